@@ -1,1 +1,1 @@
-"""Builds the parts of a broker, owns them and connects them."""
+"""The broker process: constructs the components, connects and runs them."""

@@ -1,8 +1,8 @@
-"""Topics that nobody creates by name: those a client just asks for, and the internal ones.
+"""Automatic creation of topics: on first use by a client, and internal topics.
 
-Owns      what such topics look like: the broker's defaults, and Kafka's settings for internal ones.
-Promises  many requests at once cause one creation, and all get its outcome.
-Leaves    placing and naming rules to the controller.
+Owns      their properties: the broker's defaults, and Kafka's settings for internal topics.
+Promises  concurrent requests cause one creation and share its outcome.
+Leaves    placement and naming rules to the controller.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ottla.protocol.messages.create_topics_request import (
 )
 
 BROKER_DEFAULT = -1
-DECIDED_HERE_MAX = 10  # topics; more are decided in a thread
+DECIDED_HERE_MAX = 10  # topics; larger requests are decided in a thread
 
 
 class AutomaticTopics:
@@ -35,12 +35,13 @@ class AutomaticTopics:
     ) -> None:
         self._config = config
         self._controller = controller
-        self._made = made  # returns when the partitions of these topics can be used
+        self._made = made  # waits until the partitions of these topics exist
 
     async def create(
         self, names: Iterable[str], charge: Charge = nothing_charged
     ) -> dict[str, ErrorCode]:
-        """Create what is not there yet; the topics that could not be created, and why."""
+        """Create the topics that do not exist; returns those that could not be created, with the
+        errors."""
         request = CreateTopicsRequest([self.wanted(name) for name in names], timeout_ms=30_000)
         try:
             answer = await self._controller.decide(
@@ -92,7 +93,7 @@ def internal_topic(
 
 
 def told(code: ErrorCode) -> ErrorCode:
-    """The error for a client that only asked for a topic."""
+    """The error for a client that requested metadata of a topic."""
     if code in (ErrorCode.NOT_CONTROLLER, ErrorCode.REQUEST_TIMED_OUT):
         return ErrorCode.LEADER_NOT_AVAILABLE
     if code == ErrorCode.THROTTLING_QUOTA_EXCEEDED:

@@ -1,8 +1,8 @@
-"""What the log directories note of the metadata: how far they have seen it.
+"""Marks in the log directories: the position of the metadata log that each has seen.
 
-Promises  a mark is written behind the metadata log, never ahead of it, within a second after it has
-          grown and at every orderly stop. A directory that cannot be written to is left out.
-Leaves    comparing at the next start to `first_start.py`.
+Promises  a mark is written after the metadata log, never ahead of it: within a second after the log
+          has grown, and at every clean shutdown. A directory that cannot be written to is skipped.
+Leaves    comparing marks at the next start to `first_start.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ClusterMarks:
         self._written_offset = -1
 
     async def write(self) -> None:
-        """If the metadata has grown since the last time."""
+        """Write the marks if the metadata has grown since the last time."""
         image, offset = self._image, self._image.offset
         if offset == self._written_offset:
             return
@@ -37,7 +37,7 @@ class ClusterMarks:
         self._written_offset = offset
 
     def close(self) -> None:
-        """As `write`, where nobody is served."""
+        """As `write`, at shutdown: blocks."""
         image = self._image
         jobs = self._logs.mark_jobs(image.cluster_id, image.offset, image.controller_epoch)
         for directory, job in jobs:

@@ -1,9 +1,9 @@
-"""Telling the first start of a cluster from one whose metadata was lost; naming a new cluster.
+"""Distinguishes the first start of a cluster from lost metadata; assigns the cluster id.
 
-A directory that was never used, and one that Apache Kafka wrote, have no metadata of ours: they
-begin a cluster. A directory that Ottla has used (`.ottla`, `ottla.properties`), or that holds
-partitions of nobody knows which cluster, had its metadata: if that is missing now, is of another
-cluster or ends earlier, the broker does not start, and changes nothing.
+An empty directory, and one written by Apache Kafka, have no metadata of Ottla: they start a new
+cluster. A directory that Ottla has used (`.ottla`, `ottla.properties`), or that holds partitions of
+an unknown cluster, had metadata: if it is missing, belongs to another cluster or ends earlier, the
+broker does not start and changes nothing.
 """
 
 from __future__ import annotations
@@ -30,16 +30,17 @@ from ottla.storage.files.meta_properties import read_meta_properties
 
 
 class Past(NamedTuple):
-    """What the log directories say of the time before this start."""
+    """What the log directories contain from earlier starts."""
 
     known: Known
-    directory_ids: frozenset[bytes]  # of the broker, also of directories that are not here
+    # of all directories of the broker, including those that are missing
+    directory_ids: frozenset[bytes]
     present_ids: frozenset[bytes]
 
 
 def read_past(directories: Iterable[LogDirectory]) -> Past:
-    """Look at directories that are locked. WrongDirectory if they do not agree; one that cannot be
-    read is offline."""
+    """Read the locked directories. WrongDirectory if they contradict each other; a directory
+    that cannot be read is offline."""
     known = Known()
     directory_ids: set[bytes] = set()
     present_ids: set[bytes] = set()
@@ -73,7 +74,7 @@ def _known_to(directory: LogDirectory, mark: ClusterMark | None) -> Known:
             raise WrongDirectory(f"{path}: {what}: {cluster_id} and {mark.cluster_id}")
         offset, epoch = mark.metadata_offset, mark.controller_epoch
         return Known(mark.cluster_id, offset, epoch, f"{path}/{CLUSTER_MARK_NAME}")
-    if files.exists(f"{path}/{OWN_NAME}"):  # of an earlier version, or its mark is damaged
+    if files.exists(f"{path}/{OWN_NAME}"):  # written by an earlier version, or its mark is damaged
         return Known(cluster_id, 1, source=f"{path}/{OWN_NAME}")
     if not cluster_id and _has_partitions(files, path):
         return Known(offset=1, source=f"{path}, which holds partitions,")
@@ -103,9 +104,8 @@ def _latest(one: Known, other: Known) -> Known:
 def withhold_empty(
     directories: Sequence[LogDirectory], image: Image, broker_id: int, past: Past
 ) -> None:
-    """Where a log directory is missing, an empty one is most likely the place where its disk is not
-    mounted. It is not used as long as partitions have no log: their files may be about to return.
-    """
+    """If a log directory is missing, an empty one is most likely a mount point whose disk is not
+    mounted. It is not used while partitions have no log: their files may reappear."""
     registered = image.broker(broker_id)
     expected = past.directory_ids.union(() if registered is None else registered.log_directories)
     empty = [each for each in directories if each.is_empty()]
@@ -130,7 +130,7 @@ def _has_all(directories: Iterable[LogDirectory], image: Image, broker_id: int) 
 async def name_cluster(
     metadata_log: MetadataLog, image: Image, layers: BrokerLayers, past: Past
 ) -> None:
-    """Give a new cluster its id: the one its directories already have, or a random one."""
+    """Assign the id of a new cluster: the one stored in its directories, or a random one."""
     if image.offset > 0:
         return
     cluster_id = past.known.cluster_id or uuid_to_text(random_uuid())

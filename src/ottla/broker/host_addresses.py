@@ -1,8 +1,8 @@
-"""Which addresses the names of hosts stand for.
+"""Resolves host names to addresses.
 
-Owns      what was found so far; as in Kafka, a name is looked up once.
-Promises  nobody waits: a name that is not known yet stands for itself, is looked up aside, and
-          `found` is called when it is known.
+Owns      a cache; as in Kafka, a name is resolved once.
+Promises  no caller waits: an unresolved name is returned as it is and resolved in the background,
+          and `found` is called when its address is known.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class HostAddresses:
         if is_address(host):
             return normal_address(host)
         if host not in self._addresses:
-            self._addresses[host] = host  # asked once
+            self._addresses[host] = host  # resolved once
             self._tasks.start(self._look_up(host), name=f"address of {host}")
         return self._addresses[host]
 
@@ -41,7 +41,7 @@ class HostAddresses:
                 "limits of %s do not hold, its address is not known: %s", shown(host), error
             )
             return
-        # The first of IPv4, if there is one: what Java takes.
+        # The first IPv4 address, if there is one, as in Java.
         addresses = sorted(found, key=lambda each: each[0] != socket.AF_INET)
         self._addresses[host] = normal_address(str(addresses[0][4][0]))
         self._found()

@@ -1,8 +1,8 @@
-"""What a broker does now and then: retention, syncing, checkpoints, deleting, compaction, and
-looking whether its files are still there.
+"""Periodic work of a broker: retention, syncs, checkpoints, file deletion, compaction, and checking
+that its files still exist.
 
-Promises  nothing here blocks the event loop: deciding is quick, and disks are waited for in
-          threads or in a helper process. One log's trouble leaves the others cared for.
+Promises  nothing here blocks the event loop: decisions are short, and disk access runs in threads
+          or in a helper process. A failure of one log does not affect the others.
 Leaves    what is due to the storage.
 """
 
@@ -39,7 +39,7 @@ from ottla.storage.log.retention import preload_retention
 log = logging.getLogger(__name__)
 
 REMOVAL_INTERVAL_MS = 1_000
-WATCH_INTERVAL_MS = 250  # so long may records go to files that somebody else has removed
+WATCH_INTERVAL_MS = 250  # the longest time during which records are written to removed files
 FLUSH_INTERVAL_MS_MAX = 1_000
 HELPER_IDLE_MS_MAX = 10_000
 
@@ -53,7 +53,7 @@ class Housekeeping:
         clock: Clock,
         driver: Driver | None = None,
     ) -> None:
-        """`config` is asked each time: much of it can change while we run."""
+        """`config` is called each time, because settings change at run time."""
         self._driver: Driver = driver or StepScheduler(clock)
         self._logs = logs
         self._events = events
@@ -62,7 +62,7 @@ class Housekeeping:
         self._clock = clock
         self._unsynced_log = SparseLog(log, logging.WARNING)
         self._unretained_log = SparseLog(log, logging.WARNING)
-        self._helper: HelperProcess | None = None  # of compaction, at work or between two rounds
+        self._helper: HelperProcess | None = None  # of compaction, working or idle
         self._helper_used_ms = 0
 
     async def run(self) -> None:
@@ -85,7 +85,7 @@ class Housekeeping:
         return self._config().log_cleaner_backoff_ms
 
     async def retain(self) -> None:
-        """Delete what is too old or too much."""
+        """Delete segments by age and size."""
         for each in self._logs.logs:
             try:
                 await self._driver.run(looking_up(partial(preload_retention, log=each)))
@@ -98,18 +98,18 @@ class Housekeeping:
             await asyncio.sleep(0)
 
     async def flush(self) -> None:
-        """Sync logs whose time has come, new ones, and closed segments."""
+        """Sync logs whose interval has passed, new logs, and closed segments."""
         for each in {*self._logs.due_flushes(), *self._events.take_unsynced()}:
             if not each.is_closed:
                 try:
                     await self._driver.run(flushing(each))
                 except (OSError, BrokerError) as error:
                     self._tell(self._unsynced_log, "%s: not synced: %s", each.partition, error)
-                    if each.health.is_online:  # its files cannot be opened: no sync has failed
+                    if each.health.is_online:  # its files cannot be opened, but no sync has failed
                         self._events.log_needs_sync(each)
 
     def _tell(self, sparse: SparseLog, message: str, *arguments: object) -> None:
-        """A full disk is trouble for every log in it."""
+        """Log a failure. A full disk affects every log on it and is logged once."""
         sparse.write(self._clock.monotonic_s(), message, *arguments)
 
     async def checkpoint(self) -> None:
@@ -120,7 +120,7 @@ class Housekeeping:
     async def remove(self) -> None:
         for directory, removal in self._logs.due_removals():
             if not await in_directory(self._driver, directory, "deleting files", removal.run):
-                directory.context.deletions.add(removal, self._clock.now_ms())  # to be tried again
+                directory.context.deletions.add(removal, self._clock.now_ms())  # retried later
         for directory in self._logs.online:
             compactor = self._events.known_compactor(directory.path)
             if compactor is not None and not compactor.offsets.is_written:
@@ -129,8 +129,9 @@ class Housekeeping:
                 )
 
     async def watch(self) -> None:
-        """Take offline what somebody else has removed, replaced or unmounted."""
-        await asyncio.gather(*map(self._look, self._watch.checks()))  # one may be slow
+        """Take logs offline whose files were removed, replaced or unmounted."""
+        # in parallel: one disk may be slow
+        await asyncio.gather(*map(self._look, self._watch.checks()))
 
     async def _look(self, check: DirectoryCheck) -> None:
         if await in_directory(self._driver, check.directory, "looking for its files", check.run):
@@ -148,8 +149,8 @@ class Housekeeping:
     async def compact(self) -> None:
         """Clean logs until none is dirty enough.
 
-        The helper goes when it had nothing to do for a while: starting one takes longer than a
-        usual round, and while many records come, there is a round nearly each time.
+        The helper process ends after some idle time: starting one takes longer than a typical
+        round, and under load nearly every round has work.
         """
         try:
             for directory in self._logs.online:
@@ -163,7 +164,8 @@ class Housekeeping:
         for each in compactor.candidates(directory.logs.values()):
             now_ms = self._clock.now_ms()
             await self._driver.run(looking_up(partial(compactor.preload, log=each, now_ms=now_ms)))
-            await next_turn()  # one by one: after a start very many may be not cached
+            # yield between logs: after a start, many may not be in the page cache
+            await next_turn()
         begin = partial(self._begin, compactor=compactor, directory=directory)
         while (chosen := await self._driver.run(looking_up(begin))) is not None:
             await self._clean(compactor, chosen)
@@ -183,7 +185,7 @@ class Housekeeping:
         return self._events.compactor(directory.path)
 
     async def _clean(self, compactor: Compactor, chosen: Round) -> None:
-        """Events come from a helper process through a thread, and are used here in the loop."""
+        """Events of the helper process are read in a thread and handled on the event loop."""
         loop = asyncio.get_running_loop()
         try:
             helper = self._idle_helper()
@@ -219,18 +221,18 @@ class Housekeeping:
         return self._helper
 
     def removed(self, partition: TopicPartition) -> None:
-        """A log was deleted: compaction forgets it."""
+        """A log was deleted: drop its compaction state."""
         for directory in self._logs.online:
             self.compactor_of(directory).removed(partition)
 
     def let_go(self) -> None:
-        """Leave no process."""
+        """Stop the helper process."""
         if self._helper is not None:
             self._helper.close()
             self._helper = None
 
     def close(self) -> None:
-        """Leave nothing unwritten, and no process."""
+        """Write all checkpoints and stop the helper process."""
         self.let_go()
         for directory in self._logs.online:
             compactor = self._events.known_compactor(directory.path)
@@ -244,13 +246,15 @@ class Housekeeping:
 def cleaning_limits(config: BrokerConfig) -> CleaningLimits:
     bytes_per_second = config.log_cleaner_io_max_bytes_per_second
     return CleaningLimits(
-        map_bytes_max=min(config.log_cleaner_dedupe_buffer_size, INT32_MAX),  # as Kafka bounds it
+        # same bound as in Kafka
+        map_bytes_max=min(config.log_cleaner_dedupe_buffer_size, INT32_MAX),
         bytes_per_second=max(1.0, bytes_per_second) if bytes_per_second > 0 else float("inf"),
     )
 
 
 async def repeat(work: Callable[[], Awaitable[None]], interval_ms: Callable[[], int]) -> None:
-    """Again and again until cancelled; a failure is logged, and the next turn comes anyway."""
+    """Call `work` repeatedly until cancelled. A failure is logged, and the next round runs as
+    usual."""
     loop = asyncio.get_running_loop()
     took_s = 0.0
     while True:
@@ -266,10 +270,9 @@ async def repeat(work: Callable[[], Awaitable[None]], interval_ms: Callable[[], 
 async def in_directory(
     driver: Driver, directory: LogDirectory, doing: str, work: Callable[[], object]
 ) -> bool:
-    """Run disk work in a thread, and say whether it was done. A disk that fails takes its directory
-    offline; a full one does not: what is not written now only makes recovery take longer. A
-    directory that has taken the place of the one that was opened is not touched.
-    """
+    """Run disk work in a thread; returns whether it succeeded. A failing disk takes its
+    directory offline. A full one does not: a missing checkpoint only makes recovery slower. A
+    directory that replaced the opened one is not modified."""
 
     def work_in_place() -> None:
         directory.check_in_place()

@@ -1,4 +1,4 @@
-"""How a broker introduces itself to the controller: who it is, where it listens, what it has."""
+"""The registration of a broker with the controller: id, listeners, features, directories."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def registration(
         [Feature(name, *versions) for name, versions in SUPPORTED.items()],
         rack,
         log_dirs=[each.directory_id or random_uuid() for each in logs.online],
-        # Only if all directories were closed in order, by the same run of the broker.
+        # Only if all directories were closed cleanly by the same run of the broker.
         previous_broker_epoch=epochs.pop() if len(epochs) == 1 else -1,
     )
 
 
 def host_name() -> str:
-    """What clients are told where a listener is bound to every address."""
+    """The advertised host of listeners that are bound to all addresses."""
     return socket.gethostname()

@@ -1,4 +1,4 @@
-"""After a partition has moved to another directory: who else must know."""
+"""Notifications after a partition has moved to another log directory."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ log = logging.getLogger(__name__)
 
 
 class MovedLogs:
-    """Compaction, which keeps notes by directory, and the controller, which knows where things are.
+    """Notifies compaction, which has state per directory, and the controller, which stores
+    locations.
 
-    The broker's epoch is known once it is registered; nothing moves before that.
+    Moves start after registration, when the broker epoch is known.
     """
 
     def __init__(

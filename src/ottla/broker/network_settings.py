@@ -1,4 +1,4 @@
-"""From the broker's configuration to what the network needs."""
+"""The settings of the network layer, derived from the broker's configuration."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ from ottla.network.settings import (
 
 log = logging.getLogger(__name__)
 
-REQUEST_BYTES_MAX = 256 * 1024 * 1024  # where Kafka's default would be "no bound"
-# Who accepts also serves here: a burst of clients would wait a second for the system to ask again.
+REQUEST_BYTES_MAX = 256 * 1024 * 1024  # Kafka's default is no limit
+# The event loop both accepts and serves: with a short backlog, a burst of clients would wait a
+# second for the retransmitted SYN.
 BACKLOG_MIN = 1024
-# Descriptors for what is neither a log's file nor a connection: pipes, checkpoints, directories.
+# Descriptors for everything but log files and connections: pipes, checkpoints, directories.
 SPARE_DESCRIPTORS = 64
 CONNECTIONS_MIN = 8
 
@@ -71,7 +72,7 @@ def limits(
     quotas: AddressLimits | None = None,
     address_of: Callable[[str], str] = normal_address,
 ) -> ConnectionLimits:
-    """From the configuration, and from the quotas of addresses, which change while we run."""
+    """Limits from the configuration and from the quotas of addresses; both change at run time."""
     addresses = quotas or AddressLimits()
     return ConnectionLimits(
         min(config.max_connections, connections_with_descriptors()),
@@ -85,11 +86,11 @@ def limits(
 
 
 def limits_of_listener(name: str, layers: BrokerLayers) -> ConnectionLimits:
-    """Its own settings, or the broker's: each listener may have as many as all have together."""
+    """The limits of one listener: its own settings, or else the broker's."""
     texts = layers.effective()
     found = listener_limits(name, texts)
     connections_max, creations_per_s_max = (found.get(each, UNLIMITED) for each in LIMITS)
-    # These are not changed while a broker runs, so they were checked when it started.
+    # Not dynamic, so they were validated at the start.
     count, size_s = (int(texts[f"quota.window.{each}"]) for each in ("num", "size.seconds"))
     return ConnectionLimits(
         connections_max,
@@ -99,7 +100,7 @@ def limits_of_listener(name: str, layers: BrokerLayers) -> ConnectionLimits:
 
 
 def stored_overrides(text: str, address_of: Callable[[str], str]) -> dict[str, int]:
-    """Those that can be read: what was stored once keeps no broker from starting."""
+    """The overrides that can be parsed: an invalid stored value must not prevent a start."""
     overrides = {}
     for part in text.split(","):
         try:
@@ -111,7 +112,8 @@ def stored_overrides(text: str, address_of: Callable[[str], str]) -> dict[str, i
 
 
 def connections_with_descriptors() -> int:
-    """As many as leave files their part: without it, a flood of clients would stop the disks."""
+    """The number of connections that leaves enough descriptors for files: otherwise very many
+    clients would prevent writes to disk."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if limit == resource.RLIM_INFINITY:
         return UNLIMITED

@@ -1,11 +1,11 @@
-"""Loads, some seconds after the start, what is otherwise loaded with the first request for it.
+"""Imports, some seconds after the start, modules that are otherwise imported on first use.
 
-A start stays quick, and a process that is soon over loads only what it needs. One that stays does
-not depend on its files any more: they may be replaced by those of another version while it runs.
+The start stays fast, and a short-lived process imports only what it needs. A long-lived process
+must not depend on its source files: they may be replaced by another version while it runs.
 
-Promises  each piece is small, and loaded in a thread: clients are served meanwhile. A piece that
-          cannot be loaded is reported, and stops nothing.
-Leaves    helper processes, which begin with the files that are there.
+Promises  each module is imported in a thread while clients are served. A failed import is logged
+          and has no other effect.
+Leaves    helper processes, which import the files that exist at their start.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ottla.protocol.messages import request_class, response_class
 log = logging.getLogger(__name__)
 
 DELAY_S = 10.0
-PAUSE_S = 0.02  # between two pieces
+PAUSE_S = 0.02  # between two modules
 
 
 async def preload(in_thread: RunJob, delay_s: float = DELAY_S, pause_s: float = PAUSE_S) -> None:
@@ -39,7 +39,7 @@ async def preload(in_thread: RunJob, delay_s: float = DELAY_S, pause_s: float = 
 
 
 def pieces() -> Iterator[Callable[[], object]]:
-    """Messages before the handlers that need them, so that each is a step of its own."""
+    """Messages before the handlers that import them, so that each import is short."""
     for key in SERVED:
         yield partial(request_class, key)
         yield partial(response_class, key)

@@ -1,10 +1,10 @@
-"""Producer ids for the producers that ask this broker: taken one by one from durable blocks.
+"""Assigns producer ids from durable blocks.
 
-Owns      what is left of the block that the controller gave to this broker.
-Promises  no id is given twice, by this or any other broker: a block is in the metadata log before
-          its first id is given, and a broker that starts again begins with a new one. Those who
-          come while there is no block wait for the same allocation.
-Leaves    asking the controller to `allocate`, which is handed in.
+Owns      the rest of the block that the controller allocated to this broker.
+Promises  no id is assigned twice, by this or any other broker: a block is in the metadata log
+          before its first id is used, and a restarted broker allocates a new one. Requests that
+          arrive without a block wait for the same allocation.
+Leaves    allocating from the controller to `allocate`.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ class ProducerIds:
         self._allocating: asyncio.Task[None] | None = None
 
     async def ready(self) -> None:
-        """Until `take` has an id to give, if nothing else is awaited in between."""
+        """Wait until `take` has an id, provided that nothing else is awaited in between."""
         while self._left.start == self._left.end:
             if self._allocating is None or self._allocating.done():
                 self._allocating = asyncio.create_task(self._renew(), name="producer ids")
                 self._tasks.own(self._allocating)
-            # A caller that is cancelled does not cancel it for the others.
+            # A cancelled caller does not cancel the allocation for others.
             await asyncio.shield(self._allocating)
 
     def take(self) -> ProducerId:
-        """The next id; only after `ready`."""
+        """The next id. Call only after `ready`."""
         start, end = self._left
         assert start < end, "no producer id is available"
         self._left = Block(start + 1, end)
@@ -57,5 +57,5 @@ class ProducerIds:
             self._left = await self._allocate()
         except BrokerError as error:
             log.warning("no producer ids from the controller: %s", error)
-            # A producer tries again on this; others it would take for final.
+            # Producers retry on this code; other codes are fatal.
             raise BrokerError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, str(error)) from error

@@ -1,1 +1,1 @@
-"""Every setting, declared once: name, type, default, check and explanation together."""
+"""All settings, each declared once with name, type, default, check and documentation."""

@@ -1,4 +1,4 @@
-"""What must hold between a broker's settings, each of which is right by itself."""
+"""Constraints between broker settings that are valid individually."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _BOUNDED = ("session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.
 
 
 class Problem(NamedTuple):
-    """What is wrong, and the settings it is about."""
+    """An error message, and the settings it concerns."""
 
     settings: tuple[str, ...]
     message: str
 
 
 def parse_broker_config(texts: Mapping[str, str]) -> tuple[BrokerConfig, list[Problem]]:
-    """The settings, and everything that is wrong with them; those that are wrong keep defaults."""
+    """The settings and all problems; invalid settings have their defaults."""
     values, wrong = {}, []
     for name, text in texts.items():
         try:
@@ -117,7 +117,7 @@ def _replica_conflicts(config: BrokerConfig) -> Iterator[Problem]:
 
 
 def _topic_conflicts(texts: Mapping[str, str]) -> Iterator[Problem]:
-    """What no topic may have cannot be the default of all of them."""
+    """A default for all topics must be valid for a topic."""
     layers = BrokerLayers(static=texts, defaults={})
     for name, synonyms in TOPIC_SYNONYMS.items():
         found, given = layers.find(synonyms), topic_text(name, {}, layers)
@@ -173,9 +173,9 @@ def parse_ip_overrides(text: str) -> dict[str, int]:
     return limits
 
 
-# With no connections nobody could take it back.
+# With a limit of 0 the setting could not be changed back.
 NOT_NONE_WHILE_RUNNING = ("max.connections", "max.connection.creation.rate", "log.cleaner.threads")
-# May at most be doubled or halved at a time.
+# May be at most doubled or halved at a time.
 THREADS = (
     "num.network.threads",
     "num.io.threads",
@@ -187,9 +187,9 @@ THREADS = (
 
 
 def check_dynamic(changed: Mapping[str, str], layers: BrokerLayers, *, is_one_broker: bool) -> None:
-    """InvalidOption unless these may be set while brokers run, and fit what else is set.
+    """InvalidOption unless these may be set at run time and are consistent with the other settings.
 
-    `changed` is all that would be set: on one broker, or as the default of all.
+    `changed` contains all dynamic settings of one broker, or of the cluster-wide default.
     """
     fixed = [n for n in changed if _scope(n) is Scope.READ_ONLY]
     if fixed:
@@ -200,7 +200,7 @@ def check_dynamic(changed: Mapping[str, str], layers: BrokerLayers, *, is_one_br
             "Cannot update these configs at default cluster level, broker id must be specified: "
             f"[{', '.join(own)}]"
         )
-    for name, text in changed.items():  # also where another layer hides it
+    for name, text in changed.items():  # even if overridden by another layer
         BROKER_OPTIONS[base_name(name)].parse(text)
     if is_one_broker:
         new_layers = layers.with_dynamic(changed, layers.dynamic_default)
@@ -227,6 +227,6 @@ def _check_threads(old: Mapping[str, str], new: Mapping[str, str]) -> None:
 
 
 def _scope(name: str) -> Scope:
-    """A name that no broker knows must not be stored: what could be set is an allow-list."""
+    """Unknown names are rejected: only declared settings may be stored."""
     option = broker_option(name)
     return Scope.READ_ONLY if option is None else option.scope

@@ -1,6 +1,6 @@
-"""All settings of a broker, under Kafka's names and, unless it says otherwise, with its defaults.
+"""All broker settings, under Kafka's names and, unless documented otherwise, with its defaults.
 
-Where a default differs from Kafka's, the setting's explanation says so.
+Documentation of a setting mentions if its default differs from Kafka's.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class BrokerConfig(
     ListenerOptions,
     IdentityOptions,
 ):
-    """Read from text by `load.py`. Bases are listed last part first: fields come out in order."""
+    """Parsed by `load.py`. Bases are listed in reverse, so that fields are in declaration order."""
 
     @property
     def log_directories(self) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ class BrokerConfig(
 
 BROKER_OPTIONS = MappingProxyType(options_of(BrokerConfig))
 
-# Only what a single broker can give: there is nobody to hold a second replica, nor to wait for.
+# For a single broker: there are no other brokers for replicas.
 EMBEDDED_DEFAULTS = MappingProxyType(
     {
         "offsets.topic.replication.factor": "1",

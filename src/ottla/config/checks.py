@@ -1,4 +1,4 @@
-"""What values a setting may have: each check says what is wrong in Kafka's words, or None."""
+"""Value constraints of settings: each check returns Kafka's error message, or None."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def throttled_replicas(name: str, values: tuple[str, ...]) -> str | None:
 
 
 def _is_replica(text: str) -> bool:
-    """`partition:broker`, or nothing."""
+    """`partition:broker`, or empty."""
     partition, colon, broker = text.partition(":")
     return not text or (bool(colon) and all(map(_is_digits, (partition, broker))))
 

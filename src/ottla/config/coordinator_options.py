@@ -1,4 +1,4 @@
-"""Groups and transactions: their limits, timeouts and internal topics."""
+"""Settings of groups and transactions: limits, timeouts and internal topics."""
 
 from __future__ import annotations
 

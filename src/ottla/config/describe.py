@@ -1,10 +1,10 @@
-"""Settings as DescribeConfigs reports them: value, source, and all synonyms that were passed over.
+"""Settings as DescribeConfigs reports them: value, source, and overridden synonyms.
 
-Kafka's rules, with its corners: a list of synonyms begins at the setting's own name (or, for a
-topic, at its first broker synonym), so where only a coarser setting is given (`log.retention.hours`
-for `log.retention.ms`) the list is empty and the source counts as the default. Settings come in
-Kafka's order, that of a hash map; internal ones and those of single listeners that somebody has set
-come before all others.
+Follows Kafka in detail: the list of synonyms starts with the setting's own name (or, for a topic,
+with its first broker synonym), so if only a coarser setting is given (`log.retention.hours` for
+`log.retention.ms`), the list is empty and the source is reported as the default. Settings are in
+Kafka's order, that of a hash map; internal ones and dynamic ones of single listeners precede all
+others.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _in_kafkas_order(options: Mapping[str, Option[Any]], slots_min: int) -> tupl
     return (*sorted(options.keys() - public), *hash_map_order(public, slots_min))
 
 
-# With the sizes of Kafka's maps: it has more settings for brokers and groups than we have.
+# Capacities of Kafka's maps, which contain more broker and group settings than ours.
 _TOPIC_ORDER = _in_kafkas_order(TOPIC_OPTIONS, 16)
 _BROKER_ORDER = _in_kafkas_order(BROKER_OPTIONS, 512)
 _GROUP_ORDER = _in_kafkas_order(GROUP_OPTIONS, 32)
@@ -39,7 +39,7 @@ _NOTHING: Mapping[str, str] = {}
 
 class ConfigEntry(NamedTuple):
     name: str
-    value: str | None  # null where it is sensitive or not set
+    value: str | None  # null if it is sensitive or not set
     source: ConfigSource
     is_read_only: bool
     is_sensitive: bool
@@ -53,7 +53,7 @@ def describe_topic(overrides: Mapping[str, str], layers: BrokerLayers) -> list[C
 
 
 class TopicDescriptions:
-    """Of many topics: what a topic does not set by itself is described once for all of them."""
+    """For many topics: settings that a topic does not override are described once."""
 
     def __init__(self, layers: BrokerLayers) -> None:
         self._layers = layers
@@ -101,7 +101,7 @@ def describe_broker(layers: BrokerLayers) -> list[ConfigEntry]:
 
 
 def describe_all_brokers(layers: BrokerLayers) -> list[ConfigEntry]:
-    """Only what was set for all brokers while they ran, in the words in which it was."""
+    """Only the dynamic cluster-wide settings, with the text that was set."""
     source = ConfigSource.DYNAMIC_DEFAULT_BROKER
     return [
         _broker_entry(name, text, tuple(_all_brokers_synonyms(name, layers, source)))
@@ -120,7 +120,7 @@ def _all_brokers_synonyms(
 
 def _broker_entry(name: str, text: str | None, synonyms: tuple[Sourced, ...]) -> ConfigEntry:
     option = BROKER_OPTIONS[base_name(name)]
-    if is_of_listener(name):  # to be set all the same, only Kafka does not say so
+    if is_of_listener(name):  # settable, although Kafka reports it as read-only
         entry = _entry(option, text, synonyms, is_read_only=True)
         return entry._replace(name=name, doc=None)
     return _entry(option, text, synonyms, is_read_only=option.scope is Scope.READ_ONLY)
@@ -131,7 +131,7 @@ def describe_group(overrides: Mapping[str, str], layers: BrokerLayers) -> list[C
 
 
 class GroupDescriptions:
-    """Of many groups: what a group does not set by itself is described once for all of them."""
+    """For many groups: settings that a group does not override are described once."""
 
     def __init__(self, layers: BrokerLayers) -> None:
         self._layers = layers
@@ -165,9 +165,9 @@ def describe_client_metrics(overrides: Mapping[str, str]) -> list[ConfigEntry]:
 
 
 def _as_read(option: Option[Any], text: str | None) -> str | None:
-    """The text in the form that it has for everybody: `TRUE` is true, 007 is 7.
+    """The text in canonical form: `TRUE` becomes true, 007 becomes 7.
 
-    What was stored before a check became stricter is shown as it is.
+    A text that was stored before a check became stricter is returned unchanged.
     """
     try:
         return None if text is None else option.format(option.parse(text))

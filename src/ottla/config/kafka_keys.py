@@ -1,12 +1,12 @@
-"""Keys of a Kafka broker's file that Ottla has no setting for: what becomes of each.
+"""Keys of a Kafka broker's properties file that Ottla does not support.
 
-WITHOUT_MEANING  tune machinery that is not here (a KRaft quorum, thread pools, a JVM's metrics,
-                 kinds of groups not served). They are accepted and named in one notice.
-REMOVED          were taken out of Kafka; refused with the word of what took their place.
-REFUSED          would be dangerous to leave out: they protect data or ask for a feature. Starting
-                 without them would not be what the file's author wanted.
+WITHOUT_MEANING  configure parts that do not exist here (a KRaft quorum, thread pools, JVM metrics,
+unsupported group types). They are accepted and listed in one notice.
+REMOVED          were removed from Kafka; rejected with the name of the replacement.
+REFUSED          protect data or enable a feature that does not exist here. Starting without them
+would be unsafe, so they are rejected.
 
-A name ending in "." stands for everything that begins with it.
+A name ending in "." matches all keys with that prefix.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ REMOVED: Mapping[str, str] = MappingProxyType(
         "quota.consumer.default": "a client quota (kafka-configs --entity-type clients)",
     }
 )
-# Accepted too where the value says that the thing is not wanted.
+# Accepted if the value disables the feature.
 HARMLESS_VALUES: Mapping[str, str] = MappingProxyType(
     {
         "authorizer.class.name": "",
@@ -109,7 +109,7 @@ def is_without_meaning(name: str, value: str) -> bool:
 
 
 def refused_for(name: str) -> str | None:
-    """The feature that this key belongs to and Ottla does not have; None for other keys."""
+    """The unsupported feature that this key belongs to; None for other keys."""
     return next((what for each, what in REFUSED.items() if _matches(each, name)), None)
 
 

@@ -1,8 +1,8 @@
-"""The types of settings: how each is read from text, written back, and called on the wire.
+"""The types of settings: parsing, formatting, and their names in the protocol.
 
-Promises  text is read as Kafka reads it: numbers are ASCII digits within their width, `true` and
-          `false` in any case, lists split at commas. Whatever else is ValueError with what would
-          be right, in Kafka's words.
+Promises  text is parsed as in Kafka: numbers are ASCII digits within their range, `true` and
+          `false` in any case, lists separated by commas. Invalid text raises ValueError with
+          Kafka's message.
 """
 
 from __future__ import annotations
@@ -16,18 +16,16 @@ from typing import Any, Generic, TypeVar, cast
 
 T = TypeVar("T")
 
-# Values come from clients: they are read in linear time, without regular expressions.
+# Values come from clients: parsed in linear time, without regular expressions.
 DIGITS_MAX = 40
 DOUBLE_CHARS_MAX = 1000
-_DOUBLE_CHARS = frozenset(
-    "0123456789+-.eE"
-)  # without `inf`, `nan` and `_`, which Python would read
+_DOUBLE_CHARS = frozenset("0123456789+-.eE")  # Python would also accept `inf`, `nan` and `_`
 _SPACES = " \t\n\v\f\r"
 
 
 @dataclass(frozen=True, slots=True)
 class Kind(Generic[T]):
-    """A type of value, under Kafka's name for it and with its number in DescribeConfigs."""
+    """A type of value, with Kafka's name and its number in DescribeConfigs."""
 
     name: str
     wire_type: int
@@ -37,12 +35,12 @@ class Kind(Generic[T]):
 
 
 def optional(kind: Kind[T]) -> Kind[T | None]:
-    """The same for a setting that may be unset: no text stands for None."""
+    """The same for a setting that may be unset: an empty text is None."""
     return cast("Kind[T | None]", kind)
 
 
 def format_double(value: float) -> str:
-    """As Java writes it: plain between a thousandth and ten million, with an exponent outside."""
+    """As in Java: decimal notation between 10^-3 and 10^7, otherwise with an exponent."""
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return str(float(value))
     sign, digits, exponent = Decimal(repr(value)).as_tuple()
@@ -52,7 +50,7 @@ def format_double(value: float) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value inside an error message, as Java prints it."""
+    """A value in an error message, as Java formats it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
@@ -72,7 +70,7 @@ def _parse_whole(type_name: str, bits: int) -> Callable[[str], int]:
 
 
 def is_whole(text: str) -> bool:
-    """A number of ASCII digits, perhaps with a sign."""
+    """ASCII digits with an optional sign."""
     digits = text[1:] if text[:1] in ("+", "-") else text
     return 0 < len(digits) <= DIGITS_MAX and digits.isascii() and digits.isdigit()
 
@@ -97,7 +95,7 @@ def _parse_boolean(text: str) -> bool:
 
 
 def _parse_list(text: str) -> tuple[str, ...]:
-    """An empty element stays, for the check to refuse."""
+    """Empty elements are kept, for the check to reject."""
     if not text:
         return ()
     first, *others = text.split(",")
@@ -118,7 +116,7 @@ INT: Kind[int] = Kind("INT", 3, _parse_whole("INT", 32), str)
 SHORT: Kind[int] = Kind("SHORT", 4, _parse_whole("SHORT", 16), str)
 LONG: Kind[int] = Kind("LONG", 5, _parse_whole("LONG", 64), str)
 DOUBLE: Kind[float] = Kind("DOUBLE", 6, _parse_double, format_double)
-LIST: Kind[tuple[str, ...]] = Kind("LIST", 7, _parse_set, ",".join)  # without repetitions
+LIST: Kind[tuple[str, ...]] = Kind("LIST", 7, _parse_set, ",".join)  # without duplicates
 REPEATING_LIST: Kind[tuple[str, ...]] = Kind("LIST", 7, _parse_list, ",".join)
 CLASS: Kind[str] = Kind("CLASS", 8, str, str)
 PASSWORD: Kind[str] = Kind("PASSWORD", 9, str, lambda _value: "[hidden]", is_sensitive=True)

@@ -1,8 +1,8 @@
-"""Where a setting's value can come from, and which source wins.
+"""The sources of settings and their precedence.
 
-A topic's own setting wins over what was set on one broker while it ran, that over what was set for
-all brokers, that over the broker's file, that over the default. Pure functions of texts: the
-dynamic ones come from the metadata image, the static ones from `load.py`.
+A topic's own setting overrides the dynamic setting of the broker, which overrides the dynamic
+cluster-wide setting, which overrides the broker's file, which overrides the default. Pure functions
+of texts: dynamic settings come from the metadata image, static ones from `load.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _GROUP_FIELDS = fields_of(GroupConfig)
 
 
 class ConfigSource(IntEnum):
-    """Kafka's numbers for where a value comes from."""
+    """The source of a value, with Kafka's numbers."""
 
     UNKNOWN = 0
     TOPIC = 1
@@ -39,7 +39,7 @@ class ConfigSource(IntEnum):
 
 
 class Sourced(NamedTuple):
-    """A text with the name it was given under, and its source."""
+    """A text, the name under which it was given, and its source."""
 
     name: str
     text: str
@@ -54,7 +54,7 @@ def default_texts() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class BrokerLayers:
-    """One broker's settings as texts, by source, the winning one first."""
+    """The settings of one broker as texts, by source, highest precedence first."""
 
     dynamic_broker: Mapping[str, str] = field(default_factory=dict)
     dynamic_default: Mapping[str, str] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class BrokerLayers:
         yield self.defaults, ConfigSource.DEFAULT
 
     def find(self, chain: tuple[Synonym, ...]) -> tuple[Synonym, Sourced] | None:
-        """The first text in the order of sources, and within a source of the chain."""
+        """The first text in order of precedence, and within a source in order of the chain."""
         for texts, source in self.sourced():
             for synonym in chain:
                 if (text := texts.get(synonym.name)) is not None:
@@ -79,7 +79,7 @@ class BrokerLayers:
         return None
 
     def effective(self) -> dict[str, str]:
-        """Every setting with the text that counts."""
+        """Every setting with its effective text."""
         texts: dict[str, str] = {}
         for layer in (self.defaults, self.static, self.dynamic_default, self.dynamic_broker):
             texts.update(layer)
@@ -87,7 +87,7 @@ class BrokerLayers:
 
 
 def topic_text(name: str, overrides: Mapping[str, str], layers: BrokerLayers) -> Sourced | None:
-    """The text of one topic setting, as given, and the source it comes from."""
+    """The effective text of one topic setting, and its source."""
     if (text := overrides.get(name)) is not None:
         return Sourced(name, text, ConfigSource.TOPIC)
     found = layers.find(TOPIC_SYNONYMS.get(name, ()))
@@ -99,14 +99,14 @@ def topic_text(name: str, overrides: Mapping[str, str], layers: BrokerLayers) ->
 
 
 def _converted(synonym: Synonym, text: str) -> str:
-    """In the topic's unit. A negative time is "for ever", whatever its unit."""
+    """In the unit of the topic setting. A negative time means unlimited in every unit."""
     if synonym.name.startswith("log.retention.") and synonym.name != "log.retention.bytes":
         return str(-1 if int(text) < 0 else int(text) * synonym.factor)
     return text if synonym.factor == 1 else str(int(text) * synonym.factor)
 
 
 class TopicDefaults:
-    """What holds for a topic that sets nothing, read once for all topics."""
+    """The settings of a topic without its own, parsed once for all topics."""
 
     def __init__(self, layers: BrokerLayers) -> None:
         found = [topic_text(name, _NOTHING, layers) for name in TOPIC_OPTIONS]
@@ -114,19 +114,19 @@ class TopicDefaults:
         self._base = _replaced(TopicConfig(), stored_values(TOPIC_OPTIONS, texts))
 
     def config(self, overrides: Mapping[str, str]) -> TopicConfig:
-        """The settings of a topic; topics without any of their own share one object."""
+        """The settings of a topic; topics without their own share one object."""
         if not overrides:
             return self._base
         return _replaced(self._base, stored_values(TOPIC_OPTIONS, overrides))
 
     def checked_config(self, overrides: Mapping[str, str]) -> TopicConfig:
-        """The same; InvalidOption for a text that is no value."""
+        """The same; InvalidOption for an invalid text."""
         values = {name: TOPIC_OPTIONS[name].parse(text) for name, text in overrides.items()}
         return _replaced(self._base, values)
 
 
 def topic_config(overrides: Mapping[str, str], layers: BrokerLayers) -> TopicConfig:
-    """The settings that hold for one topic; InvalidOption for a text that is no value."""
+    """The effective settings of a topic; InvalidOption for an invalid text."""
     return TopicDefaults(layers).checked_config(overrides)
 
 
@@ -138,7 +138,7 @@ def _replaced(base: TopicConfig, values: Mapping[str, Any]) -> TopicConfig:
 
 
 def group_config(overrides: Mapping[str, str], layers: BrokerLayers) -> GroupConfig:
-    """The settings that hold for a group, kept within the broker's limits."""
+    """The effective settings of a group, clamped to the broker's limits."""
     texts = layers.effective()
     brokers = {name: texts[GROUP_SYNONYMS[name]] for name in GROUP_OPTIONS}
     wanted = stored_values(GROUP_OPTIONS, brokers) | stored_values(GROUP_OPTIONS, overrides)
@@ -150,7 +150,7 @@ def group_config(overrides: Mapping[str, str], layers: BrokerLayers) -> GroupCon
 
 
 def group_limits(name: str, broker_texts: Mapping[str, str]) -> tuple[int, int]:
-    """Least and greatest value of a group's setting; the broker has a setting for each."""
+    """Minimum and maximum of a group setting, which are broker settings."""
     low, high = (broker_texts[limit_name(name, limit)] for limit in ("min", "max"))
     return int(low), int(high)
 

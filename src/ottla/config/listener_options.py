@@ -1,7 +1,7 @@
-"""Settings of a single listener: `listener.name.<listener>.<setting>` instead of the broker's own.
+"""Settings of a single listener: `listener.name.<listener>.<setting>` overrides the broker's.
 
-Those about TLS and SASL are refused with the rest of it (`kafka_keys.py`). A listener's name is in
-small letters here, whatever it is elsewhere; settings of listeners that nobody has do no harm.
+Settings for TLS and SASL are rejected (`kafka_keys.py`). The listener name is in lower case here;
+settings of unknown listeners are ignored.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PREFIX = "listener.name."
 
 
 def base_name(name: str) -> str:
-    """The broker's setting in whose place this one stands; any other name as it is."""
+    """The broker setting that this one overrides; any other name unchanged."""
     if not name.startswith(_PREFIX):
         return name
     _listener, _, rest = name.removeprefix(_PREFIX).partition(".")
@@ -30,7 +30,7 @@ def is_of_listener(name: str) -> bool:
 
 
 def broker_option(name: str) -> Option[Any] | None:
-    """The declaration of a broker's or a listener's setting; None if there is no such."""
+    """The declaration of a broker or listener setting; None if it does not exist."""
     return BROKER_OPTIONS.get(base_name(name))
 
 
@@ -39,7 +39,7 @@ def of_listeners(names: Iterable[str]) -> list[str]:
 
 
 def listener_limits(listener: str, texts: Mapping[str, str]) -> dict[str, int]:
-    """What holds for a listener, by the names of `LIMITS`; `texts` are all that count."""
+    """The limits of a listener, by the names in `LIMITS`; `texts` are the effective settings."""
     prefix = f"{_PREFIX}{listener.lower()}."
     own = {name: texts[prefix + name] for name in LIMITS if prefix + name in texts}
     brokers = {name: texts[name] for name in LIMITS}

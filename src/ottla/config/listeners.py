@@ -1,9 +1,9 @@
-"""Where the broker listens, and the addresses that it gives to clients.
+"""The listeners of the broker, and the addresses it advertises to clients.
 
-Owns      the syntax of `listeners` and its companions, and the rules between them.
-Promises  an answer names the listener and what would be right; protocols that are not there yet are
-          refused by name, never served without their protection.
-Leaves    binding, and which port a free one turned out to be, to the network part.
+Owns      the syntax of `listeners` and related settings, and the constraints between them.
+Promises  an error names the listener and states what would be valid; unsupported security protocols
+          are rejected, never served without protection.
+Leaves    binding, and the actual port of a listener with port 0, to the network layer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ THIS_MACHINE = "localhost"
 class Listener(NamedTuple):
     name: str
     protocol: str
-    host: str  # "" is every interface to listen on, or this machine's name to advertise
+    host: str  # "" for all interfaces, or for this host's name in an advertised listener
     port: int
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class Listeners(NamedTuple):
     inter_broker_name: str
 
     def advertised_with(self, host_name: str, ports: Mapping[str, int]) -> tuple[Listener, ...]:
-        """As given to clients: empty hosts and free ports replaced by the actual ones."""
+        """As advertised: empty hosts and port 0 are replaced by the actual values."""
         return tuple(
             each._replace(
                 host=each.host if each.host not in _EVERY_INTERFACE else host_name,
@@ -53,14 +53,15 @@ class Listeners(NamedTuple):
         )
 
     def reached_with(self, ports: Mapping[str, int]) -> Listener:
-        """The first one as this machine reaches it, whatever address is advertised."""
+        """The first listener as reachable from this host, whatever address is advertised."""
         first = self.bound[0]
         host = first.host if first.host not in _EVERY_INTERFACE else THIS_MACHINE
         return first._replace(host=host, port=ports.get(first.name, first.port))
 
 
 def listeners_of(config: BrokerConfig, controller_names: Iterable[str] = ()) -> Listeners:
-    """All listeners of a broker, except those of a KRaft controller, which a file may name too."""
+    """All listeners of a broker, except those of a KRaft controller, which a file may define
+    too."""
     names = frozenset(controller_names)
     protocols = parse_protocol_map(config.listener_security_protocol_map)
     bound = _parse_all("listeners", config.listeners, protocols, names)
@@ -77,7 +78,7 @@ def listeners_of(config: BrokerConfig, controller_names: Iterable[str] = ()) -> 
 
 
 def parse_protocol_map(text: str) -> dict[str, str]:
-    """`NAME:PROTOCOL,...` by name."""
+    """`NAME:PROTOCOL,...` as a mapping."""
     protocols: dict[str, str] = {}
     for part in filter(None, (each.strip() for each in text.split(","))):
         name, colon, protocol = (each.strip() for each in part.partition(":"))
@@ -108,8 +109,8 @@ def parse_listener(setting: str, text: str, protocols: Mapping[str, str]) -> Lis
 
 
 def _split_listener(text: str) -> tuple[str, str, str] | None:
-    """Name, host and port of `NAME://host:port`, as Kafka reads it: the last colon is that of the
-    port, so that an IPv6 address may go without brackets."""
+    """Name, host and port of `NAME://host:port`, parsed as in Kafka: the port follows the last
+    colon, so an IPv6 address needs no brackets."""
     name, slashes, address = text.partition("://")
     host, colon, port = address.rpartition(":")
     if host.startswith("[") and host.endswith("]"):
@@ -139,7 +140,7 @@ def _parse_all(
 
 
 def _check_ports(setting: str, listeners: tuple[Listener, ...]) -> None:
-    """One port may serve two listeners only as IPv4 and as IPv6."""
+    """Two listeners may share a port only as IPv4 and IPv6."""
     taken: dict[int, list[str]] = {}
     for each in listeners:
         if each.port:

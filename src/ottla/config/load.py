@@ -1,9 +1,9 @@
-"""A broker's settings from a properties file, the environment and the command line.
+"""Broker settings from a properties file, the environment and the command line.
 
 Precedence  `--set name=value`, then `OTTLA_NAME`, then the file, then the default.
-Promises    a `server.properties` of Apache Kafka loads, of KRaft's kind and of ZooKeeper's; what
-            has no meaning here is named in a notice, and everything that cannot be used is
-            reported at once, in one InvalidOption, with its place.
+Promises    a `server.properties` of Apache Kafka loads, for KRaft and for ZooKeeper; keys without
+            meaning here are listed in a notice, and all errors are reported in one InvalidOption,
+            with their places.
 Leaves      reading the file to the caller, `listeners` to `listeners.py`.
 """
 
@@ -39,12 +39,12 @@ class PropertiesFile(NamedTuple):
 class LoadedConfig:
     config: BrokerConfig
     listeners: Listeners
-    layers: BrokerLayers  # the same as texts: what was given, and the defaults
+    layers: BrokerLayers  # as texts, with defaults
     notices: tuple[str, ...]
 
 
 class Given(NamedTuple):
-    """One setting as somebody wrote it."""
+    """One setting as it was given."""
 
     name: str
     text: str
@@ -63,7 +63,7 @@ def load_config(
         *_from_environment(environment or {}),
         *_from_command_line(settings),
     ]
-    last = {each.name: each for each in given}  # a later source wins
+    last = {each.name: each for each in given}  # later sources override earlier ones
     known = {name: each for name, each in last.items() if broker_option(name) is not None}
     others = [each for name, each in last.items() if name not in known]
     problems = [p for each in others if (p := _problem_with_key(each)) is not None]
@@ -117,7 +117,8 @@ def _problem_with_key(given: Given) -> str | None:
 
 
 def _with_one_id(static: dict[str, str]) -> dict[str, str]:
-    """Each of the two names stands for both. A negative `broker.id` asks for any, says nothing."""
+    """`broker.id` and `node.id` are synonyms. A negative `broker.id` requests any id and is
+    ignored."""
     if static.get("broker.id", "").strip().startswith("-"):
         static = {name: text for name, text in static.items() if name != "broker.id"}
     given = [static[name] for name in ("node.id", "broker.id") if name in static]
@@ -125,7 +126,7 @@ def _with_one_id(static: dict[str, str]) -> dict[str, str]:
 
 
 def _with_place(problem: Problem, known: Mapping[str, Given]) -> str:
-    """With the file, variable or argument that the first of its settings comes from."""
+    """With the file, variable or argument of the first of its settings."""
     place = next((known[name].place for name in problem.settings if name in known), None)
     return problem.message if place is None else f"{place}: {problem.message}"
 
@@ -136,7 +137,7 @@ def _controller_names(last: Mapping[str, Given]) -> list[str]:
 
 
 def _notices(others: list[Given]) -> list[str]:
-    """One notice for each place, with the names of all keys that have no meaning here."""
+    """One notice per place, with all keys that have no meaning here."""
     by_place: dict[str, list[str]] = {}
     for each in others:
         by_place.setdefault(each.place, []).append(each.name)
@@ -147,7 +148,7 @@ def _notices(others: list[Given]) -> list[str]:
 
 
 def _unknown_variables(environment: Mapping[str, str]) -> list[str]:
-    """Variables with our prefix that are no setting: for other tools perhaps, or misspelt."""
+    """Variables with our prefix that are not settings: for other tools, or misspelt."""
     strangers = [
         variable
         for variable in environment

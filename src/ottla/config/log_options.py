@@ -1,4 +1,4 @@
-"""Where logs are kept, and the defaults of every topic's settings."""
+"""Settings of log directories, and the defaults of all topic settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who the broker is, where it listens, and how much it takes from the network."""
+"""Settings of the broker's id, its listeners and its network limits."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ class ListenerOptions:
 class ConnectionOptions:
     socket_send_buffer_bytes: int = option(
         "socket.send.buffer.bytes",
-        # With Kafka's 100 KiB a megabyte from a file takes ten turns of the loop; where all of it
-        # fits, the client copies what has left the processor's caches.
+        # With Kafka's 100 KiB, a megabyte from a file takes ten iterations of the event loop; with
+        # a buffer for all of it, the client copies data that has left the processor's caches.
         256 * KIB,
         INT,
         anything,

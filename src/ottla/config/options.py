@@ -1,8 +1,8 @@
-"""What a setting is: Kafka's name for it, its type, default, check and explanation.
+"""The declaration of a setting: Kafka's name, type, default, check and documentation.
 
-Settings are fields of frozen dataclasses made with `option`, so that code reads a typed attribute
-(`config.segment_bytes`) while the reference page, DescribeConfigs and the parser read the same
-declaration. What is wrong with a value is said in Kafka's words, because admin tools show them.
+Settings are fields of frozen dataclasses created with `option`, so that code reads a typed
+attribute (`config.segment_bytes`) while the reference page, DescribeConfigs and the parser read the
+same declaration. Error messages are Kafka's, because admin tools display them.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ INT32_MAX = 2**31 - 1
 INT64_MAX = 2**63 - 1
 
 T = TypeVar("T")
-Check = Callable[[str, Any], str | None]  # (name, value) to what is wrong, or None
+Check = Callable[[str, Any], str | None]  # (name, value) to an error message, or None
 
 
 class InvalidOption(ValueError):
-    """A setting that cannot be used: names the setting, the value and what would be right."""
+    """A setting that cannot be used; the message has its name, its value and the valid values."""
 
 
 class Scope(Enum):
-    """How a broker's setting can change after the start, in Kafka's words."""
+    """How a broker setting can change at run time, with Kafka's names."""
 
     READ_ONLY = "read-only"
     PER_BROKER = "per-broker"
-    CLUSTER_WIDE = "cluster-wide"  # for the whole cluster, or for one broker
+    CLUSTER_WIDE = "cluster-wide"  # for the cluster, or for one broker
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +53,17 @@ class Option(Generic[T]):
     check: Check
     doc: str
     scope: Scope = Scope.READ_ONLY
-    is_internal: bool = False  # shown by DescribeConfigs only where it is set
+    is_internal: bool = False  # DescribeConfigs reports it only if it is set
 
     def parse(self, text: str) -> T:
-        """The value that `text` stands for; InvalidOption when it is no such value."""
+        """The value of `text`; InvalidOption if it is invalid."""
         value = self._of_its_kind(text)
         if (wrong := self.check(self.name, value)) is not None:
             raise InvalidOption(wrong)
         return value
 
     def parse_stored(self, text: str) -> T:
-        """The same for a text that was accepted once: stricter checks count for new ones only."""
+        """The same for a stored text: checks that became stricter later do not apply."""
         value = self._of_its_kind(text)
         if self.check(self.name, value) is None or not isinstance(value, tuple):
             return value
@@ -107,19 +107,19 @@ def option(
 
 
 def options_of(config_type: type[Any]) -> dict[str, Option[Any]]:
-    """Kafka's name to declaration, in the order of declaration."""
+    """Kafka's name to declaration, in declaration order."""
     declared = [field.metadata["option"] for field in dataclasses.fields(config_type)]
     return {each.name: each for each in declared}
 
 
 def fields_of(config_type: type[Any]) -> dict[str, str]:
-    """Kafka's name to the name of the attribute."""
+    """Kafka's name to attribute name."""
     fields = dataclasses.fields(config_type)
     return {field.metadata["option"].name: field.name for field in fields}
 
 
 def stored_values(options: Mapping[str, Option[Any]], texts: Mapping[str, str]) -> dict[str, Any]:
-    """Values by Kafka's names; what cannot be read any more is left out, with a line in the log."""
+    """Values by Kafka's names; invalid ones are skipped with a warning."""
     values = {}
     for name, text in texts.items():
         option = options.get(name)
@@ -137,7 +137,7 @@ C = TypeVar("C")
 
 
 def parse_config(config_type: type[C], values: Mapping[str, str]) -> C:
-    """A config object from texts under Kafka's names; InvalidOption names what is wrong."""
+    """A config object from texts by Kafka's names; InvalidOption for an invalid one."""
     fields = {f.metadata["option"].name: f for f in dataclasses.fields(cast(Any, config_type))}
     unknown = sorted(values.keys() - fields.keys())
     if unknown:

@@ -1,4 +1,4 @@
-"""Over how long a time rates are measured when quotas are enforced."""
+"""Settings of the windows over which quotas measure rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics and their copies: how many, how far behind they may be, who may lead."""
+"""Settings of replication: default counts, permitted lag, elections."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The settings of a group and of a client-metrics subscription, under Kafka's names.
+"""The settings of groups and client-metrics subscriptions, under Kafka's names.
 
-A topic's are in `topic_options.py`, a broker's in `broker_options.py`.
+Those of topics are in `topic_options.py`, those of brokers in `broker_options.py`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CLIENT_PROPERTIES = (
     "client_source_address",
     "client_source_port",
 )
-PROPERTY_CHARACTERS_MAX = 255  # of a longer one its beginning is compared
+PROPERTY_CHARACTERS_MAX = 255  # longer values are truncated before matching
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,10 @@ CLIENT_METRICS_OPTIONS = MappingProxyType(options_of(ClientMetricsConfig))
 
 
 def parse_match(texts: Iterable[str]) -> dict[str, Pattern]:
-    """The pattern of each property of a client; the last one if a property is named twice.
+    """The pattern for each client property; the last one if a property occurs twice.
 
-    InvalidOption if a text names no property, is no pattern, or all of them are too large together.
+    InvalidOption if a text names no property, is not a pattern, or all of them together are too
+    large.
     """
     pairs = [_split_match(text) for text in texts]
     try:
@@ -118,5 +119,5 @@ def _compile_match(name: str, pattern: str) -> Pattern:
 
 
 def _is_plain_mistake(error: PatternError) -> bool:
-    """One that Java refuses as well: the answer has Kafka's words alone."""
+    """A pattern that Java rejects too: the response contains only Kafka's message."""
     return str(error).startswith(("missing ", "trailing ", "unexpected "))

@@ -1,7 +1,7 @@
-"""Which broker settings a topic's or group's setting falls back to, and in which order.
+"""The broker settings that a topic or group setting falls back to, in order.
 
-A coarse broker setting stands for a finer one (`log.retention.hours` for `log.retention.ms`), so a
-chain has one or more names, each with the factor that turns its value into the topic's unit.
+A coarser broker setting can stand for a finer one (`log.retention.hours` for `log.retention.ms`),
+so a chain has one or more names, each with the factor that converts its value to the topic's unit.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ottla.config.options import HOUR_MS, MINUTE_MS
 
 class Synonym(NamedTuple):
     name: str
-    factor: int = 1  # its value times this is the value of the topic's setting
+    factor: int = 1  # value times factor is the value of the topic setting
 
 
 _RETENTION = (
@@ -76,6 +76,6 @@ _BROKER_CHAINS = {
 
 
 def broker_chain(name: str) -> tuple[str, ...]:
-    """All names under which a broker's setting can be given, the finest first."""
+    """All names under which a broker setting can be given, the finest first."""
     base = base_name(name)
     return (name, base) if base != name else _BROKER_CHAINS.get(name, (name,))

@@ -1,1 +1,1 @@
-"""Who leads what, and everything else that the cluster must agree on: decided here, as records."""
+"""The controller: decisions about topics, partitions, settings and brokers, as metadata records."""

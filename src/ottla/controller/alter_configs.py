@@ -1,10 +1,10 @@
 """IncrementalAlterConfigs and AlterConfigs: settings of topics, groups, brokers, client metrics.
 
-Each resource is judged by itself, and all its changes together: one that cannot be made stops the
+Each resource is validated separately, and all its changes together: one invalid change rejects the
 others of that resource. IncrementalAlterConfigs changes single settings; the older AlterConfigs
-replaces all that a resource has.
+replaces all settings of a resource.
 
-Settings of brokers are an allow-list: unlike Kafka, what no broker knows is not stored.
+Unlike Kafka, unknown broker settings are rejected.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Asked(NamedTuple):
     type: int
     name: str
     changes: tuple[Change, ...]
-    is_replacement: bool  # whether settings that are not named go
+    is_replacement: bool  # whether settings that are not listed are removed
 
 
 def anything_allowed(_resource: ConfigResource) -> bool:
@@ -80,7 +80,8 @@ def decide_incremental_alter_configs(
     *,
     may_alter: MayAlter = anything_allowed,
 ) -> Decision[incremental_response.IncrementalAlterConfigsResponse]:
-    """`broker_id` is who got the request: a broker's settings are changed through itself."""
+    """`broker_id` is the broker that received the request: settings of a broker are changed
+    through it."""
     _check_counts(request.resources)
     asked = [
         Asked(
@@ -216,7 +217,7 @@ def _new_settings(resource: ConfigResource, asked: Asked, old: Mapping[str, str]
 
 
 def _parts_of(resource: ConfigResource, change: Change, old: Mapping[str, str]) -> list[str]:
-    """The elements of a list after some were appended or subtracted."""
+    """The elements of a list after appending or subtracting."""
     default = _list_default(resource, change)
     parts = [part for part in old.get(change.name, default).split(",") if part]
     named = dict.fromkeys((change.value or "").split(","))
@@ -242,7 +243,8 @@ def _list_default(resource: ConfigResource, change: Change) -> str:
 def _touched(
     asked: Asked, old: Mapping[str, str], new: Mapping[str, str], *, is_broker: bool
 ) -> Iterable[str]:
-    """Names that get a record. A broker's always do: setting again makes it read files again."""
+    """Names that get a record. Those of a broker always do: setting a value again reloads its
+    files."""
     named = {change.name: None for change in asked.changes}
     gone = [name for name in old if name not in new and name not in named]
     return [name for name in named if is_broker or old.get(name) != new.get(name)] + gone
@@ -277,7 +279,7 @@ def _check_min_in_sync(
     old: Mapping[str, str],
     new: Mapping[str, str],
 ) -> None:
-    """All brokers must agree on it, and always have one: eligible replicas depend on it."""
+    """It must be the same on all brokers and always be set: eligible replicas depend on it."""
     if resource.type is not ResourceType.BROKER:
         return
     if resource != ALL_BROKERS and any(change.name == MIN_IN_SYNC for change in changes):

@@ -1,7 +1,7 @@
-"""AlterPartition: a leader says who is in sync with it.
+"""AlterPartition: a leader changes the in-sync replicas of its partition.
 
-It may say so only with the epochs that hold now; a change that somebody else made first comes back
-as an error, and the leader tries again with what it learns from that.
+The request must have the current epochs. If another change was made first, it fails, and the leader
+retries with the new state.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ANY_EPOCH = -1
 def decide_alter_partition(
     state: State, request: AlterPartitionRequest, version: int
 ) -> Decision[response.AlterPartitionResponse]:
-    """BrokerError unless the broker is who it says."""
+    """BrokerError if the broker epoch is not current."""
     state.check_broker_epoch(request.broker_id, request.broker_epoch)
     alteration = _Alteration(state, request.broker_id, version)
     topics = [
@@ -71,7 +71,7 @@ class _Alteration:
     def _fault(
         self, partition: Partition, data: PartitionData, in_sync: list[BrokerState]
     ) -> ErrorCode:
-        # Epochs above ours are those of another controller, which we do not know of yet.
+        # A higher epoch comes from another controller whose records are not here yet.
         if data.leader_epoch > partition.leader_epoch:
             return ErrorCode.NOT_CONTROLLER
         if data.partition_epoch > partition.partition_epoch:
@@ -89,7 +89,7 @@ class _Alteration:
         return ErrorCode.NONE
 
     def _is_eligible(self, claimed: BrokerState) -> bool:
-        """Alive, staying, and the same incarnation that the leader saw."""
+        """Active, and the same incarnation that the leader saw."""
         broker = self._state.image.broker(claimed.broker_id)
         if broker is None or not broker.is_active:
             return False
@@ -111,7 +111,7 @@ class _Alteration:
             self.records.append(record)
             partition = partition.changed(record)
         if partition.leader != self._broker_id:
-            # It completed a reassignment that took its leadership.
+            # The change completed a reassignment that removed the leader.
             return _failed(index, ErrorCode.NEW_LEADER_ELECTED)
         return response.PartitionData(
             index,
@@ -125,7 +125,7 @@ class _Alteration:
 
 
 def _is_right(partition: Partition, data: PartitionData, in_sync: list[int]) -> bool:
-    """Replicas, each once, the leader among them; and recovery only ever ends."""
+    """Replicas without duplicates, including the leader; a recovery can only end."""
     if not in_sync or len(set(in_sync)) != len(in_sync):
         return False
     if not set(in_sync) <= set(partition.replicas) or partition.leader not in in_sync:

@@ -1,7 +1,7 @@
-"""AlterClientQuotas: limits for users, client ids, pairs of them, and addresses.
+"""AlterClientQuotas: limits for users, client ids, pairs of both, and addresses.
 
-Differs from Kafka in two points: an address must be one, because a host name would have to be
-looked up, and what is no number (NaN) is no limit.
+Differs from Kafka in two points: an address must be numeric, because a host name would have to be
+resolved, and NaN is rejected.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from ottla.protocol.messages.alter_client_quotas_request import (
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 NAME_CHARACTERS_MAX = 1000  # names are kept in memory
-_TYPE_ORDER = (CLIENT_ID, USER, IP)  # in which Kafka lists them
-# Quota key to the name of its type and its greatest value; None for decimals.
+_TYPE_ORDER = (CLIENT_ID, USER, IP)  # Kafka's order
+# Quota key to the name of its type and its maximum; None for decimals.
 CLIENT_KEYS: Mapping[str, tuple[str, int] | None] = MappingProxyType(
     {
         "producer_byte_rate": ("a LONG", INT64_MAX),
@@ -53,7 +53,8 @@ def decide_alter_client_quotas(
         code, message = ErrorCode.NONE, None
         try:
             keys = Counter(op.key for op in entry.ops)
-            # The first one of an entity counts, and yet the answer is that of the last one.
+            # As in Kafka: the first entry of an entity takes effect, and the last one determines
+            # the response.
             if entity in results or any(count > 1 for count in keys.values()):
                 raise _refused(f"Ignoring duplicate entity {quoted(_shown(entity))}")
             changes = _changes_of(state, entity, entry)
@@ -70,7 +71,7 @@ def decide_alter_client_quotas(
 
 
 def entity_of(entry: EntryData) -> QuotaEntity:
-    """One name for each type: of two, the last counts."""
+    """One name per type; of duplicates, the last one."""
     names = {each.entity_type: each.entity_name for each in entry.entity}
     known = [(kind, names[kind]) for kind in _TYPE_ORDER if kind in names]
     return (*known, *((kind, name) for kind, name in names.items() if kind not in _TYPE_ORDER))
@@ -124,7 +125,7 @@ def _keys_for(entity: QuotaEntity) -> Mapping[str, tuple[str, int] | None]:
 def _check_value(op: OpData, keys: Mapping[str, tuple[str, int] | None]) -> None:
     if op.key not in keys:
         raise _refused(f"Invalid configuration key {quoted(op.key)}")
-    if not op.value > 0:  # NaN is not greater than anything
+    if not op.value > 0:  # also rejects NaN
         raise _refused(f"Quota {op.key} must be greater than 0")
     whole = keys[op.key]
     if whole is None:

@@ -1,8 +1,7 @@
-"""AssignReplicasToDirs: a broker says in which of its directories it keeps which partitions.
+"""AssignReplicasToDirs: a broker reports in which of its directories partitions are.
 
-After a move between directories, or when logs are found elsewhere than they were known to be. A
-partition in a directory that works can be led by its broker; one in a directory that does not,
-cannot.
+Sent after a move between directories, or if logs were found in another directory than expected. A
+broker can lead a partition only if its directory is online.
 """
 
 from __future__ import annotations

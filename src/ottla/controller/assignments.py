@@ -1,4 +1,4 @@
-"""Replicas that somebody chose by hand, and the partitions that are made of them."""
+"""Partitions with explicit replica assignments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from ottla.protocol.error_codes import ErrorCode
 
 
 def check_replicas(state: State, replicas: Sequence[int], factor: int | None = None) -> None:
-    """Refused unless these brokers are there, each once, and as many as the others have."""
+    """Refused unless these brokers exist, without duplicates, with the same count as in other
+    partitions."""
     if not replicas:
         raise _refused("The manual partition assignment includes an empty replica list.")
     _check_brokers(state, replicas)
@@ -27,7 +28,7 @@ def check_replicas(state: State, replicas: Sequence[int], factor: int | None = N
 
 
 def _check_brokers(state: State, replicas: Sequence[int]) -> None:
-    """The one with the smallest number is named, without sorting what may be very many."""
+    """Reports the smallest unknown id, without sorting a list that may be large."""
     seen: set[int] = set()
     unknown: int | None = None
     repeated: int | None = None
@@ -52,7 +53,7 @@ def _check_brokers(state: State, replicas: Sequence[int]) -> None:
 def chosen_partition(
     state: State, topic_id: TopicId, index: int, replicas: Sequence[int]
 ) -> PartitionCreated:
-    """A new partition on brokers that were chosen by hand."""
+    """A new partition on explicitly assigned brokers."""
     if not any(state.image.is_active(each) for each in replicas):
         raise _refused(
             f"All brokers specified in the manual partition assignment for partition {index} are "
@@ -64,7 +65,7 @@ def chosen_partition(
 def placed_partitions(
     state: State, topic_id: TopicId, first: int, count: int, factor: int
 ) -> list[PartitionCreated]:
-    """New partitions where there is room for them."""
+    """New partitions on brokers chosen by the placement."""
     placements = place(candidates(state.image.brokers.values()), count, factor, state.rng)
     for replicas in placements:
         if not any(state.image.is_active(each) for each in replicas):

@@ -1,8 +1,8 @@
-"""Brokers come, go and come back: what that means for the partitions they have.
+"""Registration, fencing, shutdown and removal of brokers, and their effect on partitions.
 
-A broker that comes back must show that it stopped in order (the epoch in its clean-shutdown marker
-is the one it was registered with). Else it may have lost what it had acknowledged, and is in sync
-with nothing until it has caught up again.
+A broker that restarts must prove a clean shutdown: the epoch in its clean-shutdown marker is its
+last registered one. Otherwise it may have lost acknowledged records, and leaves all in-sync
+replicas until it has caught up.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ def decide_register_broker(
     has_session: bool,
     is_ready: bool = False,
 ) -> Decision[int]:
-    """The answer is the broker's epoch. BrokerError where it may not register.
+    """The answer is the broker epoch. BrokerError if the broker may not register.
 
-    `has_session`: the broker that registered under this id last is still alive. `is_ready`: the
-    broker has recovered all its logs and serves at once, as a single one does; otherwise it begins
-    fenced, and `decide_unfence_broker` follows when it is ready.
+    `has_session`: the last broker registered under this id is still alive. `is_ready`: the broker
+    has recovered all its logs and serves at once, as a single broker does; otherwise it starts
+    fenced until `decide_unfence_broker`.
     """
     previous = state.image.broker(request.broker_id)
     check_registration(state, request, previous, has_session=has_session)
@@ -47,7 +47,7 @@ def decide_register_broker(
 
 
 def _after_stop(state: State, broker: Broker, *, is_clean: bool) -> list[PartitionChanged]:
-    """What has to change for a broker that was away, perhaps without anybody noticing."""
+    """The changes for a broker that was stopped, possibly without a controlled shutdown."""
     if is_clean and broker.is_active:
         return _change_all(state, _without_leader, broker)
     if is_clean:
@@ -61,7 +61,7 @@ def _after_stop(state: State, broker: Broker, *, is_clean: bool) -> list[Partiti
 
 
 def decide_unfence_broker(state: State, broker_id: int, epoch: int) -> Decision[None]:
-    """A broker has caught up, and leads what nobody else can lead."""
+    """A broker has caught up, and becomes leader of partitions without one."""
     state.check_broker_epoch(broker_id, epoch)
     broker = _registered(state, broker_id)
     if not broker.is_fenced:
@@ -72,7 +72,7 @@ def decide_unfence_broker(state: State, broker_id: int, epoch: int) -> Decision[
 
 
 def decide_fence_broker(state: State, broker_id: int) -> Decision[None]:
-    """A broker's session ended: others lead what it led."""
+    """A broker's session expired: elect other leaders for its partitions."""
     broker = _registered(state, broker_id)
     if broker.is_fenced:
         return Decision((), None)
@@ -81,7 +81,7 @@ def decide_fence_broker(state: State, broker_id: int) -> Decision[None]:
 
 
 def decide_controlled_shutdown(state: State, broker_id: int, epoch: int) -> Decision[bool]:
-    """A broker wants to stop. The answer is whether it leads nothing any more, and may."""
+    """A broker requests to stop. The answer is whether it leads nothing any more and may stop."""
     state.check_broker_epoch(broker_id, epoch)
     broker = _registered(state, broker_id)
     record = BrokerChanged(broker_id, epoch, is_shutting_down=True)
@@ -97,7 +97,7 @@ def decide_controlled_shutdown(state: State, broker_id: int, epoch: int) -> Deci
 
 
 def decide_unregister_broker(state: State, broker_id: int) -> Decision[None]:
-    """Forget a broker for good. BrokerError where there is none."""
+    """Remove a broker permanently. BrokerError if it does not exist."""
     broker = _registered(state, broker_id)
     changes = _change_all(
         state,
@@ -112,7 +112,7 @@ def decide_unregister_broker(state: State, broker_id: int) -> Decision[None]:
 def decide_directories_offline(
     state: State, broker_id: int, epoch: int, offline: Iterable[bytes]
 ) -> Decision[None]:
-    """Some directories of a broker failed: what is in them is led by others."""
+    """Directories of a broker failed: elect other leaders for their partitions."""
     state.check_broker_epoch(broker_id, epoch)
     broker = _registered(state, broker_id)
     lost = set(offline) & set(broker.log_directories)
@@ -130,7 +130,8 @@ def decide_directories_offline(
 
 
 def _drop(state: State, broker: Broker) -> list[PartitionChanged]:
-    """The broker is in sync with nothing any more; it stays eligible where it has everything."""
+    """Remove the broker from all in-sync replicas; it stays eligible where it has all committed
+    records."""
 
     def concerns(partition: Partition) -> bool:
         return broker.id in partition.in_sync_replicas
@@ -146,7 +147,7 @@ def _change_all(
     is_dropped: bool = False,
     is_unclean: bool = False,
 ) -> list[PartitionChanged]:
-    """The changes that follow from what becomes of one broker. `broker` is as it will be."""
+    """The partition changes that follow from a change of one broker. `broker` is its new state."""
 
     def broker_of(broker_id: int) -> Broker | None:
         return broker if broker_id == broker.id else state.image.broker(broker_id)

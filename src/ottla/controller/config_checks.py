@@ -1,6 +1,6 @@
-"""Whether settings may be stored: those of topics, groups, client metrics and brokers.
+"""Validation of settings of topics, groups, client metrics and brokers.
 
-Each check sees all settings that the resource would have, not only those that change.
+Each check receives all settings that the resource would have, not only the changes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ottla.protocol.error_codes import ErrorCode
 
 VALUE_BYTES_MAX = 32767
 METRICS_MAX = 1000  # names in one subscription
-SETTINGS_MAX = 1000  # of one resource: those of brokers may name any listener
+SETTINGS_MAX = 1000  # per resource: broker settings may name any listener
 
 
 def check_topic_config(configs: Mapping[str, str], defaults: TopicDefaults) -> None:

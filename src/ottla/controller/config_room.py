@@ -1,4 +1,4 @@
-"""How many settings may be stored: whatever clients set stays in memory for good."""
+"""The limit on stored settings, which are kept in memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ottla.protocol.error_codes import ErrorCode
 
 
 class ConfigRoom:
-    """What is left, for the changes of one request. Each resource comes at most once."""
+    """The remaining capacity, for the changes of one request. Each resource occurs at most once."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -20,7 +20,7 @@ class ConfigRoom:
         self._subscriptions = state.image.client_metrics_count
 
     def take(self, changes: Iterable[ConfigChanged]) -> None:
-        """Refused unless there is room for all of these, which are of one resource."""
+        """Refused unless there is capacity for all these settings of one resource."""
         image = self._state.image
         grown, resource, is_set = 0, None, False
         for change in changes:

@@ -1,17 +1,15 @@
-"""The controller: takes events one after another, decides, appends, and only then answers.
+"""The controller: decides events in order, appends the records, and then answers.
 
-Owns      the image that decisions are made on. It runs ahead of the published one by the batch that
-          is being appended, so that an event sees what those before it decided. Once the batch is
-          durable the two images are exchanged, and the batch is applied to the one that came back:
-          both times to an image that nobody else reads, so that a large batch can be applied in a
-          thread.
-Promises  events are decided in the order in which they came. Those that came during an append go
-          into the next batch together. An answer is given once its records are durable and in the
-          published image. When an append fails, or a bug shows in what was decided, nobody is
-          answered but with NOT_CONTROLLER, and what is in the log is loaded again: it alone says
-          what happened. If less is in it than was published, or it cannot be read, `run` ends
-          with MetadataLost.
-Leaves    what to decide to the `decide_*` functions, the election of the controller to its caller.
+Owns      the image that decisions are based on. It is ahead of the published image by the batch
+          that is being appended, so that an event sees the effects of earlier ones. Once the batch
+          is durable, the two images are swapped, and the batch is applied to the other one. Both
+          times the image has no other reader, so that a large batch can be applied in a thread.
+Promises  events are decided in order of arrival. Events that arrive during an append share the next
+          batch. An answer is returned once its records are durable and in the published image. If
+          an append fails, or a decision has a bug, all waiting events fail with NOT_CONTROLLER and
+          the log is loaded again: it is authoritative. If it contains less than was published, or
+          cannot be read, `run` raises MetadataLost.
+Leaves    the decisions to the `decide_*` functions, the election of the controller to its caller.
 """
 
 from __future__ import annotations
@@ -41,14 +39,15 @@ from ottla.protocol.errors import BrokerError
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
-EVENTS_MAX = 1000  # that wait to be decided; further ones wait until there is room
-BATCH_RECORDS_MAX = 2000  # above which no further event goes into a batch
-APPLIED_HERE_MAX = 50  # records, or partitions of deleted topics; more are applied in a thread
+EVENTS_MAX = 1000  # in the queue; further ones wait for space
+BATCH_RECORDS_MAX = 2000  # no event is added to a larger batch
+# records, or partitions of deleted topics; larger batches are applied in a thread
+APPLIED_HERE_MAX = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the controller takes from the broker it runs in."""
+    """Settings of the broker that the controller uses."""
 
     node_id: int
     config: BrokerConfig
@@ -66,7 +65,7 @@ class _Event(Generic[T]):
 
 @dataclass(slots=True)
 class _Round:
-    """Events whose records are appended together, with what each will be answered."""
+    """Events whose records are appended together, with their answers."""
 
     records: list[Record] = field(default_factory=list)
     changes: Changes = field(default_factory=Changes)
@@ -90,7 +89,7 @@ class Controller:
         self._settings = settings
         self._threads = threads
         self._events: asyncio.Queue[_Event[Any]] = asyncio.Queue(EVENTS_MAX)
-        self._image: Image | None = None  # None while this is not the controller
+        self._image: Image | None = None  # None while this broker is not the controller
         self._no_room_log = SparseLog(logging.getLogger(__name__), logging.WARNING)
         self._epoch = 0
 
@@ -103,25 +102,26 @@ class Controller:
         return self._epoch
 
     async def decide(self, decide: Callable[[State], Decision[T]], *, is_large: bool = False) -> T:
-        """The answer to an event, once what was decided is durable. BrokerError where it is not.
+        """The answer to an event, once its records are durable. BrokerError if that fails.
 
-        A large one is decided in a thread: nobody else uses the image that is decided on.
+        A large event is decided in a thread: the image has no other user.
         """
         if not self.is_active:
             raise _not_controller()
         answered: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         await self._events.put(_Event(decide, answered, is_large))
-        if not self.is_active:  # it resigned while there was no room
+        if not self.is_active:  # it resigned while the queue was full
             _give_up(answered)
         return await answered
 
     def activate(self, image: Image, epoch: int) -> None:
-        """Become the controller. `image` is the log's, and belongs to the controller from here."""
+        """Become the controller. `image` is the state of the log; the controller takes ownership
+        of it."""
         self._image = image
         self._epoch = epoch
 
     async def run(self) -> None:
-        """Decide events until cancelled, or until the log cannot even be loaded again."""
+        """Decide events until cancelled, or until the log cannot be loaded again."""
         try:
             while True:
                 first = await self._events.get()
@@ -155,13 +155,14 @@ class Controller:
             raise
 
     async def _decide_one(self, event: _Event[Any], round_: _Round) -> None:
-        """What an event raises is its own answer; the others of the round are not touched."""
+        """An exception of one event is its answer; the other events of the round are not
+        affected."""
         image = self._image
         if image is None:
             _give_up(event.answered)
             return
         if event.answered.done():
-            return  # nobody waits any more, or was sent away, and nothing was decided yet
+            return  # cancelled or already failed, before anything was decided
         state = self._state(image)
         try:
             if event.is_large:
@@ -227,24 +228,24 @@ class Controller:
         )
 
     def _resign(self) -> None:
-        """Decide nothing more. Events that were not decided yet can be sent to another."""
+        """Stop deciding. Events that were not decided can be sent to another controller."""
         self._image = None
         while not self._events.empty():
             _give_up(self._events.get_nowait().answered)
 
     async def _go_back(self) -> None:
-        """Forget what was decided and not appended."""
+        """Discard what was decided but not appended."""
         self._image = await self._threads.run(self._publisher.image.copy)
 
     async def _reload(self) -> None:
-        """Go on from what is in the log, whatever became of the batch that failed."""
+        """Continue from the content of the log, whether or not the failed batch is in it."""
         image = await load_known(self._log, Known.of(self._publisher.image))
         self._publisher.replace(image.copy())
         self.activate(image, self._epoch + 1)
 
 
 def is_much(image: Image, records: Sequence[Record]) -> bool:
-    """Whether to apply these takes so long that it is done in a thread."""
+    """Whether applying these takes so long that it is done in a thread."""
     if len(records) > APPLIED_HERE_MAX:
         return True
     deleted = (image.topic_by_id(each.topic_id) for each in records if type(each) is TopicDeleted)

@@ -1,6 +1,6 @@
-"""CreateTopics: names, replicas and settings of new topics, each topic judged by itself.
+"""CreateTopics: names, replicas and settings of new topics. Each topic is validated separately.
 
-Differs from Kafka in one point: two names of one request that collide are not both created.
+Differs from Kafka in one point: of two colliding names in one request, only one is created.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def decide_create_topics(
     results = {name: _not_let(name, counts[name], may_create) for name in counts}
     try:
         refuse_too_many(sum(max(1, _partition_count(state, topic)) for topic in wanted))
-    except Refused as refused:  # the request as a whole
+    except Refused as refused:  # for the whole request
         failed = [_failed(topic.name, refused) for topic in request.topics]
         return Decision((), CreateTopicsResponse(topics=failed))
     results |= {topic.name: creation.create(topic) for topic in wanted}
@@ -78,7 +78,7 @@ def _is_permitted(name: str, may_create: Permit) -> bool:
 
 
 def _not_let(name: str, count: int, may_create: Permit) -> CreatableTopicResult | None:
-    """The answer for names that are not even looked at."""
+    """The answer for unauthorized names."""
     code = ErrorCode.INVALID_REQUEST
     if count > 1:
         return _failed(name, Refused(code, "Duplicate topic name."))
@@ -105,7 +105,7 @@ def _failed(name: str, refused: BrokerError) -> CreatableTopicResult:
 
 
 class _Creation:
-    """The topics of one request. Each sees those that came before it."""
+    """The topics of one request. Each is validated against the ones before it."""
 
     def __init__(self, state: State, may_describe_configs: Permit, charge: Charge) -> None:
         self._state = state
@@ -186,9 +186,9 @@ def _checked_configs(state: State, topic: CreatableTopic) -> dict[str, str]:
 
 
 class _DescribedConfigs:
-    """The settings that new topics have, by name, with where each comes from.
+    """The settings of new topics, by name, with their sources.
 
-    Topics share what they have in common: all of them together may be tens of megabytes.
+    Topics share common entries: all of them together may take tens of megabytes.
     """
 
     def __init__(self, layers: BrokerLayers) -> None:

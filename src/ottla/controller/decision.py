@@ -1,6 +1,6 @@
-"""The result of a decision: records that carry it out, and the answer to the request.
+"""The result of a decision: metadata records, and the answer to the request.
 
-A decision changes nothing. Either all of its records are appended, or it did not happen.
+Deciding changes nothing. Either all records of a decision are appended, or none.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from ottla.protocol.errors import BrokerError
 
 T = TypeVar("T")
 Permit = Callable[[str], bool]
-Charge = Callable[[int], None]  # partitions; BrokerError when the quota on changes is used up
-PARTITIONS_MAX = 10_000  # that one request may create; as in Kafka
-RECORDS_MAX = 20_000  # that one request may cause
-NAMED_MAX = 100_000  # things that one request may name, where each takes some microseconds
-CHANGED_MAX = 10_000  # things that one request may name, where each takes longer
-QUOTED_CHARACTERS_MAX = 300  # of a client's text: a message may be repeated for many items
+# number of partitions; BrokerError if the controller mutation quota is exceeded
+Charge = Callable[[int], None]
+PARTITIONS_MAX = 10_000  # per request, as in Kafka
+RECORDS_MAX = 20_000  # per request
+NAMED_MAX = 100_000  # entries per request that take some microseconds each
+CHANGED_MAX = 10_000  # entries per request that take longer each
+QUOTED_CHARACTERS_MAX = 300  # of text from clients: a message may be repeated for many items
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +31,16 @@ class Decision(Generic[T]):
 
 
 def everyone(_name: str) -> bool:
-    """Permission while nobody is asked who he is."""
+    """Authorization before ACLs are supported: everything is allowed."""
     return True
 
 
 def nothing_charged(_partitions: int) -> None:
-    """No quota on changes."""
+    """No controller mutation quota."""
 
 
 class Refused(BrokerError):
-    """One item of a request is refused. Without a message only the code is sent."""
+    """One item of a request is rejected. Without a message only the code is sent."""
 
 
 def refuse_too_many(partitions: int) -> None:
@@ -50,7 +51,7 @@ def refuse_too_many(partitions: int) -> None:
 
 
 def check_count(count: int, count_max: int = NAMED_MAX) -> None:
-    """Refuse what would keep everybody else's changes waiting for long."""
+    """Reject requests that would delay other changes for long."""
     if count > count_max:
         raise Refused(
             ErrorCode.POLICY_VIOLATION,
@@ -60,7 +61,7 @@ def check_count(count: int, count_max: int = NAMED_MAX) -> None:
 
 
 def check_size(decision: Decision[T]) -> Decision[T]:
-    """The decision, unless it has more records than one batch of the metadata log should have."""
+    """The decision, unless it has too many records for one batch of the metadata log."""
     if (count := len(decision.records)) > RECORDS_MAX:
         raise Refused(
             ErrorCode.POLICY_VIOLATION,
@@ -71,6 +72,6 @@ def check_size(decision: Decision[T]) -> Decision[T]:
 
 
 def quoted(text: str) -> str:
-    """A client's text for a message, or the beginning of a long one."""
+    """Text from a client for a message, truncated if it is long."""
     is_long = len(text) > QUOTED_CHARACTERS_MAX
     return f"{text[:QUOTED_CHARACTERS_MAX]}..." if is_long else text

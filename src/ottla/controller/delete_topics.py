@@ -1,4 +1,4 @@
-"""DeleteTopics: by name, or by id from version 6 on; each topic is named at most once."""
+"""DeleteTopics: by name, or by id since version 6; each topic at most once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def decide_delete_topics(
     may_delete: Permit = everyone,
     charge: Charge = nothing_charged,
 ) -> Decision[DeleteTopicsResponse]:
-    """BrokerError where deleting is switched off for all."""
+    """BrokerError if deleting topics is disabled."""
     if not state.config.delete_topic_enable:
         disabled = ErrorCode.TOPIC_DELETION_DISABLED if version >= 3 else ErrorCode.INVALID_REQUEST
         raise BrokerError(disabled, "Topic deletion is disabled.")
@@ -69,7 +69,7 @@ class _Deletion:
             try:
                 if name is not None:
                     yield self._by_name(name, topic_id, count, ids)
-                elif topic_id not in ids_of_names:  # else the answer stands beside the name
+                elif topic_id not in ids_of_names:  # otherwise the result is reported with the name
                     yield self._by_id(topic_id, count)
             except BrokerError as refused:
                 message = refused.message or None

@@ -1,7 +1,7 @@
-"""ElectLeaders: leadership to the preferred replica, or to anybody at the cost of records.
+"""ElectLeaders: elects the preferred replica, or any replica at the cost of records.
 
-Also what the controller does by itself from time to time: giving leadership back to preferred
-replicas, and electing uncleanly where a topic allows it.
+Also the periodic elections of the controller: of preferred replicas, and unclean ones where a topic
+allows them.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from ottla.protocol.messages.elect_leaders_response import (
 )
 
 _TYPES = {0: Election.PREFERRED, 1: Election.UNCLEAN}
-ELECTIONS_MAX = 1000  # that the controller holds by itself at a time
+ELECTIONS_MAX = 1000  # per periodic election
 
 
 def decide_elect_leaders(
     state: State, request: ElectLeadersRequest
 ) -> Decision[ElectLeadersResponse]:
     if request.topic_partitions is not None and not request.topic_partitions:
-        return Decision((), ElectLeadersResponse())  # whatever the type: nobody is elected
+        return Decision((), ElectLeadersResponse())  # for any election type
     election = _TYPES.get(request.election_type)
     if election is None:
         return _unknown_type(request)
@@ -115,7 +115,7 @@ def _unknown_type(request: ElectLeadersRequest) -> Decision[ElectLeadersResponse
 
 
 def decide_balance_leaders(state: State) -> Decision[bool]:
-    """Leadership back to preferred replicas; the answer is whether there may be more to do."""
+    """Elect preferred replicas; the answer is whether there may be more to do."""
     found: list[PartitionChanged] = []
     for topic, index in _not_led_as_preferred(state):
         if len(found) == ELECTIONS_MAX:
@@ -133,7 +133,7 @@ def _not_led_as_preferred(state: State) -> Iterator[tuple[Topic, int]]:
 
 
 def decide_unclean_elections(state: State) -> Decision[bool]:
-    """Leaders for partitions without one, where the topic allows any replica to lead."""
+    """Elect leaders for partitions without one, if the topic allows any replica to lead."""
     found: list[PartitionChanged] = []
     for topic, index, partition in state.image.all_partitions():
         if partition.has_leader or not state.may_elect_uncleanly(topic):

@@ -1,15 +1,15 @@
-"""How one partition changes: who is in sync, who may lead, and who does.
+"""Changes of one partition: in-sync replicas, eligible replicas, and leader.
 
 Promises  the leader is in sync, or there is none; every broker that is in sync or eligible is a
-          replica; every change takes the next partition epoch, and every change of leader or loss
-          of a replica the next leader epoch.
-Leaves    when a partition has to change to `brokers.py`, `alter_partition.py`, `reassignment.py`.
+          replica; every change increments the partition epoch, and every change of leader or
+          removal of a replica increments the leader epoch.
+Leaves    when a partition changes to `brokers.py`, `alter_partition.py`, `reassignment.py`.
 
-Strict rules (KIP-966). Nothing is committed while fewer than `min_in_sync` replicas are in sync.
-A replica that drops out then has all that was ever committed: it stays eligible to lead. One that
-stopped uncleanly may have lost it: it is neither in sync nor eligible any more. When no replica is
-left, the last known leader leads again once it is back, because no other can have more; that counts
-as unclean, as does any replica that leads where the topic allows it.
+Eligible leader replicas (KIP-966): nothing is committed while fewer than `min_in_sync` replicas are
+in sync. A replica that drops out then has all committed records and stays eligible to lead. One
+that stopped uncleanly may have lost records: it is neither in sync nor eligible. If no replica is
+left, the last known leader becomes leader again when it returns, because no other replica can have
+more; this counts as unclean, as does electing any replica where the topic allows it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class Election(Enum):
 
 @dataclass(slots=True)
 class Wanted:
-    """How a partition should look. Begins as it is; None of it is certain until it is decided."""
+    """The requested state of a partition, initially its current one. `decide_change` may adjust
+    it."""
 
     replicas: tuple[int, ...]
     in_sync: tuple[int, ...]
@@ -62,7 +63,7 @@ class Wanted:
 class Rules(NamedTuple):
     min_in_sync: int
     may_lead: Callable[[int], bool]
-    directory_of: Callable[[int], bytes]  # where a broker that has one directory keeps everything
+    directory_of: Callable[[int], bytes]  # of a broker with only one directory
 
 
 class _Elected(NamedTuple):
@@ -71,7 +72,7 @@ class _Elected(NamedTuple):
 
 
 class TopicRules:
-    """What the settings of a topic say, looked up once for all its partitions."""
+    """Settings of a topic, looked up once for all its partitions."""
 
     def __init__(self, state: State, topic: Topic) -> None:
         self._state = state
@@ -79,7 +80,8 @@ class TopicRules:
         self.election = Election.UNCLEAN if state.may_elect_uncleanly(topic) else Election.ONLINE
 
     def rules_for(self, partition: Partition, broker_of: BrokerOf | None = None) -> Rules:
-        """`broker_of` gives brokers as they will be: the decision under way may change them."""
+        """`broker_of` returns brokers in their new state: the decision in progress may change
+        them."""
         state = self._state
         find = broker_of or state.image.broker
 
@@ -109,7 +111,7 @@ def directory_of(state: State, broker_id: int) -> bytes:
 def decide_change(
     topic_id: TopicId, index: int, partition: Partition, wanted: Wanted, rules: Rules
 ) -> PartitionChanged | None:
-    """The record that makes a partition what it should be; None where it is that already."""
+    """The record that changes a partition to the requested state; None if nothing changes."""
     _complete_reassignment(wanted)
     eligible = _eligible(partition, wanted, rules.min_in_sync)
     elected = _elect(partition, wanted, eligible, rules)
@@ -140,8 +142,9 @@ def decide_change(
 
 
 def _complete_reassignment(wanted: Wanted) -> None:
-    """Once all new replicas are in sync, those that should go are gone. Where fewer are left than
-    there were, all of those have to be in sync: no other replica has what would be removed."""
+    """Once all new replicas are in sync, the removed ones are dropped. If fewer replicas remain
+    than before, all of them must be in sync: no other replica has the records that would be
+    removed."""
     if not (wanted.adding or wanted.removing):
         return
     in_sync = tuple(each for each in wanted.in_sync if each not in wanted.removing)
@@ -185,7 +188,7 @@ def _elect(
 
 
 def _last_known_leader(partition: Partition, new_leader: int) -> int:
-    """Remembered from the moment nobody leads until somebody does."""
+    """Stored from the moment there is no leader until one is elected."""
     if new_leader != NO_LEADER:
         return NO_LEADER
     return partition.leader if partition.has_leader else partition.last_known_leader

@@ -1,7 +1,7 @@
-"""What a new `min.insync.replicas` means for replicas that are eligible to lead.
+"""The effect of a changed `min.insync.replicas` on eligible leader replicas.
 
-They were eligible because nothing could be committed without them. Under another minimum it may be,
-so replicas that are not in sync are not eligible any more.
+They were eligible because nothing could be committed without them. With another minimum that may
+not hold, so replicas that are not in sync lose their eligibility.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MIN_IN_SYNC = "min.insync.replicas"
 def records_for_new_min_in_sync(
     state: State, changes: Iterable[ConfigChanged]
 ) -> list[PartitionChanged]:
-    """For the topics whose setting changes, or for all where the cluster's does."""
+    """For the topics whose setting changes, or for all if the cluster-wide one does."""
     changed = [
         change.resource
         for change in changes

@@ -1,4 +1,4 @@
-"""The first records of a cluster: its name, its features, and what all brokers must agree on."""
+"""The first records of a cluster: its id, its features, and cluster-wide settings."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ottla.metadata.records import ALL_BROKERS, ClusterNamed, ConfigChanged, Rec
 
 
 def decide_new_cluster(cluster_id: str, layers: BrokerLayers) -> tuple[Record, ...]:
-    """`min.insync.replicas` becomes a setting of the cluster: who is eligible to lead depends on
-    it, so brokers whose files differ must not differ in it."""
+    """`min.insync.replicas` becomes a cluster-wide setting: eligibility to lead depends on it,
+    so it must not differ between the files of brokers."""
     min_in_sync = layers.effective()[MIN_IN_SYNC]
     return (
         ClusterNamed(cluster_id),

@@ -1,13 +1,13 @@
-"""On which brokers new partitions go: striped over racks, and within a rack over its brokers.
+"""Placement of new partitions on brokers: striped over racks, and within a rack over its brokers.
 
 Promises  the replicas of a partition are on different brokers, and on different racks as far as
-          there are so many; leaders and replicas are spread evenly where racks are of equal size;
-          brokers that are alive come first, and the leader is always one of them.
-Leaves    when to place, and what becomes of fenced replicas, to the caller.
+          possible; leaders and replicas are spread evenly if racks are of equal size; active
+          brokers come first, and the leader is always one of them.
+Leaves    when to place, and the handling of fenced replicas, to the caller.
 
-Racks take turns: each partition begins one rack further than the one before, and each rack gives
-its brokers in turn. Both begin at a random place, and are shuffled when every broker had its turn,
-so that two partitions share a set of replicas as seldom as possible.
+Racks are used round-robin: each partition starts one rack after the previous one, and each rack
+returns its brokers round-robin. Both start at a random position and are shuffled after each round,
+so that few partitions share the same set of replicas.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def candidates(brokers: Iterable[Broker]) -> list[Candidate]:
 def place(
     brokers: Iterable[Candidate], partitions: int, replication_factor: int, rng: RandomSource
 ) -> list[tuple[int, ...]]:
-    """The replicas of each new partition, leader first; CannotPlace where it cannot be done."""
+    """The replicas of each new partition, leader first; CannotPlace if there are too few
+    brokers."""
     everyone = list(brokers)
     if replication_factor <= 0:
         raise CannotPlace(
@@ -57,14 +58,14 @@ def place(
 
 
 class CannotPlace(Refused):
-    """There are not the brokers for it."""
+    """There are too few brokers."""
 
     def __init__(self, message: str) -> None:
         super().__init__(ErrorCode.INVALID_REPLICATION_FACTOR, message)
 
 
 class _Turn:
-    """Brokers that are given out in turn. Each round begins one further than the one before."""
+    """Brokers in round-robin order. Each round starts one position after the previous one."""
 
     def __init__(self, broker_ids: list[int], rng: RandomSource) -> None:
         self._brokers = sorted(broker_ids)
@@ -76,7 +77,7 @@ class _Turn:
         return len(self._brokers)
 
     def next(self, number: int) -> int | None:
-        """The next one of this round; None when all were given."""
+        """The next broker of this round; None when all were returned."""
         if not self._brokers:
             return None
         if number != self._round:
@@ -128,7 +129,7 @@ class _Racks:
         leader_rack, leader = self._next_leader()
         replicas = [leader]
         at = self._begin
-        skipped: int | None = leader_rack  # it gave the leader instead of its first turn
+        skipped: int | None = leader_rack  # it provided the leader instead of its first replica
         while len(replicas) < replication_factor:
             if at == skipped:
                 skipped = None
@@ -140,8 +141,8 @@ class _Racks:
         return self._led_by_least_used(replicas)
 
     def _led_by_least_used(self, replicas: list[int]) -> tuple[int, ...]:
-        """Turns alone would let the same brokers of a rack lead again and again, where the number
-        of racks and that of their brokers have a common divisor."""
+        """Round-robin alone would choose the same brokers of a rack as leaders again, if the
+        number of racks and the number of their brokers have a common divisor."""
         alive = [each for each in replicas if each not in self._fenced]
         leader = min(alive, key=lambda each: self._led[each])
         self._led[leader] += 1

@@ -1,4 +1,4 @@
-"""AllocateProducerIds: each broker gets blocks of producer ids that no other ever gets."""
+"""AllocateProducerIds: allocates a block of producer ids to a broker."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """AlterPartitionReassignments and ListPartitionReassignments: moving replicas to other brokers.
 
-A move has two steps. The new replicas join the old ones, marked as being added, and those that will
-go as being removed. When all new ones are in sync (see `elections.py`), the old ones are dropped.
-Cancelling goes back to the replicas from before.
+A reassignment has two steps. The new replicas join the old ones, marked as adding, and the old ones
+are marked as removing. When all new ones are in sync (see `elections.py`), the old ones are
+dropped. Cancelling restores the previous replicas.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _cancelled(state: State, topic: Topic, index: int, partition: Partition) -> 
     wanted.adding = wanted.removing = ()
     may_be_unclean = state.may_elect_uncleanly(topic)
     if not wanted.in_sync:
-        # Only new replicas are in sync: going back means to lead with one that lacks records.
+        # Only new replicas are in sync: cancelling would elect a leader that lacks records.
         if not may_be_unclean:
             raise Refused(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
@@ -147,7 +147,7 @@ def list_partition_reassignments(
 def _ongoing(
     image: Image, name: str, indexes: Iterable[int] | None
 ) -> Steps[list[OngoingPartitionReassignment]]:
-    """Of these partitions, or of all that the topic has."""
+    """Of these partitions, or of all partitions of the topic."""
     topic, found = image.topic(name), []
     if topic is None:
         return []

@@ -1,4 +1,4 @@
-"""Whether a broker may register, and the record of it."""
+"""Validation of a broker registration, and its record."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.broker_registration_request import BrokerRegistrationRequest
 
-PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")  # by Kafka's number
-_RESERVED_DIRECTORIES_END = 100  # ids below are not those of a directory
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")  # index is Kafka's number
+_RESERVED_DIRECTORIES_END = 100  # smaller ids are reserved
 
 
 def check_registration(
@@ -54,7 +54,7 @@ def _check_directories(state: State, request: BrokerRegistrationRequest) -> None
 
 
 def _check_features(state: State, request: BrokerRegistrationRequest) -> None:
-    """Every level that is finalised must be one that the broker can do."""
+    """The broker must support every finalised feature level."""
     offered = {each.name: each for each in request.features}
     for name, level in state.image.features.items():
         feature = offered.get(name)
@@ -75,7 +75,7 @@ def registration_record(
     is_fenced: bool = True,
     like: Broker | None = None,
 ) -> BrokerRegistered:
-    """`like`: the same incarnation amends what it said, and stays in the state it is in."""
+    """`like`: the same incarnation registers again and keeps its state."""
     return BrokerRegistered(
         request.broker_id,
         epoch,

@@ -1,6 +1,6 @@
-"""All that a decision depends on: the image, the controller's settings, random numbers, new ids.
+"""The inputs of a decision: the image, the controller's settings, random numbers, new ids.
 
-Pure: random numbers and ids are handed in, so that a simulation decides the same again.
+Pure: random numbers and ids are arguments, so that a simulation can repeat a decision.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ottla.protocol.errors import BrokerError
 
 
 class RandomSource(Protocol):
-    """What a decision needs of `random.Random`."""
+    """The part of `random.Random` that decisions use."""
 
     def randrange(self, stop: int, /) -> int: ...
 
@@ -28,10 +28,10 @@ class RandomSource(Protocol):
 
 @dataclass(frozen=True)
 class State:
-    """For one decision: what is put together from the image is kept."""
+    """The input of one decision; derived values are cached."""
 
     image: Image
-    node_id: int  # the controller's broker: what is set on it alone counts for decisions
+    node_id: int  # broker of the controller, whose own settings apply to decisions
     config: BrokerConfig
     static: BrokerLayers
     rng: RandomSource
@@ -39,7 +39,7 @@ class State:
 
     @cached_property
     def layers(self) -> BrokerLayers:
-        """Broker settings as they hold now."""
+        """The current broker settings."""
         image = self.image
         return self.static.with_dynamic(
             image.broker_config(self.node_id), image.broker_config(None)
@@ -47,7 +47,7 @@ class State:
 
     @cached_property
     def topic_defaults(self) -> TopicDefaults:
-        """What holds for a topic that sets nothing."""
+        """Settings of a topic without its own."""
         return TopicDefaults(self.layers)
 
     def topic_setting(self, topic: str, name: str) -> str:
@@ -56,7 +56,8 @@ class State:
         return found.text
 
     def min_in_sync(self, topic: Topic) -> int:
-        """Never more than there are replicas: a topic with one is not lost for a setting of two."""
+        """At most the number of replicas: with a minimum of two, a topic with one replica stays
+        writable."""
         wanted = int(self.topic_setting(topic.name, "min.insync.replicas"))
         return min(wanted, topic.replication_factor)
 
@@ -65,7 +66,7 @@ class State:
         return setting.strip().lower() == "true"
 
     def check_broker_epoch(self, broker_id: int, epoch: int) -> None:
-        """BrokerError unless this is the broker as it is registered now."""
+        """BrokerError unless this is the current epoch of the broker."""
         broker = self.image.broker(broker_id)
         if broker is None:
             what = f"No broker registration found for broker id {broker_id}"

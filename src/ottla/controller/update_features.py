@@ -1,4 +1,4 @@
-"""UpdateFeatures: levels that the whole cluster agrees on. All updates of a request, or none."""
+"""UpdateFeatures: feature levels of the cluster. All updates of a request are made, or none."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def decide_update_features(
     except BrokerError as refused:
         what = "The update failed for all features since the following feature had an error: "
         return Decision((), UpdateFeaturesResponse(0, refused.code, what + refused.message))
-    named = [each.feature for each in request.feature_updates]  # as often as they are asked
+    named = [each.feature for each in request.feature_updates]  # including duplicates
     results = [UpdatableFeatureResult(name, 0, "NONE") for name in named] if version <= 1 else []
     answer = UpdateFeaturesResponse(error_message=None, results=results)
     return Decision(() if request.validate_only else tuple(records), answer)
@@ -36,7 +36,7 @@ def decide_update_features(
 
 def _update(state: State, update: FeatureUpdateKey) -> FeatureLevelSet:
     name, level = update.feature, update.max_version_level
-    kind = update.upgrade_type  # UPGRADE in version 0, whatever `allow_downgrade` says
+    kind = update.upgrade_type  # UPGRADE in version 0, regardless of `allow_downgrade`
     current = state.image.features.get(name, 0)
     if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
         raise _invalid(name, level, "The controller does not support the given upgrade type.")
@@ -58,7 +58,7 @@ def _update(state: State, update: FeatureUpdateKey) -> FeatureLevelSet:
 
 
 def _check_supported(state: State, name: str, level: int) -> None:
-    """By this controller, and by every broker that is registered."""
+    """Whether this controller and all registered brokers support the level."""
     if name not in SUPPORTED:
         what = f"Local controller {state.node_id} does not support this feature."
         raise _invalid(name, level, what)

@@ -1,1 +1,1 @@
-"""What the cluster knows: a log of small facts, and the image that is their fold."""
+"""Cluster metadata: a log of records, and the image that results from applying them."""

@@ -1,4 +1,4 @@
-"""What a batch changed, so that each part of the broker reacts to that and to nothing else."""
+"""The changes made by a batch of records, for components that react to them."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ottla.metadata.records import ConfigResource, QuotaEntity
 class PartitionChange(NamedTuple):
     topic: Topic
     partition: int
-    before: Partition | None  # None: it was created
-    after: Partition | None  # None: it was deleted with its topic
+    before: Partition | None  # None if it was created
+    after: Partition | None  # None if it was deleted
 
 
 @dataclass(slots=True)
 class Changes:
-    """Of several changes to one thing, the first `before` and the last `after` are kept."""
+    """Of several changes to one object, the first `before` and the last `after` are kept."""
 
     created_topics: dict[TopicId, Topic] = field(default_factory=dict)
     deleted_topics: dict[TopicId, Topic] = field(default_factory=dict)
-    deletions: dict[TopicId, TopicDeletion] = field(default_factory=dict)  # a record says so
-    vanished_topics: dict[TopicId, Topic] = field(default_factory=dict)  # missing without a record
+    deletions: dict[TopicId, TopicDeletion] = field(default_factory=dict)  # with a deletion record
+    vanished_topics: dict[TopicId, Topic] = field(default_factory=dict)  # without a deletion record
     partitions: dict[tuple[TopicId, int], PartitionChange] = field(default_factory=dict)
     brokers: set[int] = field(default_factory=set)
     configs: set[ConfigResource] = field(default_factory=set)
@@ -46,7 +46,7 @@ class Changes:
         self._note_gone(topic)
 
     def note_topic_vanished(self, topic: Topic) -> None:
-        """It is not in a newer image, which has no record of its deletion."""
+        """The topic is missing in a newer image that has no record of its deletion."""
         self.vanished_topics[topic.id] = topic
         self._note_gone(topic)
 

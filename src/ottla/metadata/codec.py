@@ -1,13 +1,13 @@
-"""Records as bytes: JSON objects in a list, one to a line.
+"""Encoding of records: a list of JSON objects, one per line.
 
-Why JSON  its decoder is C, and beats any binary form that Python would take apart by itself; a
-          person can read a journal or a znode with plain tools; unknown fields cost nothing.
-Promises  the same records give the same bytes; fields that have their default are left out; fields
-          that are not known are skipped, so that an older broker reads what a newer one wrote. What
-          it cannot skip safely, a kind or version it does not know, is MalformedRecord.
-          The bytes are ASCII, so no marker with a high bit can ever occur inside them.
+Why JSON  its decoder is written in C and faster than a binary format decoded in Python; journals
+and znodes are readable with common tools; unknown fields are easily skipped.
+Promises  encoding is deterministic; fields with default values are omitted; unknown fields are
+          skipped, so that an older broker can read records of a newer one. An unknown kind or
+          version, which cannot be skipped safely, raises MalformedRecord. The bytes are ASCII, so a
+          marker with the high bit set cannot occur in them.
 
-A field is added with a default. A change of meaning takes the next version of its kind.
+New fields need a default. A change of meaning needs a new version of the kind.
 """
 
 from __future__ import annotations
@@ -27,19 +27,20 @@ from ottla.metadata.records import ConfigResource, Endpoint, Record, ResourceTyp
 KIND = "k"
 VERSION = "v"
 INFINITY = "inf"
-# Kinds that security will add; nothing else may take these names.
+# Reserved for security records.
 RESERVED_KINDS = ("scram", "-scram", "acl", "-acl", "token", "-token")
 
 
 class MalformedRecord(ValueError):
-    """Bytes that are no records that this version knows: says which record and what is wrong."""
+    """The bytes are not valid records of this version; the message gives the record and the
+    reason."""
 
 
 class Shape(NamedTuple):
-    """How a field's value looks in JSON."""
+    """The JSON representation of a field."""
 
     encode: Callable[[Any], Any]
-    decode: Callable[[Any], Any]  # ValueError, TypeError or KeyError for what has another shape
+    decode: Callable[[Any], Any]  # ValueError, TypeError or KeyError for invalid input
 
 
 def _same(value: Any) -> Any:
@@ -47,7 +48,7 @@ def _same(value: Any) -> Any:
 
 
 def _whole(value: Any) -> int:
-    if type(value) is not int:  # a bool is an int to isinstance
+    if type(value) is not int:  # isinstance would accept a bool
         raise TypeError("expected a whole number")
     return value
 
@@ -65,7 +66,7 @@ def _yes_or_no(value: Any) -> bool:
 
 
 def _number_or_word(value: float) -> float | str:
-    return value if value != math.inf else INFINITY  # JSON has no number for it
+    return value if value != math.inf else INFINITY  # not representable in JSON
 
 
 def _number(value: Any) -> float:
@@ -89,7 +90,7 @@ def _wholes(value: Any) -> tuple[int, ...]:
     return items
 
 
-# The same few ids of topics and directories come again and again.
+# Few distinct topic and directory ids occur.
 _uuid_text = lru_cache(4096)(uuid_to_text)
 _uuid_of_text = lru_cache(4096)(uuid_from_text)
 
@@ -139,7 +140,7 @@ ENTITY = Shape(_same, _entity)
 
 
 def nullable(shape: Shape) -> Shape:
-    """For a field that must be there and may be null."""
+    """For a required field that may be null."""
     return Shape(
         lambda value: None if value is None else shape.encode(value),
         lambda value: None if value is None else shape.decode(value),
@@ -197,7 +198,7 @@ _NAMES = MappingProxyType(
         ),
     }
 )
-VERSIONS = MappingProxyType({name: 0 for name, _ in _NAMES.values()})  # the newest of each kind
+VERSIONS = MappingProxyType({name: 0 for name, _ in _NAMES.values()})  # newest version of each kind
 
 
 class _Field(NamedTuple):

@@ -1,10 +1,10 @@
-"""The metadata never goes back: what is loaded is compared with what was known before.
+"""Verifies that loaded metadata is not older than what this broker has seen.
 
-Owns      the rule for every MetadataLog, wherever it is stored: a log that is shorter, of another
-          cluster or of an earlier controller than what this broker has seen is not used, and one
-          that cannot be loaded is never taken for an empty one. The process ends instead.
+Owns      the rule for every MetadataLog implementation: a log that is shorter, of another cluster
+          or of an earlier controller epoch is not used, and one that cannot be loaded is never
+          treated as empty. The process ends instead.
 Promises  MetadataLost is raised before anything is changed, in the log or on any other disk.
-Leaves    where earlier knowledge comes from: the published image, or marks in log directories.
+Leaves    where the expected state comes from: the published image, or marks in log directories.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ottla.storage.files.directory_health import is_full
 
 
 class Known(NamedTuple):
-    """The least that a metadata log must contain. Without arguments: any log will do."""
+    """The minimum content of a metadata log. Without arguments, any log is accepted."""
 
-    cluster_id: str = ""  # empty: any
+    cluster_id: str = ""  # empty for any cluster
     offset: int = 0
     controller_epoch: int = 0
-    source: str = "this broker"  # who knows it, for messages
+    source: str = "this broker"  # for messages
 
     @classmethod
     def of(cls, image: Image) -> Self:
@@ -56,13 +56,13 @@ class Known(NamedTuple):
 
 
 async def load_known(log: MetadataLog, known: Known) -> Image:
-    """Load a metadata log that must contain what is known. MetadataLost if it does not, or if it
-    cannot be read; a full disk is OSError."""
+    """Load a metadata log that must contain the known state. MetadataLost if it does not, or if
+    it cannot be read; OSError if the disk is full."""
     try:
         image = await log.load(known)
     except OSError as error:
         if is_full(error):
             raise
         raise MetadataLost(log.place, f"it cannot be loaded: {error}") from error
-    known.check(image, log.place)  # also for a log that did not compare by itself
+    known.check(image, log.place)  # in case the implementation did not check
     return image

@@ -1,10 +1,10 @@
-"""The settings of this broker as they are now: of itself, of each topic, of each group.
+"""The current settings of this broker, of each topic, and of each group.
 
-Owns      the one place where static settings (file, environment, command line) and dynamic ones
-          (in the metadata) are put together. Everybody who reads a setting is given this.
-Promises  a setting that was stored once keeps no broker from starting: what cannot be used is left
-          out, with a warning. Asking is cheap: results are kept until a setting changes.
-Leaves    to those who must act on a change that they say so (`on_broker_change`).
+Owns      merging static settings (file, environment, command line) with dynamic ones (metadata).
+          All components read settings through this class.
+Promises  an invalid stored setting does not prevent a start: it is skipped with a warning. Reading
+          is cheap: results are cached until a setting changes.
+Leaves    reacting to changes to components that register with `on_broker_change`.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class CurrentConfig:
         self._image = image
         self._broker_id = static.config.node_id
         self._on_broker_change: list[Callable[[], None]] = []
-        self._groups: dict[str, GroupConfig] = {}  # with settings of their own
+        self._groups: dict[str, GroupConfig] = {}  # groups with their own settings
         self._group_default: GroupConfig | None = None
         self._load()
 
     def on_broker_change(self, react: Callable[[], None]) -> None:
-        """Call this whenever a setting of this broker, or of all brokers, has changed."""
+        """Call `changed` whenever a setting of this broker, or of all brokers, has changed."""
         self._on_broker_change.append(react)
 
     @property
@@ -57,7 +57,7 @@ class CurrentConfig:
         return self._topic_defaults.config(self._image.topic_config(name))
 
     def group(self, group_id: str) -> GroupConfig:
-        """Asked with every heartbeat of a consumer group."""
+        """Called for every heartbeat of a consumer group."""
         known = self._groups.get(group_id)
         if known is not None:
             return known

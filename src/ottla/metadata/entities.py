@@ -1,4 +1,4 @@
-"""What an image is made of: brokers, topics and their partitions."""
+"""The elements of an image: brokers, topics and partitions."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from ottla.metadata.records import (
 
 
 class Partition(NamedTuple):
-    """One partition. A tuple, because there are very many of them."""
+    """One partition. A tuple, because there may be very many."""
 
     replicas: tuple[int, ...]  # the first is the preferred leader
     in_sync_replicas: tuple[int, ...]
     leader: int
     leader_epoch: int = 0
     partition_epoch: int = 0
-    # Left the in-sync replicas while those were too few to commit anything: they have all that was
-    # ever committed, and may lead.
+    # Eligible leader replicas: left the in-sync replicas when too few were in sync to commit
+    # anything. They have all committed records and may lead.
     eligible_replicas: tuple[int, ...] = ()
-    last_known_leader: int = NO_LEADER  # set while nobody may lead
+    last_known_leader: int = NO_LEADER  # set while there is no leader
     adding_replicas: tuple[int, ...] = ()
     removing_replicas: tuple[int, ...] = ()
     leader_recovery: int = RECOVERED
-    directories: tuple[bytes, ...] = ()  # of each replica; all zero is "not known"
+    directories: tuple[bytes, ...] = ()  # per replica; all zero if unknown
 
     def to_record(self, topic_id: TopicId, partition: int) -> PartitionCreated:
         return PartitionCreated(topic_id, partition, *self)
@@ -56,14 +56,14 @@ class Partition(NamedTuple):
         return bool(self.adding_replicas or self.removing_replicas)
 
     def directory_of(self, broker_id: int) -> bytes | None:
-        """The id of the directory in which a broker keeps it; None where that is not known."""
+        """The id of the directory on a broker; None if it is unknown."""
         if broker_id not in self.replicas or not self.directories:
             return None
         return self.directories[self.replicas.index(broker_id)]
 
 
 class Topic:
-    """A topic. Its name and id are for ever; `partitions` is the list as it is now."""
+    """A topic. Its name and id never change; `partitions` is the current list."""
 
     __slots__ = ("_partitions", "id", "name")
 
@@ -78,7 +78,7 @@ class Topic:
 
     @property
     def replication_factor(self) -> int:
-        """Of the first partition, as Kafka counts it."""
+        """That of the first partition, as in Kafka."""
         return len(self._partitions[0].replicas)
 
     def copy(self) -> Topic:
@@ -87,7 +87,7 @@ class Topic:
         return copied
 
     def put(self, index: int, partition: Partition) -> None:
-        """For the image alone: replace a partition, or add the next."""
+        """Only for the image: replace a partition, or append the next one."""
         if index == len(self._partitions):
             self._partitions.append(partition)
         else:
@@ -158,12 +158,12 @@ class Broker:
 
     @property
     def is_active(self) -> bool:
-        """Whether it may lead: it is alive and wants to stay."""
+        """Whether it may lead: neither fenced nor shutting down."""
         return not (self.is_fenced or self.is_shutting_down)
 
     def endpoint(self, listener: str) -> Endpoint | None:
         return next((each for each in self.endpoints if each.listener == listener), None)
 
     def has_directory(self, directory_id: bytes | None) -> bool:
-        """Whether that directory works; one that is not known is taken to."""
+        """Whether the directory is online; an unknown one is assumed to be."""
         return directory_id is None or not any(directory_id) or directory_id in self.log_directories

@@ -1,7 +1,7 @@
-"""Features whose levels the cluster agrees on: which there are, and which levels we can do.
+"""Features with cluster-wide levels, and the supported levels.
 
-Only what works is named here. `metadata.version` has no meaning of its own for our records; tools
-expect one, so it stands at the level of the Kafka version whose protocol we speak.
+Only implemented features are listed. `metadata.version` has no effect on our records; tools expect
+it, so it has the level of the Kafka version whose protocol is implemented.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ SUPPORTED = MappingProxyType(
         METADATA_VERSION: VersionRange(7, 30),
         TRANSACTION_VERSION: VersionRange(0, 2),
         GROUP_VERSION: VersionRange(0, 1),
-        ELIGIBLE_LEADER_REPLICAS: VersionRange(1, 1),  # they are never switched off here
+        ELIGIBLE_LEADER_REPLICAS: VersionRange(1, 1),  # cannot be disabled
     }
 )
 
 
 def new_cluster_levels() -> Iterator[FeatureLevelSet]:
-    """What a new cluster begins with: the newest of everything."""
+    """The levels of a new cluster: the newest of each feature."""
     for name, versions in SUPPORTED.items():
         yield FeatureLevelSet(name, versions.greatest)

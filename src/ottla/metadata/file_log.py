@@ -1,9 +1,9 @@
 """The metadata log of a single broker: files in one directory, no other service.
 
-Promises  what `MetadataLog` asks for. Work on files runs where `run_job` puts it, one piece at
-          a time; a caller that is cancelled leaves the piece to end by itself, and what comes next
-          waits for it. Whatever goes wrong while a batch is written, a bug or a want of memory
-          too, is AppendFailed: only `load` says what is in the files then.
+Promises  the contract of `MetadataLog`. File operations are run by `run_job`, one at a time; if a
+          caller is cancelled, its operation completes, and the next one waits for it. Any exception
+          while writing a batch, including a bug or MemoryError, raises AppendFailed: only `load`
+          can then determine the content of the files.
 Leaves    the files to `journal.py`.
 """
 
@@ -35,7 +35,7 @@ from ottla.storage.files.directory_health import is_out_of_descriptors
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
-SNAPSHOT_SLICE = 200  # records that are encoded before others get their turn on the event loop
+SNAPSHOT_SLICE = 200  # records encoded per iteration of the event loop
 
 
 class FileMetadataLog:
@@ -74,7 +74,7 @@ class FileMetadataLog:
         async with self._turn:
             journal = self._journal
             if journal is None:
-                return  # an append failed: the log is loaded again, and compared
+                return  # an append failed: the log will be loaded again and compared
             try:
                 await self._work(journal.check)
             except OSError as error:
@@ -115,7 +115,7 @@ class FileMetadataLog:
                 raise ValueError(
                     f"an image at {image.offset}, but the log ends at {self._end_offset}"
                 )
-            image = image.copy()  # the original moves on while this one is written
+            image = image.copy()  # the original changes while this one is written
             await self._change(journal, journal.begin_next)
         frame = await _encode_slowly(image)
         async with self._turn:
@@ -123,7 +123,7 @@ class FileMetadataLog:
             await self._work(lambda: self._replace_older(journal, frame, image.offset))
 
     async def _change(self, journal: Journal, change: Callable[[], None]) -> None:
-        self._journal = None  # until it is known to have worked
+        self._journal = None  # until the operation has succeeded
         try:
             await self._work(change)
         except NoRoom:
@@ -139,7 +139,7 @@ class FileMetadataLog:
         self._journal = journal
 
     def _replace_older(self, journal: Journal, frame: bytes, offset: int) -> None:
-        journal.check()  # files in a directory that has taken the place of ours are not removed
+        journal.check()  # do not remove files of a directory that replaced ours
         write_snapshot(self._files, self._directory, frame, offset)
         remove_older(self._files, self._directory, offset)
 
@@ -166,18 +166,18 @@ class FileMetadataLog:
         self._appended = asyncio.Event()
 
     async def _work(self, work: Callable[[], T]) -> T:
-        """Run it to its end, even if the caller is cancelled: half a write would be worse."""
+        """Run to completion even if the caller is cancelled: a partial write would be worse."""
         await self._settle()
         future: asyncio.Future[T] = asyncio.ensure_future(self._run_job(work))
         self._unfinished = future
         return await asyncio.shield(future)
 
     async def _settle(self) -> None:
-        """Wait for work whose caller was cancelled."""
+        """Wait for an operation whose caller was cancelled."""
         if self._unfinished is not None:
             if not self._unfinished.done():
                 await asyncio.wait([self._unfinished])
-            self._unfinished.exception()  # the caller has got it, or does not wait any more
+            self._unfinished.exception()  # retrieved by the caller, or the caller was cancelled
             self._unfinished = None
 
 
@@ -187,7 +187,7 @@ def _abandon(journal: Journal) -> None:
 
 
 async def _encode_slowly(image: Image) -> bytes:
-    """A snapshot's frame, in slices: a large one takes longer than others should have to wait."""
+    """Encode a snapshot's frame in slices, so that the event loop is not blocked."""
     records = image.to_records()
     parts, count = [], 0
     while part := list(islice(records, SNAPSHOT_SLICE)):

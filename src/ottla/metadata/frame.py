@@ -1,7 +1,7 @@
-"""One batch, or one snapshot, as bytes of a file: a header with a checksum, then the records.
+"""One batch or snapshot as bytes: a header with a checksum, followed by the records.
 
-Promises  whatever was torn, cut short or changed is distinguished from what was written: a frame is
-          read only if its checksum, its length and its count of records agree.
+Promises  torn, truncated and modified frames are detected: a frame is valid only if its checksum,
+          its length and its record count agree.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HEADER_BYTES = _HEADER.size
 
 
 class BadFrame(ValueError):
-    """Bytes that are no whole frame; says what is wrong."""
+    """The bytes are not a valid frame; the message gives the reason."""
 
 
 def encode_frame(magic: bytes, batch: Batch) -> bytes:
@@ -30,7 +30,7 @@ def encode_frame(magic: bytes, batch: Batch) -> bytes:
 
 
 def encode_parts(magic: bytes, batch: Batch, payload: bytes, count: int) -> bytes:
-    """The same from records that are bytes already; those in `batch` are left aside."""
+    """The same from encoded records; those in `batch` are ignored."""
     header = bytearray(
         _HEADER.pack(magic, 0, len(payload), batch.base_offset, batch.controller_epoch, count)
     )
@@ -39,7 +39,7 @@ def encode_parts(magic: bytes, batch: Batch, payload: bytes, count: int) -> byte
 
 
 def decode_frame(magic: bytes, data: memoryview) -> tuple[Batch, int]:
-    """The frame at the beginning of `data`, and its size. BadFrame unless it is whole."""
+    """The frame at the start of `data`, and its size. BadFrame unless it is valid."""
     if len(data) < HEADER_BYTES:
         raise BadFrame(f"{len(data)} bytes, no room for a header")
     found, crc, length, base_offset, epoch, count = _HEADER.unpack_from(data)
@@ -60,7 +60,8 @@ def decode_frame(magic: bytes, data: memoryview) -> tuple[Batch, int]:
 
 
 def has_whole_frame(magic: bytes, data: memoryview) -> bool:
-    """Whether a frame begins anywhere in `data`. The magic's first byte is in no record."""
+    """Whether a frame starts anywhere in `data`. The first byte of the magic occurs in no
+    record."""
     raw = bytes(data)
     at = raw.find(magic)
     while at >= 0:

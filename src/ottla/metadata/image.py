@@ -1,12 +1,11 @@
-"""What the cluster knows at one moment: the fold of the metadata log up to an offset.
+"""The state of the cluster at one offset of the metadata log.
 
 Owns      topics and partitions by name and id, brokers, settings, quotas, features, producer ids.
 Promises  it changes only in `apply` and `exchange`, by whole batches; between two calls every
-          reader on the event loop sees one consistent state. What a reader holds on to (a
-          Partition, a Broker, a Topic's name and id, a mapping of settings) never changes under
-          it. A Topic's list of partitions, and the mappings of the image itself, are valid for one
-          turn of the event loop.
-Leaves    deciding to the controller, reacting to the readers of the Changes that `apply` returns.
+          reader on the event loop sees one consistent state. Elements (a Partition, a Broker, a
+          Topic's name and id, a mapping of settings) are never modified. A Topic's list of
+          partitions, and the mappings of the image itself, are valid only until the next await.
+Leaves    decisions to the controller, reactions to the readers of the Changes that `apply` returns.
 
 Partitions are tuples, and equal lists of replicas are one object: ten thousand partitions take a
 few megabytes.
@@ -44,12 +43,12 @@ from ottla.metadata.records import (
 from ottla.metadata.topic_table import ImageError, TopicTable
 
 V = TypeVar("V")
-SETTING_BYTES = 64  # besides its texts
+SETTING_BYTES = 64  # overhead of a setting, without its strings
 _NO_CONFIG: Mapping[str, str] = MappingProxyType({})
 
 
 class Batch(NamedTuple):
-    """Records that happen together, at the offsets from `base_offset` on."""
+    """Records that are applied together, at the offsets from `base_offset` on."""
 
     base_offset: int
     controller_epoch: int
@@ -68,13 +67,13 @@ class Image:
         self.next_producer_id = 0
         self._topics = TopicTable()
         self._brokers: dict[int, Broker] = {}
-        self.config_bytes = 0  # about what all settings take
-        self.client_metrics_count = 0  # resources of that kind that have settings
+        self.config_bytes = 0  # estimated size of all settings
+        self.client_metrics_count = 0  # number of client-metrics resources with settings
         self._configs: dict[ConfigResource, Mapping[str, str]] = {}
         self._quotas: dict[QuotaEntity, Mapping[str, float]] = {}
         self._features: dict[str, int] = {}
 
-    # What it knows.
+    # Reading
 
     @property
     def topics(self) -> Mapping[str, Topic]:
@@ -94,12 +93,12 @@ class Image:
 
     @property
     def features(self) -> Mapping[str, int]:
-        """The finalised levels."""
+        """The finalised feature levels."""
         return self._features
 
     @property
     def features_epoch(self) -> int:
-        """Grows with every record, as clients need it; -1 while nothing is known."""
+        """Incremented with every record, as clients require; -1 before the first record."""
         return self.offset - 1
 
     @property
@@ -113,7 +112,7 @@ class Image:
         return self._topics.by_id.get(topic_id)
 
     def deletion_of(self, topic_id: TopicId) -> TopicDeletion | None:
-        """Of the topics that were deleted last, ten thousand are remembered."""
+        """The last ten thousand deleted topics are stored."""
         return self._topics.deleted.get(topic_id)
 
     def partition(self, name: str, index: int) -> Partition | None:
@@ -128,7 +127,7 @@ class Image:
                 yield topic, index, partition
 
     def colliding_topic(self, name: str) -> str | None:
-        """A topic whose name differs from this one at most in `.` and `_`."""
+        """An existing topic whose name differs from this one at most in `.` and `_`."""
         return self._topics.colliding(name)
 
     def broker(self, broker_id: int) -> Broker | None:
@@ -145,17 +144,17 @@ class Image:
         return self.config(ConfigResource(ResourceType.TOPIC, name))
 
     def broker_config(self, broker_id: int | None) -> Mapping[str, str]:
-        """What was set on one broker while it ran; None: on all of them."""
+        """The dynamic settings of one broker; None for the cluster-wide ones."""
         if broker_id is None:
             return self.config(ALL_BROKERS)
         return self.config(ConfigResource(ResourceType.BROKER, str(broker_id)))
 
-    # How it changes.
+    # Applying records
 
     def apply(self, batch: Batch, changes: Changes | None = None) -> Changes:
-        """Take over the next batch. After an ImageError the image is of no use any more.
+        """Apply the next batch. After an ImageError the image must not be used any more.
 
-        What changed is added to `changes`, if they are given.
+        Changes are added to `changes`, if given.
         """
         if batch.base_offset != self.offset:
             raise ImageError(f"batch at offset {batch.base_offset}, but {self.offset} comes next")
@@ -167,10 +166,10 @@ class Image:
         return changes
 
     def load(self, records: Iterable[Record], offset: int, controller_epoch: int) -> None:
-        """Fill a new image from a snapshot, which stands for the log up to `offset`."""
+        """Fill a new image from a snapshot of the log up to `offset`."""
         ignored = Changes()
         for record in records:
-            if isinstance(record, TopicDeleted):  # all that a snapshot says of such a topic
+            if isinstance(record, TopicDeleted):  # the only record of a deleted topic in a snapshot
                 self._topics.note_deleted(record)
             else:
                 self._apply(record, ignored)
@@ -255,10 +254,10 @@ class Image:
             raise ImageError(f"broker {broker_id} is not registered with epoch {epoch}")
         return broker
 
-    # How it is kept.
+    # Snapshots and copies
 
     def to_records(self) -> Iterator[Record]:
-        """Records that make the same image again, always in the same order."""
+        """Records that reproduce this image, in a deterministic order."""
         yield ClusterNamed(self.cluster_id)
         for name, level in sorted(self._features.items()):
             yield FeatureLevelSet(name, level)
@@ -276,7 +275,7 @@ class Image:
         yield ProducerIdsAllocated(-1, -1, self.next_producer_id)
 
     def copy(self) -> Image:
-        """An image of its own at the same offset. What never changes is shared between the two."""
+        """An independent image at the same offset. Immutable elements are shared."""
         copied = Image()
         copied.become(self)
         copied._topics = self._topics.copy()
@@ -287,11 +286,11 @@ class Image:
         return copied
 
     def become(self, other: Image) -> None:
-        """Take over all that another image knows, which must not be used any more."""
+        """Take over the content of another image, which must not be used any more."""
         self.__dict__.update(other.__dict__)
 
     def exchange(self, other: Image) -> None:
-        """Swap all that the two images know."""
+        """Swap the contents of two images."""
         mine = dict(self.__dict__)
         self.become(other)
         other.__dict__.update(mine)
@@ -306,12 +305,12 @@ class Image:
 
 
 def setting_bytes(resource: ConfigResource, name: str, value: str | None) -> int:
-    """About what a setting takes in memory; nothing where it is not set."""
+    """The estimated size of a setting in memory; 0 if it is not set."""
     return 0 if value is None else SETTING_BYTES + len(resource.name) + len(name) + len(value)
 
 
 def _with(old: Mapping[str, V] | None, key: str, value: V | None) -> Mapping[str, V]:
-    """Changed in a copy: readers of the old mapping are not affected."""
+    """A modified copy: readers of the old mapping are not affected."""
     new = dict(old or {})
     if value is None:
         new.pop(key, None)

@@ -1,4 +1,4 @@
-"""What is different between two images, for readers that missed the batches in between."""
+"""The differences between two images, for readers that missed the batches in between."""
 
 from __future__ import annotations
 

@@ -1,18 +1,20 @@
-"""The files of a metadata log: journals of batches, and snapshots that stand for older ones.
+"""The files of a metadata log: journals of batches, and snapshots that replace older journals.
 
-Owns      one directory: `<offset>.journal` holds batches from that offset on, `<offset>.snapshot`
-          the image at that offset, `clean` the end offset after an orderly stop.
-Promises  a batch is durable when `append` returns. After a crash at any moment `open` finds every
-          such batch, and of the one that was being written all or nothing. What it finds is durable
-          too, even if an earlier sync failed: after an unclean stop it is written anew.
-          Damage anywhere but in the batch that was being written is CorruptMetadataError.
-          Nothing is changed before what was found is compared with what is known, and no batch
-          counts as appended if its file was removed, replaced or cut by somebody else.
-Leaves    waiting and threads to `file_log.py`.
+Owns      one directory: `<offset>.journal` contains batches from that offset on,
+          `<offset>.snapshot` the image at that offset, `clean` the end offset after a clean
+          shutdown.
+Promises  a batch is durable when `append` returns. After a crash at any point, `open` finds every
+          such batch, and the batch that was being written either completely or not at all. What it
+          finds is durable too, even if an earlier sync failed: after an unclean shutdown it is
+          rewritten. Damage anywhere except in the batch that was being written raises
+          CorruptMetadataError. Nothing is changed before the content is compared with the known
+          state, and an append fails if the file was removed, replaced or truncated by another
+          process.
+Leaves    threads to `file_log.py`.
 Threads   one at a time.
 
-A snapshot is made in three steps, each of which may be the last: a new journal takes over, the
-snapshot gets its name once it is whole, then older files go.
+A snapshot is written in three steps, and a crash may occur after each: a new journal is started,
+the snapshot is renamed once it is complete, then older files are removed.
 """
 
 from __future__ import annotations
@@ -45,12 +47,12 @@ from ottla.metadata.topic_table import ImageError
 from ottla.storage.files.directory_health import is_full
 
 CLEAN = "clean"
-JOURNAL_BYTES_MAX = 4 * 1024 * 1024  # larger ones are replaced by a snapshot: a start stays quick
+JOURNAL_BYTES_MAX = 4 * 1024 * 1024  # a larger one is replaced by a snapshot, to keep starts fast
 _NAME = re.compile(r"(\d{20})\.(journal|snapshot)")
 
 
 class Journal:
-    """Made by `open`. After any error but NoRoom it can only be closed."""
+    """Created by `open_journal`. After any error except NoRoom it can only be closed."""
 
     def __init__(self, files: FileSystem, directory: str, file: File, end_offset: int) -> None:
         self._files = files
@@ -70,7 +72,7 @@ class Journal:
         self._file.sync()
         self._position += len(frame)
         self.end_offset = batch.end_offset
-        self._check_place()  # a write to a removed file succeeds, and is lost
+        self._check_place()  # writes to a removed file succeed, but are lost
 
     def _write(self, frame: bytes) -> None:
         try:
@@ -78,11 +80,11 @@ class Journal:
         except OSError as error:
             if not is_full(error):
                 raise
-            self._file.truncate(self._position)  # part of it may be there
+            self._file.truncate(self._position)  # part of it may have been written
             raise NoRoom(str(error)) from error
 
     def check(self) -> None:
-        """OSError with ESTALE if somebody else has removed, replaced or cut the file."""
+        """OSError with ESTALE if another process has removed, replaced or truncated the file."""
         self._check_place()
         self._check_size()
 
@@ -100,14 +102,14 @@ class Journal:
             raise OSError(errno.ESTALE, what, self._file.path)
 
     def begin_next(self) -> None:
-        """From here on batches go to a journal of their own."""
+        """Start a new journal for the following batches."""
         self.check()
         self._file.close()
         self._file = _create_journal(self._files, self._directory, self.end_offset)
         self._position = 0
 
     def read(self, offset: int) -> list[Batch] | None:
-        """The batches from `offset` on; None where only a snapshot stands for some of them."""
+        """The batches from `offset` on; None if some of them exist only in a snapshot."""
         journals = _journals(self._files, self._directory)
         if journals[0] > offset:
             return None
@@ -130,16 +132,16 @@ class Journal:
 
 
 class Torn(NamedTuple):
-    """The end of a journal that a crash has torn, and where it begins."""
+    """The end of a journal that was torn by a crash, and its position."""
 
     path: str
     position: int
 
 
 def open_journal(files: FileSystem, directory: str, known: Known) -> tuple[Journal, Image]:
-    """Find what was kept, repair what a crash left, and go on from there.
+    """Load the files, repair the effects of a crash, and open the journal for appending.
 
-    MetadataLost, with nothing changed, unless all that is known is there.
+    MetadataLost, without any change, unless the known state is contained.
     """
     clean_end, image, torn = _read_all(files, directory)
     known.check(image, directory)
@@ -160,12 +162,12 @@ def open_journal(files: FileSystem, directory: str, known: Known) -> tuple[Journ
 
 
 def write_snapshot(files: FileSystem, directory: str, frame: bytes, offset: int) -> None:
-    """Under its name only once it is whole, and durable when this returns."""
+    """Renamed to its final name once it is complete; durable when this returns."""
     replace_file(files, _path(directory, offset, "snapshot"), frame)
 
 
 def remove_older(files: FileSystem, directory: str, offset: int) -> None:
-    """Remove what the snapshot at `offset` stands for."""
+    """Remove the files that the snapshot at `offset` replaces."""
     for base, kind in _listed(files, directory):
         if base < offset:
             files.remove(_path(directory, base, "journal" if kind == BATCH else "snapshot"))
@@ -177,7 +179,7 @@ def _snapshot_of(image: Image) -> Batch:
 
 
 def _read_all(files: FileSystem, directory: str) -> tuple[int | None, Image, Torn | None]:
-    """What is there: where an orderly stop left it, the image, a torn end. Changes nothing."""
+    """The clean-shutdown offset, the image, and a torn end. Changes nothing."""
     if not files.exists(directory):
         return None, Image(), None
     clean_end = _read_clean_end(files, directory)
@@ -188,7 +190,7 @@ def _read_all(files: FileSystem, directory: str) -> tuple[int | None, Image, Tor
 
 
 def _replay(files: FileSystem, directory: str, *, may_cut: bool) -> tuple[Image, Torn | None]:
-    """The image that snapshot and journals make. Without `may_cut` every batch must be whole."""
+    """The image from snapshot and journals. Without `may_cut` every batch must be complete."""
     image = Image()
     torn: Torn | None = None
     snapshots = [base for base, kind in _listed(files, directory) if kind == SNAPSHOT]
@@ -197,7 +199,7 @@ def _replay(files: FileSystem, directory: str, *, may_cut: bool) -> tuple[Image,
     journals = _journals(files, directory)
     for base, next_base in zip_longest(journals, journals[1:]):
         if next_base is not None and next_base <= image.offset:
-            continue  # the snapshot stands for all of it, and it was about to be removed
+            continue  # replaced by the snapshot, and about to be removed
         path = _path(directory, base, "journal")
         if base > image.offset:
             what = f"the offsets from {image.offset} to {base} are missing before it"
@@ -210,7 +212,7 @@ def _replay(files: FileSystem, directory: str, *, may_cut: bool) -> tuple[Image,
 
 
 def _check_clean_end(files: FileSystem, directory: str, clean_end: int, end_offset: int) -> None:
-    """More than was there at an orderly stop is no damage: then the note of it is an older copy."""
+    """More data than at the clean shutdown is not damage: then the marker is an older copy."""
     if clean_end > end_offset or not _journals(files, directory):
         what = f"it was closed at offset {clean_end}, but what is there ends at {end_offset}"
         raise CorruptMetadataError(f"{directory}/{CLEAN}", 0, what)
@@ -238,8 +240,8 @@ def _apply(image: Image, batch: Batch, path: str) -> None:
 def _read_batches(
     files: FileSystem, path: str, *, may_cut: bool
 ) -> tuple[list[Batch], Torn | None]:
-    """The batches of a journal. One that is torn is left out where that is what a crash leaves:
-    at the end, because each batch is durable before the next is begun."""
+    """The batches of a journal. A torn batch is skipped if a crash can have caused it: only at
+    the end, because each batch is durable before the next one is started."""
     data = memoryview(read_file(files, path))
     batches: list[Batch] = []
     position = 0
@@ -294,7 +296,7 @@ def _remove_unfinished(files: FileSystem, directory: str) -> None:
 
 
 def _listed(files: FileSystem, directory: str) -> list[tuple[int, bytes]]:
-    """(offset, kind) of all journals and snapshots, in order."""
+    """(offset, kind) of all journals and snapshots, sorted."""
     matches = (_NAME.fullmatch(name) for name in files.list_directory(directory))
     return sorted(
         (int(match[1]), BATCH if match[2] == "journal" else SNAPSHOT) for match in matches if match

@@ -1,6 +1,6 @@
-"""The metadata log: batches of records, each at its offset, once and for all.
+"""The interface of the metadata log: batches of records at consecutive offsets.
 
-Every implementation (a file, ZooKeeper) passes the same tests, in
+Every implementation (files, ZooKeeper) passes the tests in
 `tests/unit/metadata/log_conformance.py`.
 """
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class AppendRefused(Exception):
-    """Nothing was written: somebody else has written there, or may write instead of us."""
+    """Nothing was written: another controller has written, or may write."""
 
 
 class NoRoom(AppendRefused):
@@ -23,16 +23,16 @@ class NoRoom(AppendRefused):
 
 
 class AppendFailed(Exception):
-    """Whether the batch was written is not known. Only `load` can find out."""
+    """It is not known whether the batch was written. Only `load` can determine it."""
 
 
 class Trimmed(Exception):
-    """The batches that were asked for are gone; a snapshot stands for them. `load` gives it."""
+    """The requested batches were replaced by a snapshot, which `load` returns."""
 
 
 class MetadataLost(Exception):
-    """What is kept is older than what was seen of it, of another cluster, or out of reach. The
-    process ends: whatever was decided from here on would contradict what was acknowledged."""
+    """The stored metadata is older than what was seen of it, of another cluster, or not
+    readable. The process ends: further decisions would contradict acknowledged ones."""
 
     def __init__(self, place: str, what: str) -> None:
         super().__init__(place, what)
@@ -48,7 +48,7 @@ class MetadataLost(Exception):
 
 
 class CorruptMetadataError(Exception):
-    """What is kept cannot be what was written: says where it is kept and at which byte."""
+    """The stored bytes were damaged; the message gives the place and the position."""
 
     def __init__(self, place: str, position: int, what: str) -> None:
         super().__init__(place, position, what)
@@ -63,39 +63,41 @@ class CorruptMetadataError(Exception):
 class MetadataLog(Protocol):
     @property
     def place(self) -> str:
-        """Where it is kept, for messages."""
+        """Where it is stored, for messages."""
 
     async def load(self, known: Known) -> Image:
-        """All that was appended, folded. Must come first, and again after AppendFailed.
+        """The image of everything that was appended. Must be called first, and again after
+        AppendFailed.
 
-        MetadataLost, and nothing changed, unless it contains what is known. Called through
+        MetadataLost, without any change, unless it contains the known state. Called through
         `continuity.load_known`, which turns OSError into MetadataLost, too.
         """
 
     async def check(self) -> None:
-        """MetadataLost if what was loaded and appended is no longer where it was."""
+        """MetadataLost if the stored log was removed or replaced."""
 
     @property
     def end_offset(self) -> int:
         """The offset of the next batch."""
 
     async def append(self, batch: Batch) -> None:
-        """Add a batch at the end: all of it or nothing, and durable when this returns."""
+        """Append a batch atomically; it is durable when this returns."""
 
     async def read(self, offset: int) -> list[Batch]:
-        """The batches from `offset` on, which is where one of them begins; Trimmed if gone."""
+        """The batches from `offset` on, which must be the start of a batch; Trimmed if they were
+        removed."""
 
     async def wait_beyond(self, offset: int) -> None:
-        """Return once there is something at `offset`."""
+        """Wait until there is a record at `offset`."""
 
     @property
     def wants_snapshot(self) -> bool:
-        """Whether enough was appended since the last snapshot to be worth another."""
+        """Whether enough was appended since the last snapshot."""
 
     async def write_snapshot(self, image: Image) -> None:
-        """Keep the image, which is at the end of the log, in the place of what made it.
+        """Replace the log up to its end with a snapshot of the image.
 
-        After OSError there is no new snapshot, and the log goes on without.
+        After OSError there is no new snapshot, and the log can still be used.
         """
 
     async def close(self) -> None: ...

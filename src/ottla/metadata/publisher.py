@@ -1,12 +1,12 @@
-"""The image that the broker works with, and who is notified when it changes.
+"""The published image of the broker, and the listeners for its changes.
 
 Owns      one Image, the same object for as long as the broker runs.
-Promises  listeners are called in the order in which they subscribed, once for each batch, after all
-          of it is in the image; nobody sees an image between two records of a batch. The next
-          batch is taken over when all listeners are done with this one.
-Leaves    where batches come from: the controller in this process hands them over (`publish`), those
-          of another one are followed in the log (`follow`). One that comes both ways counts once.
-          An image that is older than the published one, or of another cluster, is refused.
+Promises  listeners are called in the order of subscription, once for each batch, after all of it
+          was applied; a partly applied batch is never visible. The next batch is applied when all
+          listeners are done.
+Leaves    the source of batches: the local controller passes them to `publish`; those of another
+          controller are read from the log (`follow`). Duplicates are ignored. An image that is
+          older than the published one, or of another cluster, is rejected.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ottla.metadata.log import MetadataLog, Trimmed
 
 log = logging.getLogger(__name__)
 
-# Returns slices of work where a reaction grows with what has changed.
+# Returns steps if the reaction grows with the size of the change.
 Listener = Callable[[Image, Changes], Steps[None] | None]
 
 
@@ -40,15 +40,15 @@ class Publisher:
         self._listeners.append(listener)
 
     def publish(self, batch: Batch) -> None:
-        """Take over the next batch; one that is in the image already is passed over."""
+        """Apply the next batch; a batch that is already in the image is ignored."""
         if batch.end_offset > self.image.offset:
             self._tell(self.image.apply(batch))
 
     async def exchange(self, ahead: Image, changes: Changes) -> None:
-        """Take over an image that is ahead of ours by these changes, and leave ours in its place.
+        """Swap the image with one that is ahead by these changes.
 
-        However much has changed, the event loop is not kept for long. Return when all listeners
-        have reacted.
+        The event loop is not blocked, however large the change is. Returns when all listeners have
+        reacted.
         """
         Known.of(self.image).check(ahead, "that was appended to")
         self.image.exchange(ahead)
@@ -62,9 +62,9 @@ class Publisher:
         self._note_moved()
 
     def replace(self, image: Image) -> None:
-        """Take over an image that went on while batches were missed. It is ours from here on.
+        """Replace the image with a later one, after batches were missed. Takes ownership of it.
 
-        MetadataLost if it did not go on, but back.
+        MetadataLost if it is older.
         """
         Known.of(self.image).check(image, "that was loaded again")
         changes = changes_between(self.image, image)
@@ -72,12 +72,12 @@ class Publisher:
         self._tell(changes)
 
     async def wait_for(self, offset: int) -> None:
-        """Return once everything before `offset` is in the image."""
+        """Wait until everything before `offset` is in the image."""
         while self.image.offset < offset:
             await self._moved.wait()
 
     async def follow(self, log: MetadataLog) -> None:
-        """Take over what others append, until cancelled."""
+        """Apply batches appended by others, until cancelled."""
         while True:
             await log.wait_beyond(self.image.offset)
             try:
@@ -105,7 +105,7 @@ class Publisher:
             await self._scheduler.run(slices)
 
     def _note_failure(self) -> None:
-        """The record is durable: the other listeners are called all the same."""
+        """The record is durable, so the other listeners are called all the same."""
         log.exception("a listener failed at metadata offset %d", self.image.offset)
 
     def _note_moved(self) -> None:

@@ -1,4 +1,4 @@
-"""DescribeClientQuotas: which quotas match a filter."""
+"""DescribeClientQuotas: the quotas that match a filter."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from ottla.protocol.messages.describe_client_quotas_response import (
 )
 
 EXACT, DEFAULT, ANY = range(3)
-ENTRY_BYTES, VALUE_BYTES = 16, 36  # about what they take when they are encoded
+ENTRY_BYTES, VALUE_BYTES = 16, 36  # estimated encoded sizes
 _TYPES = ("user", "client-id", "ip")
 
 
 def describe_client_quotas(
     image: Image, request: DescribeClientQuotasRequest
 ) -> Steps[DescribeClientQuotasResponse]:
-    """In slices: of what is set when it begins."""
+    """In slices; a snapshot of the quotas at the start."""
     try:
         _check(request.components)
     except BrokerError as refused:
@@ -53,12 +53,13 @@ def _described(entity: QuotaEntity, limits: Mapping[str, float]) -> EntryData:
 
 
 def _in_kafkas_order(keys: Iterable[str]) -> list[str]:
-    """Kafka puts what was asked for into a map of the usual size, and that into one that fits."""
+    """Kafka inserts the matches into a map with the default capacity, and that into one of
+    matching capacity."""
     return hash_map_order(hash_map_order(keys), slots_min=1)
 
 
 def _matches(entity: QuotaEntity, components: Sequence[ComponentData], *, is_strict: bool) -> bool:
-    """Every component must match; a strict filter allows no other types besides."""
+    """Every component must match; a strict filter allows no other entity types."""
     names = dict(entity)
     if is_strict and len(names) != len(components):
         return False

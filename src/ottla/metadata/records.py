@@ -1,10 +1,9 @@
-"""The facts of which everything the cluster knows is made, one class for each kind.
+"""The records of the metadata log, one class for each kind.
 
-Owns      what each kind of fact says. Their bytes are `codec.py`'s, their effect is `image.py`'s.
-Promises  a record is a value: frozen, comparable, made of numbers, texts and tuples.
+Owns      the fields of each kind. Encoding is in `codec.py`, the effect in `image.py`.
+Promises  records are immutable values of numbers, strings and tuples.
 
-What security adds later has its kinds reserved in `codec.py`: SCRAM credentials, ACLs, delegation
-tokens.
+Kinds for SCRAM credentials, ACLs and delegation tokens are reserved in `codec.py`.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from ottla.base.ids import TopicId
 
 NO_LEADER = -1
 RECOVERED = 0
-RECOVERING = 1  # the leader was elected uncleanly and has not said yet that it is done with it
+RECOVERING = 1  # elected uncleanly; the leader has not completed recovery
 
 
 class ResourceType(IntEnum):
-    """What a setting belongs to, in Kafka's numbers."""
+    """The kind of object that a setting belongs to, with Kafka's numbers."""
 
     UNKNOWN = 0
     TOPIC = 2
@@ -32,7 +31,7 @@ class ResourceType(IntEnum):
 
 
 class ConfigResource(NamedTuple):
-    """Whose settings: a topic, a group, a broker by its number; broker "" is all of them."""
+    """A topic, group, or broker by its id; an empty broker name means all brokers."""
 
     type: ResourceType
     name: str
@@ -53,7 +52,7 @@ class VersionRange(NamedTuple):
     greatest: int
 
 
-# What a quota applies to: (type, name) pairs in the order of types; a null name is the default.
+# The entity of a quota: (type, name) pairs sorted by type; a null name is the default.
 QuotaEntity = tuple[tuple[str, str | None], ...]
 
 
@@ -67,12 +66,12 @@ class ClusterNamed:
 @dataclass(frozen=True, slots=True)
 class FeatureLevelSet:
     name: str
-    level: int  # 0 takes the feature away
+    level: int  # 0 removes the feature
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerRegistered:
-    """A broker signed on, for the first time or again. It replaces what was known of it."""
+    """A broker has registered, for the first time or again. Replaces its earlier registration."""
 
     broker_id: int
     broker_epoch: int
@@ -87,7 +86,7 @@ class BrokerRegistered:
 
 @dataclass(frozen=True, slots=True)
 class BrokerChanged:
-    """Fields that are None stay as they are."""
+    """Fields that are None are unchanged."""
 
     broker_id: int
     broker_epoch: int
@@ -110,7 +109,7 @@ class TopicCreated:
 
 @dataclass(frozen=True, slots=True)
 class TopicDeleted:
-    """With its partitions and its settings."""
+    """Includes its partitions and settings."""
 
     topic_id: TopicId
 
@@ -134,7 +133,7 @@ class PartitionCreated:
 
 @dataclass(frozen=True, slots=True)
 class PartitionChanged:
-    """Fields that are None stay as they are. Every change carries the next partition epoch."""
+    """Fields that are None are unchanged. Every change has the next partition epoch."""
 
     topic_id: TopicId
     partition: int
@@ -155,21 +154,21 @@ class PartitionChanged:
 class ConfigChanged:
     resource: ConfigResource
     name: str
-    value: str | None  # None takes the setting away
+    value: str | None  # None removes the setting
 
 
 @dataclass(frozen=True, slots=True)
 class QuotaChanged:
     entity: QuotaEntity
     key: str
-    value: float | None  # None takes the quota away
+    value: float | None  # None removes the quota
 
 
 @dataclass(frozen=True, slots=True)
 class ProducerIdsAllocated:
     broker_id: int
     broker_epoch: int
-    next_producer_id: int  # the first that is still free
+    next_producer_id: int  # the first unallocated id
 
 
 Record = (

@@ -1,7 +1,7 @@
-"""Which names a topic may have.
+"""Validation of topic names.
 
-A topic's name becomes part of a path and of metric names: everything that could leave its directory
-is refused, and names that differ only in `.` and `_` collide.
+A topic's name is part of file paths and metric names: names that could leave their directory are
+rejected, and names that differ only in `.` and `_` collide.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LEGAL = frozenset(string.ascii_letters + string.digits + "._-")
 
 
 def fault_of_name(name: str) -> str | None:
-    """What is wrong with a topic's name, in Kafka's words; None where nothing is."""
+    """Kafka's message for an invalid topic name; None if it is valid."""
     if not name:
         return "Topic name is invalid: the empty string is not allowed"
     if name in (".", ".."):
@@ -40,7 +40,7 @@ def fault_of_name(name: str) -> str | None:
 
 
 def check_name(name: str) -> None:
-    """BrokerError with INVALID_TOPIC_EXCEPTION unless a topic may have this name."""
+    """BrokerError with INVALID_TOPIC_EXCEPTION if the name is invalid."""
     if (fault := fault_of_name(name)) is not None:
         raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, fault)
 

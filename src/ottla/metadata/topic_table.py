@@ -1,7 +1,7 @@
 """The topics of an image: by name, by id, and their partitions.
 
-Promises  partitions are numbered without gaps, epochs only grow, and a record that would break that
-          is ImageError before anything changes.
+Promises  partition numbers have no gaps and epochs only increase; a record that violates this
+          raises ImageError before anything changes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _partition_fields = attrgetter(*Partition._fields)
 
 
 class ImageError(Exception):
-    """A record that does not follow from the records before it: a bug, or another log's record."""
+    """A record that is inconsistent with earlier ones: a bug, or a record of another log."""
 
 
 class TopicTable:
@@ -33,12 +33,12 @@ class TopicTable:
         self.by_name: dict[str, Topic] = {}
         self.by_id: dict[TopicId, Topic] = {}
         self.partition_count = 0
-        # The last ones, the oldest first: a broker that finds files of one may delete them.
+        # The last deleted topics, oldest first: a broker that finds their files may delete them.
         self.deleted: OrderedDict[TopicId, TopicDeletion] = OrderedDict()
         self._collisions: dict[str, list[str]] = {}  # unified name to names
-        # Most partitions share their replicas with many others: one tuple serves them all.
+        # Interned: most partitions have the same replicas as many others.
         self._shared: dict[tuple[object, ...], tuple[object, ...]] = {}
-        # New ones differ in nothing but their replicas: to find one is quicker than to make it.
+        # New partitions differ only in their replicas: reusing one is faster than creating it.
         self._alike: dict[tuple[object, ...], Partition] = {}
 
     def copy(self) -> TopicTable:
