@@ -1,1 +1,1 @@
-"""Groups and transactions: state machines over internal topics."""
+"""Group and transaction coordinators: state machines over internal topics."""

@@ -1,4 +1,4 @@
-"""Record batches of internal topics: from a coordinator's records to the bytes of the log."""
+"""Record batches of internal topics: encoding of a coordinator's records."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.record import Record
 
-RECORD_BYTES = 40  # of a record, at most, besides its key and value
+RECORD_BYTES = 40  # maximum overhead of a record, without key and value
 
 
 class Writer:
-    """The producer of a transaction that wrote records, or the coordinator itself (`NOBODY`)."""
+    """The producer of a transaction, or the coordinator itself (`NOBODY`)."""
 
     __slots__ = ("epoch", "producer_id")
 
@@ -31,13 +31,13 @@ NOBODY = Writer()
 
 
 class BatchFormat:
-    """How the batches of an internal topic are built, as Kafka builds them."""
+    """The format of batches in an internal topic, the same as in Kafka."""
 
     __slots__ = ("base_sequence", "codec")
 
     def __init__(self, codec: int = Codec.NONE, base_sequence: int = NO_SEQUENCE) -> None:
         self.codec = codec
-        self.base_sequence = base_sequence  # which nobody reads
+        self.base_sequence = base_sequence  # not used by readers
 
     def encode(
         self, records: Sequence[CoordinatorRecord], now_ms: int, writer: Writer = NOBODY
@@ -49,7 +49,7 @@ class BatchFormat:
         return self.build(rows, writer)
 
     def build(self, rows: Sequence[Record], writer: Writer) -> bytearray:
-        """One batch of encoded records. For any thread."""
+        """One batch of encoded records. May run in any thread."""
         return build_batch(
             rows,
             codec=self.codec,

@@ -1,4 +1,4 @@
-"""What the errors of a log mean to the clients of a coordinator."""
+"""Maps errors of the log to error codes for clients of a coordinator."""
 
 from __future__ import annotations
 

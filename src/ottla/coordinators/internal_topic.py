@@ -1,7 +1,7 @@
-"""The topic in which a coordinator keeps its state: who leads which part, and its creation.
+"""The internal topic that stores a coordinator's state: its creation, and its leaders.
 
-The topic is created when a client first looks for a coordinator. Requests in the meantime wait
-for the same creation.
+The topic is created at the first FindCoordinator request. Concurrent requests wait for the same
+creation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ottla.protocol.errors import BrokerError
 
 log = logging.getLogger(__name__)
 
-# Creates topics by name; says which could not be created, and why.
+# Creates topics by name; returns those that could not be created, with the errors.
 CreateTopics = Callable[[Iterable[str]], Awaitable[dict[str, ErrorCode]]]
 
 
@@ -38,8 +38,8 @@ class InternalTopic:
 
     @property
     def is_ready(self) -> bool:
-        """Whether coordinators may be looked for. A topic of many partitions is in the metadata
-        before all of them can be used, and clients would be sent to another broker."""
+        """Whether coordinators can be looked up. A topic with many partitions is in the metadata
+        before all of them exist, and clients would be sent to another broker."""
         return self.exists and (self._creating is None or self._creating.done())
 
     @property
@@ -48,19 +48,19 @@ class InternalTopic:
         return 0 if topic is None else len(topic.partitions)
 
     def partition_of(self, key: str) -> TopicPartition:
-        """Where the state of a group or a transactional id lives, or will live."""
+        """The partition that stores a group or transactional id."""
         count = self.partition_count or self._partitions_wanted
         return TopicPartition(self.name, shard_of(key, count))
 
     def leader_of(self, key: str) -> int:
-        """The broker that coordinates; BrokerError while there is none."""
+        """The coordinating broker; BrokerError if there is none."""
         partition = self._image.partition(*self.partition_of(key))
         if partition is None or not partition.has_leader:
             raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
         return partition.leader
 
     async def ensure(self) -> None:
-        """Create the topic unless it exists; if that fails, the next call tries again."""
+        """Create the topic unless it exists; after a failure, the next call tries again."""
         if self.is_ready:
             return
         if self._creating is None or self._creating.done():

@@ -1,4 +1,4 @@
-"""Loading a shard: every record of its partition's log is applied, in slices."""
+"""Loading a shard: applies all records of its partition's log, in slices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOAD_BYTES = 128 * 1024
 
 
 async def load(shard: Shard[S], types: RecordTypes, scheduler: StepScheduler) -> None:
-    """Apply the whole log, unless another broker leads meanwhile."""
+    """Apply the whole log, unless the leadership changes meanwhile."""
     offset = shard.partition.log.log_start_offset
     end_offset = shard.log_end_offset
     while offset < end_offset and not shard.is_gone:
@@ -30,7 +30,7 @@ async def load(shard: Shard[S], types: RecordTypes, scheduler: StepScheduler) ->
                 return  # the log may be closed
             if partition_log is shard.partition.log:
                 raise
-            continue  # it is in another directory by now, with the same records
+            continue  # moved to another directory, with the same records
         offset = await scheduler.run_later(applying(shard, types, data, offset))
 
 
@@ -46,9 +46,9 @@ def reading_some(partition_log: Log, offset: int, end_offset: int) -> Steps[byte
 
 
 def applying(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> Steps[int]:
-    """Apply the whole batches in `data` from `offset` on; where to go on.
+    """Apply the complete batches in `data` from `offset` on; returns the next offset.
 
-    It ends when another broker leads: what the shard holds is freed then.
+    Ends when another broker becomes leader: the shard's state is freed then.
     """
     for position, header in iterate_headers(data):
         writer = Writer(header.producer_id, header.producer_epoch)
@@ -73,5 +73,5 @@ def applying(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> S
 
 
 def until_gone(shard: Shard[S], slices: Steps[None]) -> Steps[None]:
-    """The work, as long as this broker leads the shard's partition."""
+    """The same steps, ended when this broker loses the leadership of the partition."""
     return until(lambda: shard.is_gone, slices)

@@ -1,4 +1,4 @@
-"""Patterns in requests to coordinators: RE2's, as Kafka takes them, compared with whole texts."""
+"""Patterns in requests to coordinators: RE2 as in Kafka, matched against whole texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Matches = Callable[[str], bool]
 
 
 def compile_pattern(pattern: str, name: str) -> Matches:
-    """Says whether a whole text matches; both raise BrokerError INVALID_REGULAR_EXPRESSION."""
+    """A function that matches a whole text; both raise BrokerError INVALID_REGULAR_EXPRESSION."""
     try:
         compiled = compile_bounded(pattern)
     except PatternError as error:

@@ -1,7 +1,7 @@
-"""Records of internal topics: a typed key and value, in Kafka's bytes.
+"""Records of internal topics: a typed key and value, in Kafka's format.
 
-A key begins with its record type (two bytes), a value with its version. Which classes belong to a
-type is declared by each coordinator, as a table.
+A key starts with its record type (two bytes), a value with its version. Each coordinator declares
+the classes of its types in a table.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ KEY_VERSION = 0
 
 
 class CoordinatorRecord(NamedTuple):
-    """One change of a coordinator's state; without a value, the key is forgotten."""
+    """One change of a coordinator's state; a record without a value is a tombstone."""
 
     key: Message
     value: Message | None
@@ -25,7 +25,7 @@ class CoordinatorRecord(NamedTuple):
 
 
 class Change(NamedTuple, Generic[A]):
-    """What a state machine decides: records to write, and the answer once they are replicated."""
+    """A decision: records to write, and the answer once they are replicated."""
 
     records: list[CoordinatorRecord]
     answer: A
@@ -51,7 +51,7 @@ def encode_value(record: CoordinatorRecord) -> bytes | None:
 def decode_record(
     types: RecordTypes, key: bytes | None, value: bytes | None
 ) -> CoordinatorRecord | None:
-    """The record; None for a type that this version of the broker does not know."""
+    """The record; None for an unknown type."""
     if key is None or len(key) < 2:
         raise MalformedMessage("a coordinator's record without a type in its key")
     known = types.get(int.from_bytes(key[:2], "big", signed=True))

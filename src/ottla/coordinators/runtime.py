@@ -1,12 +1,12 @@
 """Runs a coordinator's state machines, one per partition of its internal topic.
 
-Owns      which shards are loaded, and the order of every change: decide, append, apply, answer.
-Promises  a record is applied when it is appended, in the order of the log, so that the next request
-          decides on it; a response waits until its record is replicated. The state of a shard is
-          that of its log: records that the log refuses have no effect, and if anything else fails
-          between a decision and the end of its step, the shard is loaded again from the log. It is
-          unloaded once, after its loader has ended: nothing is applied to it later.
-Leaves    what is decided to the state machines, which know neither logs nor time.
+Owns      the loaded shards, and the order of every change: decide, append, apply, answer.
+Promises  a record is applied when it is appended, in log order, so that the next decision sees it;
+          a response waits until its record is replicated. The state of a shard equals its log:
+          records that the log rejects have no effect, and after any other failure between a
+          decision and the end of its step, the shard is loaded again. It is unloaded once, after
+          its loader has ended: nothing is applied to it later.
+Leaves    the decisions to the state machines, which use neither logs nor clocks.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ log = logging.getLogger(__name__)
 
 A = TypeVar("A")
 BY_COORDINATOR = ProducedBy(origin=AppendOrigin.COORDINATOR)
-RESPONSES_MAX = 50  # in one turn of the event loop: each of them is encoded in the next
+RESPONSES_MAX = 50  # per iteration of the event loop: each is encoded in the next one
 
 
 class Topic(NamedTuple):
-    """The internal topic of a coordinator, and how its records are read and written."""
+    """The internal topic of a coordinator, and the encoding of its records."""
 
     name: str
     types: RecordTypes
@@ -60,8 +60,8 @@ class Runtime(Generic[S]):
         scheduler: StepScheduler,
         tasks: OwnedTasks,
     ) -> None:
-        """`load_ended` is called for every shard that was loaded, or could not be (see its status).
-        `timeout_ms` bounds how long a response waits for replication."""
+        """`load_ended` is called for every shard that was loaded, or failed to load (see its
+        status). `timeout_ms` limits how long a response waits for replication."""
         self._topic = topic
         self._make_state = make_state
         self._load_ended = load_ended
@@ -78,14 +78,14 @@ class Runtime(Generic[S]):
         return shard_of(key, self._topic.count_partitions())
 
     def shard(self, key: str) -> Shard[S]:
-        """The loaded shard of a group or transactional id; BrokerError while there is none."""
+        """The loaded shard of a group or transactional id; BrokerError if there is none."""
         count = self._topic.count_partitions()
         if not count:
             raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
         return self.shard_at(shard_of(key, count))
 
     def shard_at(self, number: int) -> Shard[S]:
-        """The loaded shard of a partition of the topic; BrokerError while there is none."""
+        """The loaded shard of a partition of the topic; BrokerError if there is none."""
         shard = self._shards.get(number)
         if shard is None:
             raise BrokerError(ErrorCode.NOT_COORDINATOR)
@@ -101,14 +101,14 @@ class Runtime(Generic[S]):
         return any(shard.status is Status.LOADING for shard in self._shards.values())
 
     async def loaded(self) -> None:
-        """Until nothing is being loaded any more."""
+        """Wait until no shard is being loaded."""
         while self._loading:
             await asyncio.wait(self._loading)
 
     def lead(self, partition: Partition) -> None:
-        """This broker leads a partition of the topic: rebuild its state from the log.
+        """This broker became leader of a partition: rebuild its state from the log.
 
-        From this call on nobody is served from an older state.
+        From this call on, no request is served from an older state.
         """
         number = partition.name.partition
         self.resign(number)
@@ -135,22 +135,22 @@ class Runtime(Generic[S]):
             await self._load_ended(shard)
 
     def resign(self, number: int) -> None:
-        """Another broker leads, or the topic is gone."""
+        """Another broker became leader, or the topic was deleted."""
         shard = self._shards.pop(number, None)
         if shard is not None:
             was_loaded = shard.status is Status.ACTIVE
             shard.status = Status.GONE
-            if was_loaded:  # else its loader ends at its next step, and unloads it then
+            if was_loaded:  # otherwise its loader ends at its next step and unloads it
                 self._unload(shard)
 
     def _unload(self, shard: Shard[S]) -> None:
-        """Nothing changes the state any more: free what it holds."""
+        """The state does not change any more: free it."""
         shard.status = Status.GONE
         unloading = self._scheduler.run_later(shard.state.unloaded())
         self._tasks.start(unloading, name=f"unload {shard.partition.name}")
 
     def _load_again(self, shard: Shard[S]) -> None:
-        """The state may differ from the log. Clients look for the coordinator again."""
+        """The state may differ from the log. Clients look up the coordinator again."""
         if not shard.is_gone:
             log.error("%s: a change has failed midway: loaded again", shard.partition.name)
             self.lead(shard.partition)
@@ -164,15 +164,16 @@ class Runtime(Generic[S]):
         writer: Writer = NOBODY,
         by: ProducedBy = BY_COORDINATOR,
     ) -> A | Awaitable[A]:
-        """Carry out a decision; the answer when its records are replicated.
+        """Execute a decision; the answer is returned when its records are replicated.
 
-        BrokerError of the decision, or of the log: then nothing has changed.
+        BrokerError of the decision or of the log; then nothing has changed.
         """
         end_offset, answer = self._step(shard, decide, writer, by)
         return self.answer(shard, end_offset, answer)
 
     def step(self, shard: Shard[S], decide: Callable[[S], list[CoordinatorRecord]]) -> int:
-        """The same without an answer; the offset that must be replicated before it may be shown."""
+        """The same without an answer; returns the offset that must be replicated before it is
+        visible."""
         end_offset, _ = self._step(
             shard, lambda state: Change(decide(state), None), NOBODY, BY_COORDINATOR
         )
@@ -209,7 +210,7 @@ class Runtime(Generic[S]):
         writer: Writer = NOBODY,
         by: ProducedBy = BY_COORDINATOR,
     ) -> int:
-        """Append and apply; the offset that must be replicated before it may be shown."""
+        """Append and apply; returns the offset that must be replicated before it is visible."""
         if not records:
             return shard.log_end_offset
 
@@ -245,11 +246,11 @@ class Runtime(Generic[S]):
         apply: Callable[[int], None],
         by: ProducedBy = BY_COORDINATOR,
     ) -> int:
-        """The same for a batch that was built before; `apply` is given its first offset."""
+        """The same for an encoded batch; `apply` is called with its base offset."""
         try:
             appended = shard.append(batch, by)
         except BrokerError:
-            raise  # the log refuses it: nothing has changed
+            raise  # rejected by the log, without a change
         except Exception:
             self._load_again(shard)
             raise
@@ -267,13 +268,13 @@ class Runtime(Generic[S]):
     # Answering
 
     def answer(self, shard: Shard[S], end_offset: int, answer: A) -> A | Awaitable[A]:
-        """The answer once everything below the offset is replicated."""
+        """The answer, once everything below the offset is replicated."""
         if shard.is_replicated(end_offset):
             return answer
         return self._answer_later(shard, end_offset, answer)
 
     def show(self, shard: Shard[S], answer: A) -> A | Awaitable[A]:
-        """Answer with what the shard knows, which may be newer than what is replicated."""
+        """Answer with the state of the shard, which may be ahead of what is replicated."""
         return self.answer(shard, shard.log_end_offset, answer)
 
     async def _answer_later(self, shard: Shard[S], end_offset: int, answer: A) -> A:
@@ -281,7 +282,8 @@ class Runtime(Generic[S]):
         return answer
 
     async def replicated(self, shard: Shard[S], end_offset: int) -> None:
-        """Until everything below the offset is replicated; BrokerError if that fails or is late."""
+        """Wait until everything below the offset is replicated; BrokerError on failure or
+        timeout."""
         if shard.is_replicated(end_offset):
             return
         try:
@@ -291,7 +293,7 @@ class Runtime(Generic[S]):
             raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE) from error
 
     def unreplicated(self, shards: Iterable[Shard[S]]) -> dict[Shard[S], int]:
-        """The shards of which nothing may be shown yet, and the ends of their logs."""
+        """The shards with unreplicated records, and the end offsets of their logs."""
         waiting = {}
         for each in shards:
             end_offset = each.log_end_offset
@@ -300,7 +302,7 @@ class Runtime(Generic[S]):
         return waiting
 
     async def all_replicated(self, waiting: Mapping[Shard[S], int]) -> dict[Shard[S], BrokerError]:
-        """Wait until what was read of these shards may be shown; for which that has failed."""
+        """Wait until these offsets are replicated; returns the errors of those that failed."""
         failed: dict[Shard[S], BrokerError] = {}
 
         async def wait(shard: Shard[S], end_offset: int) -> None:

@@ -1,4 +1,4 @@
-"""One partition of an internal topic, and the state machine that its records amount to."""
+"""One partition of an internal topic, and the state machine built from its records."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from ottla.storage.log.append import Appended, ProducedBy
 
 
 class PendingResponse(Protocol):
-    """A response to a request that waits, decided in a step."""
+    """A response to a waiting request, decided in a step."""
 
     def give(self) -> None: ...
 
     def failed(self, code: ErrorCode) -> PendingResponse:
-        """What is given instead if the records of the step are not replicated."""
+        """The response if the records of the step are not replicated."""
 
 
 class ShardState(Protocol):
-    """A state machine. What survives a restart changes only by `apply`, live and at loading alike.
+    """A state machine. Durable state changes only in `apply`, both live and when loading.
 
-    A decision may prepare soft state (timers, requests that wait); `end_step` follows on it.
+    A decision may prepare soft state (timers, waiting requests); `end_step` follows.
     """
 
     def apply(self, record: CoordinatorRecord, writer: Writer, offset: int) -> None: ...
@@ -38,16 +38,16 @@ class ShardState(Protocol):
         """A transaction that wrote records here has ended."""
 
     def end_step(self, refusal: ErrorCode | None = None) -> Sequence[PendingResponse]:
-        """The records of a decision are applied, or were refused: soft state follows."""
+        """The records of a decision were applied or rejected: update soft state."""
 
     def cancel_step(self) -> None:
-        """There was no decision: nothing has changed."""
+        """The decision failed: nothing has changed."""
 
     def loaded(self, now_ms: int) -> Steps[None]:
-        """All records of the log are applied: timers may start."""
+        """All records of the log are applied: start timers."""
 
     def unloaded(self) -> Steps[None]:
-        """The state is not used any more: requests that wait are refused."""
+        """The state is not used any more: reject waiting requests."""
 
 
 S = TypeVar("S", bound=ShardState)
@@ -68,7 +68,7 @@ class Shard(Generic[S]):
 
     @property
     def is_gone(self) -> bool:
-        """Another broker leads, or has led since: nothing is read or written here any more."""
+        """Another broker is or was leader since: nothing may be read or written."""
         return self.status is Status.GONE
 
     @property
@@ -77,7 +77,7 @@ class Shard(Generic[S]):
 
     def append(self, batch: bytearray, by: ProducedBy) -> Appended:
         """BrokerError for a client of the coordinator; then nothing was appended."""
-        if self.is_gone:  # this broker may lead again, but with another state
+        if self.is_gone:  # this broker may be leader again, with another state
             raise BrokerError(ErrorCode.NOT_COORDINATOR)
         try:
             return self.partition.append(batch, ACKS_ALL, by)
@@ -88,19 +88,19 @@ class Shard(Generic[S]):
             raise as_coordinator_error(refusal) from error
 
     def check_current(self) -> None:
-        """BrokerError if another broker has led since, and may have changed what was read."""
+        """BrokerError if another broker was leader since, and may have changed what was read."""
         if self.status is not Status.ACTIVE:
             raise BrokerError(ErrorCode.NOT_COORDINATOR)
 
     def is_replicated(self, end_offset: int) -> bool:
-        """Whether what was written or read below this offset may be shown now."""
+        """Whether everything below this offset is replicated."""
         return self.status is not Status.GONE and self.partition.is_replicated(end_offset)
 
     async def replicated(self, end_offset: int) -> None:
-        """Until a written record may be shown.
+        """Wait until a written record is replicated.
 
-        BrokerError if another broker has led since: the record may have been truncated, and its
-        offset may be another record's.
+        BrokerError if another broker was leader since: the record may have been truncated, and its
+        offset may belong to another record.
         """
         if self.is_gone:
             raise BrokerError(ErrorCode.NOT_COORDINATOR)

@@ -1,6 +1,7 @@
-"""Which partition of an internal topic a group or a transactional id belongs to.
+"""The partition of an internal topic for a group or a transactional id.
 
-Clients and tools know the rule, so it is Java's: the absolute hash of the id, modulo partitions.
+Clients and tools use the same rule, that of Java: the absolute hash of the id, modulo the number of
+partitions.
 """
 
 from ottla.base.java.hash_order import java_string_hash

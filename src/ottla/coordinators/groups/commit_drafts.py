@@ -1,8 +1,8 @@
-"""Commits of many offsets: checked and encoded in slices, then written as one batch.
+"""Commits of many offsets: validated and encoded in slices, then written as one batch.
 
-Promises  a draft that would not fit one batch is refused before it is finished. Writing it takes
-          effect at once, and for each offset no more than C code does: what can be prepared is.
-Leaves    to the caller that the group is asked again before the draft is written.
+Promises  a draft that would exceed one batch is rejected early. Writing it is one synchronous
+          operation, with only C code per offset: everything else is prepared.
+Leaves    to the caller to validate against the group again before the draft is written.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ from ottla.protocol.messages.txn_offset_commit_response import (
 from ottla.protocol.records.batch import HEADER_BYTES
 from ottla.protocol.records.record import Record
 
-ANSWER_BYTES = 8  # of one partition
+ANSWER_BYTES = 8  # of one partition in the response
 
 _new_offset = partial(tuple.__new__, CommittedOffset)
 
 
 class TopicDraft(NamedTuple):
-    """The offsets of one topic, side by side."""
+    """The offsets of one topic, as parallel lists."""
 
     topic_id: bytes
     partitions: list[int]
-    offsets: list[tuple[object, ...]]  # all that is stored but the last field
-    places: list[int]  # of the records in the batch
+    offsets: list[tuple[object, ...]]  # all stored fields except the last
+    places: list[int]  # relative offsets of the records in the batch
 
 
 class CommitDraft:
@@ -78,7 +78,7 @@ class CommitDraft:
         topic_id: bytes,
         wanted: OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition,
     ) -> ErrorCode:
-        """Take in one offset, or say why not."""
+        """Add one offset, or return the error code."""
         records: list[CoordinatorRecord] = []
         code = commit_one(self.rules, topic, topic_id, wanted, records)
         for record in records:
@@ -102,20 +102,20 @@ class CommitDraft:
         draft.places.append(place)
 
     def check_again(self, check: PartitionCheck | None) -> None:
-        """BrokerError if the member may not commit some of these any more."""
+        """BrokerError if the member may no longer commit some of these."""
         if check is not None:
             for draft in self._topics.values():
                 for partition in draft.partitions:
                     check(draft.topic_id, partition)
 
     def encode(self, writer: Writer, batch_format: BatchFormat) -> bytearray:
-        """The batch. For any thread."""
+        """The batch. May run in any thread."""
         return batch_format.build(self._rows, writer)
 
     def apply(self, offsets: CommittedOffsets, producer_id: int, first_offset: int) -> None:
-        """The batch is in the log: what its records say counts."""
+        """The batch was written: apply its records."""
         for topic, draft in self._topics.items():
-            record_offsets = zip(map(first_offset.__add__, draft.places))  # each alone in a tuple
+            record_offsets = zip(map(first_offset.__add__, draft.places))  # one-element tuples
             stored = map(_new_offset, map(add, draft.offsets, record_offsets))
             committed = dict(zip(draft.partitions, stored, strict=True))
             offsets.put(self.rules.group_id, topic, committed, producer_id)
@@ -124,7 +124,7 @@ class CommitDraft:
 def drafting_commit(
     draft: CommitDraft, topics: Iterable[OffsetCommitRequestTopic]
 ) -> Steps[OffsetCommitResponse]:
-    """Take in the offsets; the response, should they be written."""
+    """Add the offsets; returns the response for the case that they are written."""
     answers = []
     for topic in topics:
         partitions = []
@@ -140,7 +140,7 @@ def drafting_commit(
 def drafting_transactional_commit(
     draft: CommitDraft, topics: Iterable[tuple[TxnOffsetCommitRequestTopic, TopicId]]
 ) -> Steps[TxnOffsetCommitResponse]:
-    """The same for offsets that count only when their transaction commits."""
+    """The same for offsets that take effect when their transaction commits."""
     answers = []
     for topic, topic_id in topics:
         partitions = []

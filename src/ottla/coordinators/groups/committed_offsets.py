@@ -1,12 +1,12 @@
-"""How far groups have read: the committed offsets of a shard, and those of open transactions.
+"""The committed offsets of a shard, and the pending ones of open transactions.
 
 Owns      offsets by group, topic and partition; and for each producer the offsets that its open
           transaction would commit.
-Promises  this is the fold of the records in log order, live and after a restart alike. Between a
-          plain commit and a transaction's, the one whose record is later in the log counts, however
-          late the transaction ends; compaction keeps that record too. The end of a transaction
-          costs by its topics, and for each partition no more than a copy in C code.
-Leaves    who may commit to the groups, and when offsets expire to `offset_expiry.py`.
+Promises  the state results from applying the records in log order, both live and after a restart.
+          Between a plain commit and a transactional one, the one whose record is later in the log
+          wins, however late the transaction ends; compaction keeps that record too. Ending a
+          transaction costs time per topic, and for each partition only a copy in C code.
+Leaves    permission to commit to the groups, and expiration to `offset_expiry.py`.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class CommittedOffset(NamedTuple):
     leader_epoch: int
     metadata: str
     commit_ms: int
-    expire_ms: int  # NEVER: the broker's retention decides
-    topic_id: bytes  # zero: not known
-    record_offset: int  # of the record in the log
+    expire_ms: int  # NEVER if the broker's retention applies
+    topic_id: bytes  # zero if unknown
+    record_offset: int  # offset of the record in the log
 
 
 class OffsetName(NamedTuple):
@@ -52,10 +52,10 @@ class OffsetName(NamedTuple):
 
 
 class GroupOffsets(NamedTuple):
-    """The offsets of one group at one moment: commits change several of them together."""
+    """A consistent snapshot of the offsets of one group: a commit may change several together."""
 
     by_topic: OffsetsByTopic
-    unstable: Mapping[str, Container[int]]  # partitions that open transactions would change
+    unstable: Mapping[str, Container[int]]  # partitions with pending offsets
 
     def is_unstable(self, topic: str, partition: int) -> bool:
         return bool(self.unstable) and partition in self.unstable.get(topic, ())
@@ -65,13 +65,15 @@ class CommittedOffsets:
     def __init__(self, usage: Usage | None = None) -> None:
         self._usage = usage or Usage()
         self.committed: dict[str, dict[str, Offsets]] = {}
-        self.pending: dict[int, dict[tuple[str, str], Offsets]] = {}  # by producer; group and topic
-        self._open: dict[str, dict[str, dict[int, Offsets]]] = {}  # the same by group and topic
-        self._groups: set[str] = set()  # that had an offset since they were deleted last
+        # by producer, then by group and topic
+        self.pending: dict[int, dict[tuple[str, str], Offsets]] = {}
+        # the same by group, then by topic
+        self._open: dict[str, dict[str, dict[int, Offsets]]] = {}
+        self._groups: set[str] = set()  # groups with an offset since they were last deleted
         self._of_topic: dict[str, dict[str, None]] = {}  # groups with committed offsets
-        self.count = 0  # of all groups, those of open transactions included
+        self.count = 0  # of all groups, including pending offsets
 
-    # What it knows.
+    # Reading
 
     def get(self, name: OffsetName) -> CommittedOffset | None:
         return self.committed.get(name.group_id, _NOTHING).get(name.topic, {}).get(name.partition)
@@ -80,7 +82,7 @@ class CommittedOffsets:
         return self.committed.get(group_id, _NOTHING)
 
     def snapshot(self, group_id: str, topics: Set[str] | None = None) -> GroupOffsets:
-        """The offsets of a group, or of some of its topics, as they are now."""
+        """A snapshot of the offsets of a group, or of some of its topics."""
         known = self.committed.get(group_id, _NOTHING)
         names = known if topics is None else known.keys() & topics
         open_of = self._open.get(group_id, {})
@@ -90,7 +92,7 @@ class CommittedOffsets:
         )
 
     def current(self, group_id: str) -> GroupOffsets:
-        """The offsets of a group, uncopied: to be read before anything else runs."""
+        """The offsets of a group, not copied: valid until the next await."""
         known = self.committed.get(group_id, _NOTHING)
         if group_id not in self._open:
             return GroupOffsets(known, _NO_UNSTABLE)
@@ -98,7 +100,7 @@ class CommittedOffsets:
         return GroupOffsets(known, {topic: ChainMap(*each.values()) for topic, each in open_of})
 
     def count_of(self, group_id: str) -> int:
-        """How many offsets it has, those of open transactions included."""
+        """The number of offsets, including pending ones."""
         leaves = (
             each for topic in self._open.get(group_id, {}).values() for each in topic.values()
         )
@@ -121,20 +123,21 @@ class CommittedOffsets:
         )
 
     def count_pending_topics(self, producer_id: int, group_id: str, more: Iterable[str]) -> int:
-        """The topics of a producer's open transaction, were these added. Once for each group."""
+        """The number of topics in a producer's open transaction with these added, counted per
+        group."""
         pending = self.pending.get(producer_id, {})
         return len(pending) + len({each for each in more if (group_id, each) not in pending})
 
     def has_group(self, group_id: str) -> bool:
-        """Whether the group has had offsets, committed or about to be, and was not deleted since:
-        what an aborted transaction or OffsetDelete leaves is a group without offsets."""
+        """Whether the group has had offsets, committed or pending, since it was last deleted:
+        after an aborted transaction or OffsetDelete, a group without offsets remains."""
         return group_id in self._groups
 
     def group_ids(self) -> list[str]:
         return list(self._groups)
 
     def is_unstable(self, name: OffsetName) -> bool:
-        """Whether an open transaction would change this offset."""
+        """Whether the offset has a pending change."""
         if name.group_id not in self._open:
             return False
         leaves = self._open[name.group_id].get(name.topic, {})
@@ -144,8 +147,8 @@ class CommittedOffsets:
         return group_id in self._open
 
     def partitions_of(self, group_id: str) -> Iterator[tuple[str, list[int]]]:
-        """The partitions of each topic, committed ones and then those of open transactions; what
-        was found stays whatever changes meanwhile."""
+        """The partitions of each topic, committed and then pending ones; not affected by later
+        changes."""
         for topic, offsets in list(self.of_group(group_id).items()):
             yield topic, list(offsets)
         for topic, leaves in list(self._open.get(group_id, {}).items()):
@@ -153,7 +156,7 @@ class CommittedOffsets:
                 yield topic, list(leaf)
 
     def names_of_topic(self, topic: str) -> Iterator[Iterable[OffsetName]]:
-        """Every offset of a topic, committed or pending, group by group."""
+        """Every offset of a topic, committed or pending, by group."""
         for group_id in list(self._of_topic.get(topic, ())):
             partitions = list(self.of_group(group_id).get(topic, _NO_OFFSETS))
             yield map(partial(OffsetName, group_id, topic), partitions)
@@ -162,12 +165,12 @@ class CommittedOffsets:
                 yield map(partial(OffsetName, group_id, topic), list(leaf))
 
     def newest(self, name: OffsetName) -> list[CommittedOffset]:
-        """What is committed for a partition, and what open transactions would commit."""
+        """The committed offset of a partition, and its pending ones."""
         leaves = self._open.get(name.group_id, {}).get(name.topic, {}).values()
         found = [self.get(name), *(leaf.get(name.partition) for leaf in leaves)]
         return [each for each in found if each is not None]
 
-    # How it changes.
+    # Applying records
 
     def apply(
         self,
@@ -183,7 +186,7 @@ class CommittedOffsets:
         self.put(key.group, key.topic, offsets, producer_id)
 
     def put(self, group_id: str, topic: str, offsets: Offsets, producer_id: int) -> None:
-        """Records of one topic: plain ones, or those of a producer's open transaction."""
+        """Apply records of one topic: plain ones, or those of a producer's open transaction."""
         self._groups.add(group_id)
         if producer_id == NO_PRODUCER_ID:
             self._put(group_id, topic, offsets)
@@ -196,12 +199,12 @@ class CommittedOffsets:
         self.pending.setdefault(producer_id, {})[group_id, topic] = leaf
 
     def group_deleted(self, group_id: str) -> None:
-        """Its record says so; offsets that it still has keep it."""
+        """Apply the tombstone of a group; remaining offsets keep the group."""
         if group_id not in self.committed and group_id not in self._open:
             self._groups.discard(group_id)
 
     def apply_marker(self, producer_id: int, is_commit: bool) -> None:
-        """A transaction ended: its offsets count now, or never will."""
+        """A transaction ended: its pending offsets are committed or discarded."""
         for (group_id, topic), offsets in self.pending.pop(producer_id, {}).items():
             self._close(group_id, topic, producer_id)
             self._counted(-len(offsets))
@@ -224,12 +227,12 @@ class CommittedOffsets:
         self._usage.offsets += change
 
     def dropped(self) -> None:
-        """Another broker leads: these do not count here any more."""
+        """Another broker is the leader: release the count of these offsets."""
         self._usage.offsets -= self.count
         self.count = 0
 
     def _forget(self, name: OffsetName) -> None:
-        """Offsets of open transactions go too: a group that was deleted stays deleted."""
+        """Includes pending offsets: a deleted group stays deleted."""
         group_id, topic, partition = name
         topics = self.committed.get(group_id, {})
         known = topics.get(topic, {})
@@ -262,7 +265,7 @@ class CommittedOffsets:
 
 
 def later_than(offsets: Offsets, current: Mapping[int, CommittedOffset]) -> Offsets:
-    """Those of `offsets` whose records are later in the log than what is there now."""
+    """Those of `offsets` whose records are later in the log than the current ones."""
     latest = max(map(_RECORD_OFFSET, current.values()), default=NEVER)
     if latest < min(map(_RECORD_OFFSET, offsets.values()), default=0):
         return offsets

@@ -1,7 +1,7 @@
-"""ConsumerGroupHeartbeat and -Describe, and what classic members of consumer groups ask.
+"""ConsumerGroupHeartbeat and ConsumerGroupDescribe, and requests of classic members.
 
-Promises  every function decides only: records are returned, and soft state changes when they are
-          written. A request is refused with BrokerError, and then nothing has changed.
+Promises  every function only decides: records are returned, and soft state changes when they are
+          written. A request is rejected with BrokerError, without any change.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def heartbeat(
 
 
 def check(request: ConsumerGroupHeartbeatRequest, version: int, assignors: Collection[str]) -> None:
-    """BrokerError for a request that no client should send."""
+    """BrokerError for an invalid request."""
     needs_id = version >= CLIENT_MEMBER_IDS_FROM or request.member_epoch != JOINING_EPOCH
     has_subscription = (
         request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None
@@ -128,7 +128,7 @@ def consumer_group(shard: GroupShard, group_id: str) -> ConsumerGroup:
 
 
 def draft_to_join(shard: GroupShard, group_id: str) -> Draft:
-    """The group that a member joins: as it is, a new one, or what a classic one becomes."""
+    """The group that a member joins: an existing one, a new one, or an upgraded classic one."""
     group = shard.find(group_id)
     if isinstance(group, ConsumerGroup):
         return Draft(group, shard.shared)
@@ -156,7 +156,7 @@ def leave(
 
 
 def remove(shard: GroupShard, group: ConsumerGroup, members: Collection[ConsumerMember]) -> Records:
-    """Members go; if only classic ones stay, the group is classic again."""
+    """Remove members; if only classic ones remain, downgrade the group."""
     gone = {each.member_id for each in members}
     if classic_members.can_downgrade(group, gone, shard.shared):
         return go_back(shard, group, gone, must_rebalance=True)
@@ -179,17 +179,17 @@ def go_back(
     return changing_over.downgraded(group, gone, shard.shared)
 
 
-# Time
+# Timeouts
 
 
 def expire(shard: GroupShard, group: ConsumerGroup, deadline: Deadline) -> Records:
-    """A member has not done in time what it had to do: others go on without it."""
+    """A member has exceeded a timeout: remove it."""
     member = group.members.get(deadline.member_id)
     if member is None:
         return []
     if deadline.waits is Waits.REVOCATION and (
         member.state is not MemberState.UNREVOKED_PARTITIONS
-        or member.epoch == STATIC_LEAVING_EPOCH  # it has given up all that it had to
+        or member.epoch == STATIC_LEAVING_EPOCH  # it has revoked all partitions
     ):
         return []
     return remove(shard, group, [member])
@@ -237,7 +237,7 @@ def leave_classic(
 
 
 def identified(group: ConsumerGroup, identity: MemberIdentity) -> ConsumerMember:
-    """Tools name an instance alone."""
+    """Tools specify only the instance id."""
     instance_id = identity.group_instance_id
     if instance_id is None:
         return group.member(identity.member_id)
@@ -266,7 +266,7 @@ def decide_resolved_one(
     version: int,
     changes: list[bool],
 ) -> Records:
-    """The same for one of several patterns; the epoch follows when all of them are saved."""
+    """The same for one of several patterns; the epoch is updated after the last one."""
     group = shard.groups.get(group_id)
     if not isinstance(group, ConsumerGroup):
         return []

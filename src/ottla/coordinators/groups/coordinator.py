@@ -1,14 +1,14 @@
 """The group coordinator of a broker: groups and offsets of the partitions that it leads.
 
     groups = GroupCoordinator(...)
-    replicas.listeners.append(groups)               # which partitions those are
-    publisher.subscribe(groups.metadata_changed)    # topics are created and deleted
-    await groups.run()                              # timers and expiry, until cancelled
+    replicas.listeners.append(groups)               # notified of leadership changes
+    publisher.subscribe(groups.metadata_changed)    # notified of topic changes
+    await groups.run()                              # timers and expiration, until cancelled
     groups.service.join(...)                        # requests
 
-Owns      the parts of the coordinator, and the tasks that work for it.
-Leaves    everything about groups to the state machines, which know neither tasks nor time, and
-          requests to `service.py`.
+Owns      the components of the coordinator, and its tasks.
+Leaves    the rules to the state machines, which use neither tasks nor clocks, and requests to
+          `service.py`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class GroupCoordinator:
         self._clock = clock
         self._new_id = new_id
         self._topics_version = image.offset
-        self._deleted: dict[str, set[TopicId]] = {}  # topics, while shards are being loaded
+        self._deleted: dict[str, set[TopicId]] = {}  # deleted topics, while shards are being loaded
         self._tasks = OwnedTasks()
         self._usage = Usage()
         self.topic = InternalTopic(
@@ -110,7 +110,7 @@ class GroupCoordinator:
             )
         )
 
-    # Which partitions are led here
+    # Leadership
 
     def leads(self, partition: Partition) -> None:
         if partition.name.topic == OFFSETS_TOPIC:
@@ -121,21 +121,21 @@ class GroupCoordinator:
             self._runtime.resign(name.partition)
 
     async def loaded(self) -> None:
-        """Until nothing is being loaded any more."""
+        """Wait until no shard is being loaded."""
         await self._runtime.loaded()
 
     async def _load_ended(self, shard: LoadedShard) -> None:
-        """Changes of topics while a shard was being loaded are applied to it now."""
+        """Apply the topic changes that occurred while the shard was being loaded."""
         if shard.status is Status.ACTIVE:
             shard.state.shared.topics_version = self._topics_version
             self._forget_topics([shard], dict(self._deleted))
         if not self._runtime.is_loading:
             self._deleted = {}
 
-    # What changes around groups
+    # Metadata changes
 
     def metadata_changed(self, image: Image, changes: Changes) -> None:
-        """Offsets of deleted topics are forgotten; groups look at their topics again."""
+        """Delete the offsets of deleted topics, and let groups check their topics."""
         is_resized = any(None in (c.before, c.after) for c in changes.partitions.values())
         if not (changes.created_topics or changes.deleted_topics or is_resized):
             return
@@ -153,7 +153,7 @@ class GroupCoordinator:
     def _forget_topics(
         self, shards: Iterable[LoadedShard], deleted: Mapping[str, set[TopicId]]
     ) -> None:
-        """In slices: there may be many groups. Others may commit to a new topic of the name."""
+        """In slices: there may be many groups. New topics with the same names are not affected."""
         ends = [(shard, shard.log_end_offset) for shard in shards]
 
         def forgetting() -> Steps[None]:
@@ -173,7 +173,7 @@ class GroupCoordinator:
         except BrokerError as error:
             log.warning("%s: offsets of deleted topics stay: %s", shard.partition.name, error)
 
-    # Time
+    # Timers
 
     async def run(self) -> None:
         """Expire timers and offsets, until cancelled."""

@@ -1,5 +1,5 @@
-"""Work that a step of a consumer group asks for, and that takes too long for the step itself:
-finding the topics of its patterns, and dividing the partitions of a large group."""
+"""Work requested by a step of a consumer group that takes too long for the step itself:
+resolving its patterns, and assigning the partitions of a large group."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DeferredWork:
         self._tasks = tasks
 
     def start(self, shard: LoadedShard) -> None:
-        """Start what the last steps have asked for; one task for each group and kind of work."""
+        """Start the work requested by the last steps; one task per group and kind of work."""
         shared = shard.state.shared
         while shared.unassigned:
             group_id = shared.unassigned.pop()

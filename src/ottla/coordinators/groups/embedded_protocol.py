@@ -1,7 +1,7 @@
-"""What consumers write into the opaque bytes of the classic protocol: subscription and assignment.
+"""The consumer protocol inside the opaque bytes of the classic protocol: subscription, assignment.
 
-Two bytes of version, then the message. Later versions begin like earlier ones, so what is newer
-than known here is read as far as it is known.
+Two bytes of version, followed by the message. Later versions only append fields, so a newer version
+is read up to the known fields.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def decode_subscription(data: bytes, items_max: int) -> ConsumerProtocolSubscrip
 
 
 def iterate_subscribed_topics(data: bytes) -> Iterator[str]:
-    """The topics alone, which stand first in every version, one by one: there may be many."""
+    """Only the topics, which come first in every version, one by one: there may be many."""
     embedded_version(data)
     view = memoryview(data)
     try:
@@ -46,7 +46,7 @@ def iterate_subscribed_topics(data: bytes) -> Iterator[str]:
         for _ in range(count):
             topic, at = read_string(view, at)
             yield topic
-        read_view(view, at)  # what else it says must be readable too
+        read_view(view, at)  # the remaining fields must be valid too
     except struct.error as error:
         raise MalformedMessage(f"a subscription that ends too early: {error}") from error
 
@@ -57,7 +57,7 @@ def decode_assignment(data: bytes) -> ConsumerProtocolAssignment:
 
 
 def encode_assignment(partitions: Mapping[str, Iterable[int]], version: int) -> bytes:
-    """In the version in which the member's subscription came."""
+    """In the version of the member's subscription."""
     topics = [TopicPartition(topic, sorted(each)) for topic, each in sorted(partitions.items())]
     message = ConsumerProtocolAssignment(topics)
     return message.encode_prefixed(min(version, _ASSIGNMENT_LATEST))

@@ -1,4 +1,4 @@
-"""Timers of groups that expire, and committed offsets that do.
+"""Expires timers of groups, and committed offsets.
 
 Promises  nothing runs while nothing is due. Many timers, groups and offsets are handled in slices.
 """
@@ -37,7 +37,7 @@ class Expiration:
     # Timers
 
     def timer_started(self, at_ms: int) -> None:
-        """A timer is due at this time, which may be before the one that is waited for."""
+        """A timer expires at this time, which may be earlier than the current wake-up."""
         if at_ms < self._sleeps_until:
             self._sooner.set()
 
@@ -55,7 +55,7 @@ class Expiration:
             self._sleeps_until = float("-inf")
 
     def expire_timers(self) -> None:
-        """Let happen what is due."""
+        """Handle the expired timers."""
         run_blocking(self._expiring_timers())
 
     def _expiring_timers(self) -> Steps[None]:
@@ -71,7 +71,7 @@ class Expiration:
         except BrokerError as error:
             log.warning("group %s: %s: %s", shown(deadline.group_id), deadline.waits.value, error)
             shard.state.shared.timers.start_if_absent(deadline, RETRY_MS)
-        except Exception:  # a bug: one group suffers from it, and time goes on for the others
+        except Exception:  # a bug affects one group, not the others
             log.exception("bug in group %s: %s", shown(deadline.group_id), deadline.waits.value)
             shard.state.shared.timers.start_if_absent(deadline, RETRY_AFTER_BUG_MS)
 
@@ -82,7 +82,7 @@ class Expiration:
     # Offsets
 
     async def expire_offsets(self, retention_ms: int) -> None:
-        """Forget offsets and groups that nobody uses any more."""
+        """Delete expired offsets and empty groups."""
         await self._scheduler.run_later(self._expiring_offsets(retention_ms))
 
     def _expiring_offsets(self, retention_ms: int) -> Steps[None]:

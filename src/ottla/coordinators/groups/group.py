@@ -1,4 +1,4 @@
-"""What every kind of group can be asked, whatever its members speak."""
+"""The interface of every group type."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ UNKNOWN_MEMBER = ""
 
 
 class CommitBy(NamedTuple):
-    """Who commits offsets: a member in a generation or epoch, or nobody in particular."""
+    """The identity of a committer: a member in a generation or epoch, or an anonymous client."""
 
     member_id: str
     instance_id: str | None
     epoch: int
     is_transactional: bool
-    version: int  # of the API
+    version: int  # of OffsetCommit
 
     @property
     def is_anonymous(self) -> bool:
         return self.epoch < 0 and not self.member_id and self.instance_id is None
 
 
-# Raises BrokerError if this partition of a topic may not be committed, where that is asked at all.
+# Raises BrokerError if this partition of a topic may not be committed; None allows all.
 PartitionCheck = Callable[[bytes, int], None]
 
-# From when on an offset counts as unused.
+# The time since which an offset is unused.
 ExpiryStart = Callable[[CommittedOffset], int]
 
 
@@ -55,16 +55,16 @@ class Group(Protocol):
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether nobody is in it, or about to be."""
+        """Whether it has no members and none that is about to join."""
 
     def learn_subscriptions(self) -> Steps[None]:
-        """Find out what the members subscribe to, before `is_subscribed` is asked."""
+        """Determine the subscriptions; called before `is_subscribed`."""
 
     def is_subscribed(self, topic: str) -> bool:
         """Whether offsets of the topic are in use."""
 
     def check_commit(self, by: CommitBy) -> PartitionCheck | None:
-        """BrokerError if this member may not commit; else what each partition must pass."""
+        """BrokerError if this member may not commit; otherwise the check for each partition."""
 
     def check_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
         """BrokerError if this member may not read offsets."""
@@ -76,7 +76,7 @@ class Group(Protocol):
         """BrokerError unless the group may be deleted."""
 
     def expiry_start(self) -> ExpiryStart | None:
-        """From when on its offsets grow old; None while none of them may expire."""
+        """The time from which its offsets age; None while none may expire."""
 
     def tombstones(self) -> list[CoordinatorRecord]:
-        """Records after which the group does not exist. Its offsets are not the group's."""
+        """Records that delete the group. Its offsets have their own."""

@@ -1,8 +1,8 @@
-"""JoinGroup, SyncGroup, Heartbeat, LeaveGroup and what tools ask: for either kind of group.
+"""JoinGroup, SyncGroup, Heartbeat, LeaveGroup and administration, for both group types.
 
-Promises  a request is refused with BrokerError before anything has changed, except a join that
-          begins a classic group: the group is there afterwards, also instead of a consumer group
-          that was empty, as with Kafka.
+Promises  a request is rejected with BrokerError before anything has changed, except a join that
+          creates a classic group: the group then exists, also in place of an empty consumer group,
+          as in Kafka.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from ottla.protocol.messages.leave_group_response import MemberResponse
 from ottla.protocol.messages.list_groups_response import ListedGroup
 from ottla.protocol.messages.sync_group_request import SyncGroupRequest
 
-DEAD_BYTES = 64  # of the answer for a group that does not exist, besides its name
+DEAD_BYTES = 64  # of the response for an unknown group, without its name
 LISTED_BYTES = 32
 GROUP_ERRORS_FROM = (
-    6  # the version of DescribeGroups that distinguishes an unknown group from a dead one
+    6  # version of DescribeGroups that distinguishes an unknown group from a dead one
 )
 
 
 def prepare_join(shard: GroupShard, request: JoinGroupRequest) -> Records:
-    """The records of a classic group that the join begins; to be written before it."""
+    """The records of a classic group that the join creates; to be written before it."""
     group = shard.groups.get(request.group_id)
     if group is not None and not (isinstance(group, ConsumerGroup) and group.is_empty):
         return []
@@ -51,7 +51,7 @@ def prepare_join(shard: GroupShard, request: JoinGroupRequest) -> Records:
 
 
 def refusal_of_unknown_member(shard: GroupShard, request: JoinGroupRequest) -> ErrorCode:
-    """A group that only holds offsets looks at the protocols first, as with Kafka."""
+    """A group that only holds offsets checks the protocols first, as in Kafka."""
     group = shard.find(request.group_id)
     names = {each.name for each in request.protocols}
     if isinstance(group, ClassicGroup) and not group.supports(request.protocol_type, names):
@@ -82,7 +82,7 @@ def heartbeat(shard: GroupShard, request: HeartbeatRequest) -> ErrorCode:
 
 
 def leave(shard: GroupShard, request: LeaveGroupRequest) -> Change[list[MemberResponse]]:
-    if not request.members:  # nobody is named, so nobody is unknown, whatever the group
+    if not request.members:  # an empty list is accepted for every group
         return Change([], [])
     group = with_members(shard, request.group_id)
     if isinstance(group, ConsumerGroup):
@@ -97,7 +97,7 @@ def with_members(shard: GroupShard, group_id: str) -> ClassicGroup | ConsumerGro
     return group
 
 
-# Tools
+# Administration
 
 
 def describe(shard: GroupShard, group_id: str, version: int) -> Steps[DescribedGroup]:
@@ -116,7 +116,7 @@ def describe(shard: GroupShard, group_id: str, version: int) -> Steps[DescribedG
 def list_groups(
     shard: GroupShard, states: Container[str], types: Container[str]
 ) -> Steps[list[ListedGroup]]:
-    """All groups, or those in one of the states and of one of the types, in lower case."""
+    """All groups, or those with the given states and types, which are in lower case."""
     listed = []
     for group in shard.all_groups():
         state = group.state_name

@@ -1,6 +1,6 @@
-"""OffsetCommit, TxnOffsetCommit, OffsetFetch, OffsetDelete: what a shard answers.
+"""OffsetCommit, TxnOffsetCommit, OffsetFetch, OffsetDelete, for one shard.
 
-Promises  every function only reads; what should change is in the records it returns.
+Promises  every function only reads; changes are in the records it returns.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from ottla.protocol.messages.offset_fetch_response import OffsetFetchResponseGro
 from ottla.protocol.messages.txn_offset_commit_request import TxnOffsetCommitRequest
 from ottla.protocol.messages.txn_offset_commit_response import TxnOffsetCommitResponse
 
-MEMBER_EPOCHS_FROM = 9  # the version of OffsetCommit that knows them
+MEMBER_EPOCHS_FROM = 9  # version of OffsetCommit with member epochs
 
 
 def commit(
@@ -63,7 +63,7 @@ def commit_rules(shard: GroupShard, request: OffsetCommitRequest, version: int) 
     group = group_for_commit(shard, request.group_id, by, unknown)
     check = group.check_commit(by)
     if isinstance(group, ClassicGroup) and (member := group.members.get(by.member_id)) is not None:
-        group.renew_session(member)  # a commit is a sign of life
+        group.renew_session(member)  # a commit renews the session
     now_ms = shard.shared.now_ms()
     return CommitRules(
         request.group_id,
@@ -76,7 +76,7 @@ def commit_rules(shard: GroupShard, request: OffsetCommitRequest, version: int) 
 
 
 def only_known(shard: GroupShard) -> CommittedOffsets | None:
-    """The offsets that may still be committed, where there is no room for others."""
+    """The offsets that may still be overwritten, if there is no room for new ones."""
     is_full = shard.shared.usage.offsets >= shard.shared.config.ottla_offsets_max
     return shard.offsets if is_full else None
 
@@ -94,7 +94,8 @@ def group_for_commit(shard: GroupShard, group_id: str, by: CommitBy, unknown: Er
 def commit_transactional(
     shard: GroupShard, request: TxnOffsetCommitRequest, version: int
 ) -> Change[TxnOffsetCommitResponse]:
-    """Offsets that count when their transaction commits; the group fences old members (KIP-447)."""
+    """Offsets that take effect when their transaction commits; the group fences old members
+    (KIP-447)."""
     topics = [(topic, topic_id_of(shard, topic.name)) for topic in request.topics]
     with producer_errors():
         rules = transactional_rules(shard, request, version)
@@ -105,7 +106,7 @@ def commit_transactional(
 
 @contextmanager
 def producer_errors() -> Iterator[None]:
-    """Producers know no member epochs."""
+    """Producers do not support member epochs."""
     try:
         yield
     except BrokerError as error:
@@ -154,12 +155,12 @@ def transactional_rules(
 
 
 def check_transaction(shard: GroupShard, request: TxnOffsetCommitRequest) -> None:
-    """BrokerError if the transaction would commit more than can be applied at once when it ends."""
+    """BrokerError if the transaction would have more offsets than can be applied at once."""
     offsets = shard.offsets
     topics_max = shard.shared.config.ottla_transaction_offset_topics_max
     names = (each.name for each in request.topics)
     if (
-        len(request.topics) > 2 * topics_max  # too many to be counted at once
+        len(request.topics) > 2 * topics_max  # too many to be counted in one step
         or offsets.count_pending_topics(request.producer_id, request.group_id, names) > topics_max
         or has_too_many_offsets(shard, request)
     ):
@@ -194,7 +195,7 @@ def fetch(
     *,
     at_once: bool = False,
 ) -> Steps[OffsetFetchResponseGroup]:
-    """A group that does not exist has no offsets."""
+    """An unknown group has no offsets."""
     group_id, offsets = wanted.group_id, shard.offsets
     group = shard.find(group_id)
     if group is not None:
@@ -210,7 +211,7 @@ def fetch(
 def delete(
     shard: GroupShard, request: OffsetDeleteRequest, write: WriteRecords
 ) -> Steps[OffsetDeleteResponse]:
-    """Forget single offsets, some at a time, except of topics that the group is subscribed to."""
+    """Delete single offsets, in slices, except of topics that the group is subscribed to."""
     group = existing_for_delete(shard, request.group_id)
     if isinstance(group, ClassicGroup):
         yield from group.learn_subscriptions()

@@ -1,7 +1,7 @@
 """Committing and deleting offsets: from requests to records.
 
-Owns      what is checked of an offset itself, and the records. Who may commit says the group.
-Promises  one record for each offset, in Kafka's bytes. Nothing is changed here.
+Owns      the validation of offsets, and the records. Permission to commit is checked by the group.
+Promises  one record per offset, in Kafka's format. Nothing is changed here.
 """
 
 from __future__ import annotations
@@ -42,17 +42,19 @@ from ottla.protocol.messages.txn_offset_commit_response import (
     TxnOffsetCommitResponseTopic,
 )
 
-WriteRecords = Callable[[list[CoordinatorRecord]], object]  # appends and applies them
+WriteRecords = Callable[[list[CoordinatorRecord]], object]  # appends and applies records
 DEFAULT_RETENTION = -1
-TOMBSTONES_MAX = 25  # in one batch
+TOMBSTONES_MAX = 25  # per batch
 INT64_MAX = 2**63 - 1
 
 
 class Deleted(NamedTuple):
-    """What is known of topics of one name that were deleted."""
+    """Deleted topics with one name."""
 
     topic_ids: Collection[TopicId]
-    end_offset: int  # of the shard's log by then: later offsets without an id are of a later topic
+    # end offset of the shard's log at that time: later offsets without an id belong to a later
+    # topic
+    end_offset: int
 
 
 class CommitRules(NamedTuple):
@@ -61,11 +63,11 @@ class CommitRules(NamedTuple):
     metadata_length_max: int
     commit_ms: int
     expire_ms: int = NEVER
-    only_known: CommittedOffsets | None = None  # there is no room for others
+    only_known: CommittedOffsets | None = None  # set if there is no room for new offsets
 
 
 def expiry_of(retention_ms: int, now_ms: int) -> int:
-    """When offsets expire that were committed with a retention of their own (versions to 4)."""
+    """The expiration time of offsets committed with their own retention (versions up to 4)."""
     if retention_ms == DEFAULT_RETENTION:
         return NEVER
     return min(now_ms + retention_ms, INT64_MAX)
@@ -91,7 +93,7 @@ def decide_commit(
 def decide_transactional_commit(
     rules: CommitRules, topics: Iterable[tuple[TxnOffsetCommitRequestTopic, TopicId]]
 ) -> Change[TxnOffsetCommitResponse]:
-    """The same for offsets that count only when their transaction commits."""
+    """The same for offsets that take effect when their transaction commits."""
     records: list[CoordinatorRecord] = []
     answers = []
     for topic, topic_id in topics:
@@ -112,7 +114,7 @@ def commit_one(
     wanted: OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition,
     records: list[CoordinatorRecord],
 ) -> ErrorCode:
-    """Add the record of one offset, or say why there is none."""
+    """Add the record of one offset, or return the error code."""
     metadata = wanted.committed_metadata or ""
     if len(metadata) > rules.metadata_length_max:
         return ErrorCode.OFFSET_METADATA_TOO_LARGE
@@ -127,7 +129,7 @@ def commit_one(
         metadata,
         rules.commit_ms,
         rules.expire_ms,
-        # A transaction's offsets carry none, as in Kafka, whose records say so.
+        # Offsets of transactions have none, as in Kafka.
         topic_id if isinstance(wanted, OffsetCommitRequestPartition) else NO_TOPIC_ID,
     )
     records.append(offset_record(name, value))
@@ -138,7 +140,7 @@ def offset_record(name: OffsetName, value: OffsetCommitValue) -> CoordinatorReco
     version = OFFSET_VALUE_VERSION
     if value.expire_timestamp != NEVER:
         version = EXPIRING_OFFSET_VALUE_VERSION
-        value.leader_epoch, value.topic_id = -1, NO_TOPIC_ID  # it has no room for them
+        value.leader_epoch, value.topic_id = -1, NO_TOPIC_ID  # not part of this version
     return CoordinatorRecord(OffsetCommitKey(*name), value, version)
 
 
@@ -151,7 +153,7 @@ def is_known(offsets: CommittedOffsets, name: OffsetName) -> bool:
 
 
 def decide_delete_all(group_id: str, offsets: CommittedOffsets) -> list[CoordinatorRecord]:
-    """Forget every offset of a group, pending ones included."""
+    """Delete every offset of a group, including pending ones."""
     names = {
         OffsetName(group_id, topic, partition)
         for topic, partitions in offsets.partitions_of(group_id)
@@ -163,7 +165,7 @@ def decide_delete_all(group_id: str, offsets: CommittedOffsets) -> list[Coordina
 def forgetting(
     offsets: CommittedOffsets, names: Iterable[OffsetName], write: WriteRecords
 ) -> Steps[None]:
-    """Write tombstones of offsets, some at a time: each counts by itself."""
+    """Write tombstones of offsets, in slices: each is independent."""
     left = iter(names)
     while some := list(islice(left, TOMBSTONES_MAX)):
         write([offset_tombstone(each) for each in some if is_known(offsets, each)])
@@ -171,7 +173,7 @@ def forgetting(
 
 
 def forgetting_all(offsets: CommittedOffsets, group_id: str, write: WriteRecords) -> Steps[None]:
-    """The same for every offset that a group has now."""
+    """The same for all current offsets of a group."""
     for topic, partitions in offsets.partitions_of(group_id):
         names = (OffsetName(group_id, topic, each) for each in partitions)
         yield from forgetting(offsets, names, write)
@@ -180,8 +182,8 @@ def forgetting_all(offsets: CommittedOffsets, group_id: str, write: WriteRecords
 def forgetting_topics(
     offsets: CommittedOffsets, deleted: Mapping[str, Deleted], write: WriteRecords
 ) -> Steps[None]:
-    """The same for the offsets of topics that were deleted, unless they belong to a later topic of
-    that name."""
+    """The same for the offsets of deleted topics, unless they belong to a later topic with that
+    name."""
     for topic, gone in deleted.items():
         for names in offsets.names_of_topic(topic):
             yield from forgetting(

@@ -1,8 +1,8 @@
-"""Offsets that nobody uses any more, and groups that have nothing left.
+"""Expiration of unused offsets, and of groups without offsets and members.
 
-An offset of an empty group grows old from when the group became empty; one of a topic that no
-member is subscribed to, and one of a group without members of its own, from its commit. An offset
-that an open transaction may change stays.
+Offsets of an empty group age from the time when the group became empty; those of topics without
+subscribers, and those of groups without members, from their commit. An offset with a pending change
+does not expire.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def expiring(
     retention_ms: int,
     write: WriteRecords,
 ) -> Steps[None]:
-    """Write tombstones of what has expired, some at a time; of the group too, if it is empty and
-    nothing is left. The group is looked for again after each pause: it may have changed."""
+    """Write tombstones of expired offsets, in slices; also of the group, if it is empty and has
+    no offsets left. The group is looked up again after each pause."""
     group = find()
     if group is None:
         return

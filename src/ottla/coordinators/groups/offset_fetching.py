@@ -1,9 +1,8 @@
 """Reading committed offsets.
 
-With `require_stable`, an offset that an open transaction may change is not given: the reader is
-asked to come again (UNSTABLE_OFFSET_COMMIT). An offset of a topic's namesake that was deleted is
-not told either, where both topic ids are known. All of an answer is read at one moment, and built
-in slices.
+With `require_stable`, an offset with a pending change is not returned: the client has to retry
+(UNSTABLE_OFFSET_COMMIT). An offset of a deleted topic with the same name is not returned either, if
+both topic ids are known. The whole response is one snapshot, and is built in slices.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ from ottla.protocol.messages.offset_fetch_response import (
 
 NO_OFFSET = -1
 NO_LEADER_EPOCH = -1
-NAMED_MAX = 100  # topics that are copied one by one; beyond, all of a group are
-PARTITIONS_IN_SLICE = 16  # at most, between two yields
-TOPIC_BYTES = 24  # of an answer, besides the name
-PARTITION_BYTES = 24  # besides the metadata
+NAMED_MAX = 100  # topics that are copied individually; for more, the whole group is
+PARTITIONS_IN_SLICE = 16  # between two yields
+TOPIC_BYTES = 24  # of a response, without the name
+PARTITION_BYTES = 24  # without the metadata
 _NO_PARTITIONS: Mapping[int, CommittedOffset] = {}
 
 FetchedTopics = list[OffsetFetchResponseTopics]
@@ -45,7 +44,7 @@ def snapshot(
 def fetching(
     known: GroupOffsets, topics: Sequence[OffsetFetchRequestTopics], require_stable: bool
 ) -> Steps[FetchedTopics]:
-    """The offsets that were asked for; a partition without one is answered with -1."""
+    """The requested offsets; -1 for a partition without one."""
     answers = []
     for topic in topics:
         by_partition = known.by_topic.get(topic.name, _NO_PARTITIONS)

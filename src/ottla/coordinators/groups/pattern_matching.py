@@ -1,4 +1,4 @@
-"""Comparing the patterns of a consumer group with all topics, in slices."""
+"""Compares the patterns of a consumer group with all topics, in slices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 async def resolve_patterns(
     shard: LoadedShard, group_id: str, runtime: Runtime[GroupShard], scheduler: StepScheduler
 ) -> None:
-    """Find the topics of a group's patterns, and let the group know."""
+    """Find the topics that match a group's patterns, and update the group."""
     shared = shard.state.shared
     try:
         group = shard.state.groups.get(group_id)
@@ -46,7 +46,7 @@ def is_known_empty(group: object, pattern: str) -> bool:
 def matching(
     patterns: Iterable[str], names: list[str]
 ) -> Steps[tuple[dict[str, set[str]], dict[str, str]]]:
-    """The topics of each pattern, and why some stand for none: an older release took them.
+    """The topics of each pattern, and the errors of invalid ones, which an older release accepted.
 
     Each step, compiling or one comparison, takes milliseconds.
     """
@@ -73,7 +73,7 @@ def resolving(
     version: int,
     runtime: Runtime[GroupShard],
 ) -> Steps[None]:
-    """A record for each pattern, and then the epoch that follows on what has changed."""
+    """Write a record for each pattern, then the new epoch if topics have changed."""
     changes: list[bool] = []
     for pattern, topics in found.items():
         runtime.step(

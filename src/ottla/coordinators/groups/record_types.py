@@ -1,6 +1,6 @@
-"""Which records `__consumer_offsets` holds, and the versions of their values that are written.
+"""The record types of `__consumer_offsets`, and the written versions of their values.
 
-Share groups (10 to 15) and streams groups (17 to 23) are passed over when a log is read.
+Records of share groups (10 to 15) and streams groups (17 to 23) are skipped when a log is read.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ottla.protocol.messages.offset_commit_value import OffsetCommitValue
 OFFSETS_TOPIC = topic_names.GROUP_OFFSETS
 
 OFFSET_VALUE_VERSION = 4
-EXPIRING_OFFSET_VALUE_VERSION = 1  # the only one with a time of expiry of its own
+EXPIRING_OFFSET_VALUE_VERSION = 1  # the only version with an expiration time
 GROUP_VALUE_VERSION = 3
 
 GROUP_RECORDS: RecordTypes = {
@@ -44,7 +44,7 @@ GROUP_RECORDS: RecordTypes = {
     1: RecordType(OffsetCommitKey, OffsetCommitValue),
     2: RecordType(GroupMetadataKey, GroupMetadataValue),
     3: RecordType(GroupKey, GroupValue),
-    # What Kafka 4.0 wrote; since then the hash in type 3 stands for it.
+    # Written by Kafka 4.0; replaced by the hash in type 3.
     4: RecordType(PartitionMetadataKey, ConsumerGroupPartitionMetadataValue),
     5: RecordType(MemberKey, MemberValue),
     6: RecordType(TargetEpochKey, TargetEpochValue),
@@ -55,5 +55,5 @@ GROUP_RECORDS: RecordTypes = {
 
 
 def tombstone(key: Message) -> CoordinatorRecord:
-    """The record after which the key is forgotten."""
+    """The record that deletes the key."""
     return CoordinatorRecord(key, None)

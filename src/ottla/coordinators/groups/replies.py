@@ -1,4 +1,4 @@
-"""Answers that come later than their requests: how the event loop waits for a state machine."""
+"""Deferred responses: connects waiting requests to the state machines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ R = TypeVar("R", bound=Message)
 
 
 class WaitingReply(Generic[R]):
-    """A `Reply` that a handler can return: the answer if it is there, or else a future."""
+    """A `Reply` that a handler can return: the response if it exists, otherwise a future."""
 
     __slots__ = ("_future", "_response")
 
@@ -24,7 +24,7 @@ class WaitingReply(Generic[R]):
         if self._response is not None:
             return
         self._response = response
-        # Its client may have gone.
+        # The client may have disconnected.
         if self._future is not None and not self._future.done():
             self._future.set_result(response)
 

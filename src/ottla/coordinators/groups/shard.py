@@ -1,8 +1,8 @@
 """The groups and offsets of one partition of `__consumer_offsets`.
 
-Owns      the fold of the partition's records, and the soft state of the groups in it.
-Promises  replaying the records gives the same state again, but for what is soft: rebalances under
-          way, waiting requests, timers. Those start again when a shard is loaded.
+Owns      the state that results from the partition's records, and the soft state of the groups.
+Promises  replaying the records gives the same state, except for soft state: rebalances in progress,
+          waiting requests, timers. Those are restarted when a shard is loaded.
 Leaves    reading and writing the log to the runtime, requests to the `*_api.py` modules.
 """
 
@@ -42,9 +42,9 @@ class GroupShard:
         self.shared = shared
         self.offsets = CommittedOffsets(shared.usage)
         self.groups: dict[str, ClassicGroup | ConsumerGroup] = {}
-        self.deleting: set[str] = set()  # groups whose many offsets are being forgotten
+        self.deleting: set[str] = set()  # groups whose offsets are being deleted in slices
 
-    # What it knows.
+    # Reading
 
     def find(self, group_id: str) -> Group | None:
         """The group; one without a record exists from its first offset until it is deleted."""
@@ -54,12 +54,12 @@ class GroupShard:
         return group
 
     def check_usable(self, group_id: str) -> None:
-        """BrokerError while the group is being deleted: clients try again, and begin a new one."""
+        """BrokerError while the group is being deleted: clients retry, and create a new one."""
         if group_id in self.deleting:
             raise BrokerError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 
     def group_ids(self) -> Iterator[str]:
-        """Each group once, as they are when this is begun."""
+        """Each group once; a snapshot."""
         with_members, with_offsets = dict(self.groups), self.offsets.group_ids()
         yield from with_members
         yield from (each for each in with_offsets if each not in with_members)
@@ -68,7 +68,7 @@ class GroupShard:
         found = (self.find(group_id) for group_id in self.group_ids())
         return (group for group in found if group is not None)
 
-    # How it changes.
+    # Applying records
 
     def apply(self, record: CoordinatorRecord, writer: Writer, offset: int) -> None:
         key = record.key
@@ -103,7 +103,7 @@ class GroupShard:
         self.shared.usage.member_bytes += GROUP_BYTES
 
     def _drop(self, group: ClassicGroup | ConsumerGroup) -> None:
-        """What it holds in memory is free again."""
+        """Release its memory."""
         del self.groups[group.group_id]
         self.shared.usage.member_bytes -= GROUP_BYTES + group.held_bytes
 
@@ -111,7 +111,7 @@ class GroupShard:
         group = self.groups.get(key.group_id)
         if not isinstance(group, ConsumerGroup):
             if value is None:
-                return  # of a group that is gone already
+                return  # of a deleted group
             if group is not None:
                 self._drop(group)
             group = ConsumerGroup(key.group_id)
@@ -123,7 +123,7 @@ class GroupShard:
             self._forget(key)
 
     def _forget(self, key: ConsumerKey) -> None:
-        """A member or a group ended, and with it all that was expected of it."""
+        """A member or a group was removed: cancel its timers and pending work."""
         if isinstance(key, MemberKey):
             for waits in MEMBER_WAITS:
                 self.shared.timers.cancel(Deadline(key.group_id, waits, key.member_id))
@@ -138,10 +138,10 @@ class GroupShard:
     def cancel_step(self) -> None:
         self.shared.cancel_step()
 
-    # Soft state begins and ends.
+    # Loading and unloading
 
     def loaded(self, now_ms: int) -> Steps[None]:  # noqa: ARG002  # timers have their own clock
-        """From now on members have to show that they are alive."""
+        """Start the sessions of the members."""
         for group in list(self.groups.values()):
             if isinstance(group, ClassicGroup):
                 yield from self._watch_classic(group)
@@ -155,7 +155,7 @@ class GroupShard:
             yield 0
         size_max = size_max_of(self.shared.config)
         if len(group.members) > size_max:
-            # The limit was lowered: in a rebalance members can commit before some must go.
+            # The limit was lowered: a rebalance lets members commit before some are removed.
             rebalance.prepare_rebalance(group, f"more than {size_max} members")
 
     def _watch_consumers(self, group: ConsumerGroup) -> Steps[None]:
@@ -167,7 +167,7 @@ class GroupShard:
                 self.shared.timers.start(deadline, member.rebalance_timeout_ms)
 
     def unloaded(self) -> Steps[None]:
-        """Another broker coordinates these groups from now on."""
+        """Another broker is the coordinator now."""
         self.shared.timers.clear()
         self.offsets.dropped()
         for group in list(self.groups.values()):
@@ -180,7 +180,7 @@ class GroupShard:
                 yield 0
             yield 0
 
-    # Timers.
+    # Timers
 
     def expire(self, deadline: Deadline) -> Records:
         group = self.groups.get(deadline.group_id)

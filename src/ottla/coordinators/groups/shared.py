@@ -1,8 +1,8 @@
-"""What the groups of a shard share: time, settings, topics, and the effects of the current step.
+"""Shared by the groups of a shard: clock, settings, topics, and the effects of the current step.
 
-A step is one decision of a group and the records that it wants written. While a group decides, it
-collects here what must follow: responses to requests that wait, changes of soft state once the
-records are in the log, and what to undo if the log refuses them. `end_step` carries that out.
+A step is one decision of a group, with its records. During the decision the group collects here
+what has to follow: responses to waiting requests, changes of soft state once the records are
+written, and changes to undo if the log rejects them. `end_step` executes them.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from ottla.protocol.message import Message
 from ottla.protocol.messages.join_group_response import JoinGroupResponse
 from ottla.protocol.messages.sync_group_response import SyncGroupResponse
 
-GROUP_BYTES = 2000  # about what a group without members takes
-MEMBER_BYTES = 1500  # a member, besides what it says
-PENDING_BYTES = 700  # an id that was given away, with its timer
-NEW_MEMBER_TIMEOUT_MS = 5 * 60 * 1000  # a new member's join that its client has given up
+GROUP_BYTES = 2000  # estimated memory of a group without members
+MEMBER_BYTES = 1500  # of a member, without its metadata
+PENDING_BYTES = 700  # of a pending id, with its timer
+# timeout of a new member's join, whose client may have given up
+NEW_MEMBER_TIMEOUT_MS = 5 * 60 * 1000
 
 
 class Caller(NamedTuple):
-    """Who sends a request, and in which version."""
+    """The client of a request, and the request version."""
 
     client_id: str
     client_host: str
@@ -37,13 +38,13 @@ class Caller(NamedTuple):
 
 
 class Reply(Protocol):
-    """An answer that somebody waits for. Giving it a second time changes nothing."""
+    """A response that a request waits for. Sending it a second time has no effect."""
 
     def give(self, response: Any) -> None: ...
 
 
 class Posted(NamedTuple):
-    """A response that is given once the records of its step are replicated."""
+    """A response that is sent once the records of its step are replicated."""
 
     reply: Reply
     response: Message
@@ -52,7 +53,7 @@ class Posted(NamedTuple):
         self.reply.give(self.response)
 
     def failed(self, code: ErrorCode) -> Posted:
-        """What is given instead if they cannot be."""
+        """The response if they cannot be replicated."""
         if isinstance(self.response, JoinGroupResponse):
             refusal = JoinGroupResponse(error_code=code, member_id=self.response.member_id)
             return Posted(self.reply, refusal)
@@ -61,7 +62,7 @@ class Posted(NamedTuple):
 
 
 class Waits(Enum):
-    """What a group can wait for."""
+    """The kinds of timers."""
 
     INITIAL_JOIN = "more members of a new group"
     JOIN = "all members to join"
@@ -71,11 +72,12 @@ class Waits(Enum):
     MEMBER_JOIN = "a classic member to join again"
     MEMBER_SYNC = "a classic member to sync"
 
-    __hash__ = object.__hash__  # there is one of each; every sign of life looks a deadline up
+    # identity is sufficient, and deadlines are looked up at every heartbeat
+    __hash__ = object.__hash__
 
 
 class Deadline(NamedTuple):
-    """The name of a timer: of a group, or of one of its members."""
+    """The key of a timer: of a group, or of one of its members."""
 
     group_id: str
     waits: Waits
@@ -84,9 +86,9 @@ class Deadline(NamedTuple):
 
 @dataclass(slots=True)
 class Usage:
-    """What the groups of a broker hold, over all of its shards."""
+    """The total usage of all shards of a broker."""
 
-    member_bytes: int = 0  # about: of members, their metadata and assignments, and of groups
+    member_bytes: int = 0  # estimate: members, their metadata and assignments, and groups
     offsets: int = 0
 
 
@@ -97,24 +99,24 @@ class Shared:
     image: Image
     timers: Timers[Deadline]
     now_ms: Callable[[], int]
-    new_id: Callable[[], str]  # random, for member ids
-    topics_version: int = 0  # grows when topics or partitions come or go
+    new_id: Callable[[], str]  # random part of member ids
+    topics_version: int = 0  # incremented when topics or partitions change
     usage: Usage = field(default_factory=Usage)
-    # Of the current step.
+    # The current step
     outbox: list[Posted] = field(default_factory=list)
     on_written: list[Callable[[], None]] = field(default_factory=list)
     on_refused: list[Callable[[ErrorCode], None]] = field(default_factory=list)
-    # Of consumer groups: the version of the topics that each has seen, and whose patterns are to be
-    # compared with all topics, or are being.
+    # Of consumer groups: the topic version that each has seen, and groups whose patterns are to be
+    # resolved, or are being resolved.
     checked: dict[str, int] = field(default_factory=dict)
     unresolved: set[str] = field(default_factory=set)
     resolving: set[str] = field(default_factory=set)
-    # Of large consumer groups: which need a new target assignment, or are getting one.
+    # Of large consumer groups: those that need a new target assignment, or are being assigned one.
     unassigned: set[str] = field(default_factory=set)
     assigning: set[str] = field(default_factory=set)
 
     def check_room(self, held_bytes: int, more_bytes: int) -> None:
-        """BrokerError if a group that holds so much may not hold more."""
+        """BrokerError if a group with this usage may not grow."""
         if more_bytes <= 0:
             return
         if held_bytes + more_bytes > self.config.ottla_group_bytes_max:
@@ -125,19 +127,19 @@ class Shared:
             raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE, what)
 
     def answer(self, reply: Reply, response: Message) -> None:
-        """Give the response once the records of this step are replicated."""
+        """Send the response once the records of this step are replicated."""
         self.outbox.append(Posted(reply, response))
 
     def when_written(self, effect: Callable[[], None]) -> None:
-        """Change soft state once the records of this step are written, and only then."""
+        """Change soft state once the records of this step are written."""
         self.on_written.append(effect)
 
     def when_refused(self, undo: Callable[[ErrorCode], None]) -> None:
-        """Undo a change of soft state if the log refuses the records of this step."""
+        """Undo a change of soft state if the log rejects the records of this step."""
         self.on_refused.append(undo)
 
     def end_step(self, refusal: ErrorCode | None = None) -> Sequence[Posted]:
-        """The records of the step were written, or refused; the responses that follow from it."""
+        """The records of the step were written or rejected; returns the responses."""
         on_written, self.on_written = self.on_written, []
         on_refused, self.on_refused = self.on_refused, []
         if refusal is None:
@@ -150,7 +152,7 @@ class Shared:
         return [*posted, *self.take_posted()]
 
     def cancel_step(self) -> None:
-        """The group did not come to a decision: nothing follows."""
+        """The decision failed: discard its effects."""
         self.on_written.clear()
         self.on_refused.clear()
         self.outbox.clear()

@@ -1,8 +1,9 @@
-"""The target assignment of a large consumer group: planned in slices, divided in a thread.
+"""The target assignment of a large consumer group: planned in slices, computed in a thread.
 
-Promises  what was divided for an epoch is written as the target of that epoch, also when the group
-          has gone on since: then the next target follows. Members keep to the target before until
-          all of it is written, and a partition that somebody holds is never given away before.
+Promises  an assignment computed for an epoch is written as the target of that epoch, even if the
+          group has changed since; then the next target follows. Members keep the previous target
+          until the new one is complete, and a partition with a holder is never assigned to another
+          member.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from ottla.protocol.errors import BrokerError
 
 log = logging.getLogger(__name__)
 
-TARGETS_MAX = 20  # in one batch
+TARGETS_MAX = 20  # per batch
 
 
 async def assign_target(
     shard: LoadedShard, group_id: str, runtime: Runtime[GroupShard], scheduler: StepScheduler
 ) -> None:
-    """Give a group its target, as often as its members change their ids meanwhile."""
+    """Assign a target; repeated if member ids change meanwhile."""
     shared = shard.state.shared
     try:
         is_written = False
@@ -60,10 +61,10 @@ def unassigned(shard: LoadedShard, group_id: str) -> ConsumerGroup | None:
 def writing(
     shard: LoadedShard, group_id: str, plan: Plan, division: Division, runtime: Runtime[GroupShard]
 ) -> Steps[bool]:
-    """Write the target, some members at a time; whether it is complete.
+    """Write the target, a few members at a time; returns whether it is complete.
 
-    Between the look at a member and the record of its target nobody else has a turn: the target of
-    a member that has left by then would stay in the log.
+    A member is looked up and its record is written without a yield in between: otherwise the
+    target of a member that has left meanwhile would stay in the log.
     """
     has_skipped = False
     left = iter(division.items())
@@ -81,7 +82,7 @@ def writing(
         yield 0
     group = unassigned(shard, group_id)
     if group is None or (has_skipped and group.epoch == plan.epoch):
-        return False  # a static member has another id now
+        return False  # the id of a static member has changed
     now_ms = shard.state.shared.now_ms()
     runtime.write(shard, [target_epoch_record(group_id, plan.epoch, now_ms)])
     return True

@@ -1,1 +1,1 @@
-"""Transactions: a state machine over `__transaction_state`, and what it asks of other leaders."""
+"""Transactions: a state machine over `__transaction_state`, and transaction markers."""

@@ -1,10 +1,11 @@
-"""The end of a transaction: asked for by its producer, or brought about by time or a new producer.
+"""The end of a transaction: by its producer, by timeout, or by a new producer.
 
 Owns      the rules of both protocols. Classic: the producer keeps its epoch, and a repeated EndTxn
-          is recognised by the state. Version 2 (KIP-890): ending bumps the epoch, so that nothing
-          late can reach the next transaction; a repetition is recognised by the epoch before.
-Promises  nothing is changed here; BrokerError with Kafka's code where it is refused.
-Leaves    markers, which stand between Prepare and Complete, to `markers.py`.
+          is recognised by the state. Version 2 (KIP-890): ending increments the epoch, so that late
+          requests cannot affect the next transaction; a repetition is recognised by the previous
+          epoch.
+Promises  nothing is changed here; a rejected request raises BrokerError with Kafka's code.
+Leaves    markers, which are written between Prepare and Complete, to `markers.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from ottla.protocol.records.batch import NO_PRODUCER_ID
 
 
 class End(NamedTuple):
-    """What a producer asks for."""
+    """The request of a producer."""
 
     producer: ProducerIdAndEpoch
     is_commit: bool
@@ -38,7 +39,7 @@ class End(NamedTuple):
 def decide_end(
     current: Transaction | None, end: End, new_id: NewProducerId, now_ms: int
 ) -> Transaction | None:
-    """The transaction that is now to end; None where this is the repetition of one that has."""
+    """The transaction that is to end; None for a repeated request after the end."""
     if current is None:
         raise BrokerError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
     if end.client_version >= EPOCH_BUMP_VERSION:
@@ -64,7 +65,7 @@ def _decide_bumping_end(
     current: Transaction, end: End, new_id: NewProducerId, now_ms: int
 ) -> Transaction | None:
     if current.state in ENDING:
-        # This may be the end of the next transaction, with the id and epoch that it was given.
+        # This may be the end of the next transaction, with its new id and epoch.
         raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
     is_retry = _is_retry(current, end.producer)
     if current.producer_id != end.producer.producer_id and not is_retry:
@@ -78,13 +79,14 @@ def _decide_bumping_end(
             return None
         raise _refused(current, end)
     if current.state in IDLE and not end.is_commit:
-        # Nothing was enlisted, perhaps because it failed: the epoch is bumped all the same.
+        # No partition was added, perhaps because that failed: the epoch is incremented all the
+        # same.
         return _bumped(current, State.PREPARE_ABORT, new_id, now_ms, start_ms=now_ms)
     raise _refused(current, end)
 
 
 def _is_retry(current: Transaction, producer: ProducerIdAndEpoch) -> bool:
-    """Whether the producer repeats an EndTxn, because it did not get the response."""
+    """Whether the producer repeats an EndTxn because it missed the response."""
     if current.state not in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT):
         return False
     if producer.producer_id == current.producer_id:
@@ -96,9 +98,9 @@ def _is_retry(current: Transaction, producer: ProducerIdAndEpoch) -> bool:
 def decide_fence(
     current: Transaction, transaction_version: int, new_id: NewProducerId, now_ms: int
 ) -> Transaction:
-    """Abort an open transaction against its producer, who can do nothing more with this epoch.
+    """Abort an open transaction and fence its producer.
 
-    `transaction_version` is the level that the cluster has agreed on: the producer is not asked.
+    `transaction_version` is the finalised level of the cluster, not that of the producer.
     """
     if transaction_version >= EPOCH_BUMP_VERSION:
         return _bumped(current, State.PREPARE_ABORT, new_id, now_ms)
@@ -123,7 +125,7 @@ def _bumped(
         state=state,
         epoch=min(current.epoch + 1, EPOCH_MAX),
         last_epoch=current.epoch,
-        # This bump is the last one: the producer goes on with another id.
+        # The last epoch: the producer continues with another id.
         next_producer_id=new_id() if current.is_epoch_spent else NO_PRODUCER_ID,
         start_ms=current.start_ms if start_ms is None else start_ms,
         client_version=EPOCH_BUMP_VERSION,
@@ -145,7 +147,7 @@ def decide_complete(current: Transaction, now_ms: int) -> Transaction:
 
 
 def producer_afterwards(current: Transaction) -> ProducerIdAndEpoch:
-    """As whom the producer begins its next transaction, once this one has ended."""
+    """The producer id and epoch of the next transaction."""
     if current.bumps_epoch and current.next_producer_id != NO_PRODUCER_ID:
         return ProducerIdAndEpoch(current.next_producer_id, 0)
     return current.producer

@@ -1,7 +1,8 @@
-"""AddPartitionsToTxn: which partitions a transaction writes to, said before or while it does.
+"""AddPartitionsToTxn: adds partitions to a transaction, before or while it writes to them.
 
-Owns      the rules: only the current producer may add, and not while its last transaction ends.
-Promises  nothing is changed here; BrokerError with Kafka's code where it is refused.
+Owns      the rules: only the current producer may add partitions, and not while its last
+          transaction is ending.
+Promises  nothing is changed here; a rejected request raises BrokerError with Kafka's code.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch, Tran
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
-# Each change of a transaction writes all of its partitions, and has to stay within milliseconds.
+# Each change of a transaction writes all of its partitions, and must take only milliseconds.
 PARTITIONS_MAX = 10_000
 
 
@@ -27,9 +28,9 @@ def decide_add_partitions(
     now_ms: int,
     partitions_max: int = PARTITIONS_MAX,
 ) -> Transaction | None:
-    """The transaction with these partitions; None where it has them all."""
+    """The transaction with these partitions; None if it has them all."""
     if current is not None and current.state in ENDING:
-        # The producer may use the id and epoch of its next transaction already.
+        # The producer may already use the id and epoch of its next transaction.
         raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
     known = _check_producer(current, producer)
     if known.state is State.ONGOING and known.partitions.issuperset(partitions):
@@ -50,7 +51,7 @@ def decide_add_partitions(
 def verifying(
     current: Transaction | None, producer: ProducerIdAndEpoch, partitions: Iterable[TopicPartition]
 ) -> Steps[dict[TopicPartition, ErrorCode]]:
-    """Which of the partitions take part in the producer's open transaction."""
+    """Those of the partitions that are part of the producer's open transaction."""
     known = _check_producer(current, producer)
     codes = {}
     for each in partitions:

@@ -1,9 +1,9 @@
-"""From a decided end to a finished one: markers to every partition, then the id is free again.
+"""Completes transactions whose end was decided: writes markers, then the final state.
 
-Owns      one task per transaction that is ending here.
-Promises  nothing is sent before the decision is replicated: nobody can take it back then. What this
-          coordinator cannot finish, the next one does, from the same record; while it is this
-          one's, it tries again, whatever the disk says.
+Owns      one task per ending transaction.
+Promises  nothing is sent before the decision is replicated, and thus final. If this coordinator
+          cannot complete it, the next one does, from the same record; until then this one retries,
+          whatever the disk error is.
 """
 
 from __future__ import annotations

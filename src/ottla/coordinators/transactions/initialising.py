@@ -1,9 +1,9 @@
-"""InitProducerId: a producer takes its transactional id over from the producer before it.
+"""InitProducerId: a producer takes over its transactional id from the previous producer.
 
-Owns      the rules: an open transaction is aborted first; every producer gets an epoch of its own,
-          so that those before it are fenced; a producer that names the id and epoch it had may go
-          on with the next one, or hear again what it was answered (KIP-360).
-Promises  nothing is changed here; BrokerError with Kafka's code where it is refused.
+Owns      the rules: an open transaction is aborted first; every producer gets its own epoch, so
+          that earlier ones are fenced; a producer that sends its last id and epoch gets the next
+          epoch, or the same response again (KIP-360).
+Promises  nothing is changed here; a rejected request raises BrokerError with Kafka's code.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ NewProducerId = Callable[[], int]
 class Wanted(NamedTuple):
     transactional_id: str
     timeout_ms: int
-    expected: ProducerIdAndEpoch | None  # what the producer had, if it goes on
+    expected: ProducerIdAndEpoch | None  # the last id and epoch of a continuing producer
 
 
 def must_abort_first(current: Transaction | None, wanted: Wanted) -> bool:
-    """Is a transaction open that has to be ended before anybody gets a new epoch?"""
+    """Whether a transaction is open that has to be aborted before a new epoch is assigned."""
     if current is None:
         return False
     if current.state in ENDING:
@@ -46,7 +46,7 @@ def must_abort_first(current: Transaction | None, wanted: Wanted) -> bool:
 def decide_init(
     current: Transaction | None, wanted: Wanted, new_id: NewProducerId, now_ms: int
 ) -> Transaction:
-    """The transactional id as its new producer has it, with the epoch that it is given."""
+    """The transactional id with its new producer id and epoch."""
     if current is None:
         current = new_transaction(wanted.transactional_id, new_id(), wanted.timeout_ms, now_ms)
     _check_expected_id(current, wanted.expected)
@@ -76,14 +76,14 @@ def _check_expected_id(current: Transaction, expected: ProducerIdAndEpoch | None
         return
     if expected.producer_id == current.producer_id:
         return
-    # It may have used up its epochs, and not got the response with the new id.
+    # It may have exhausted its epochs and missed the response with the new id.
     is_before = expected.producer_id == current.previous_producer_id
     if not (is_before and expected.epoch >= EPOCH_SPENT):
         raise BrokerError(ErrorCode.PRODUCER_FENCED)
 
 
 def _next_epoch(current: Transaction, expected: ProducerIdAndEpoch | None) -> tuple[int, int]:
-    """(epoch, the one before that may ask again)."""
+    """(next epoch, previous epoch that may repeat the request)."""
     if expected is None:
         return current.epoch + 1, NO_EPOCH
     if current.epoch == NO_EPOCH or expected.epoch == current.epoch:

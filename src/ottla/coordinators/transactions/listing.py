@@ -1,4 +1,4 @@
-"""Which transactions a tool wants to see."""
+"""Filters of ListTransactions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ ANY_DURATION = -1
 
 
 class Filter(NamedTuple):
-    """Nothing given means nothing is left out."""
+    """Empty fields match everything."""
 
     state_labels: Set[str] = frozenset()
     producer_ids: Set[int] = frozenset()
-    duration_ms: int = ANY_DURATION  # longer than this
-    matches: Matches | None = None  # the transactional id
+    duration_ms: int = ANY_DURATION  # open for longer than this
+    matches: Matches | None = None  # of the transactional id
 
     @property
     def unknown_states(self) -> list[str]:

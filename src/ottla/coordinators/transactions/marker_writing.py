@@ -1,8 +1,8 @@
-"""Markers for the partitions that this broker leads, from its own coordinator or another's.
+"""Writes markers to partitions that this broker leads, for its own coordinator or another's.
 
-Promises  what is answered with success is replicated, and readers that waited for the end of the
-          transaction have been woken. All markers are appended before any is waited for.
-Leaves    the markers of `__consumer_offsets` to the group coordinator, whose state they change.
+Promises  a successful result means that the marker is replicated and that waiting consumers were
+          notified. All markers are appended before any is waited for.
+Leaves    markers of `__consumer_offsets` to the group coordinator, whose state they change.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from ottla.storage.producers.append_decisions import AppendOrigin
 
 log = logging.getLogger(__name__)
 
-WAITED_AT_ONCE = 100  # partitions: each of them takes a task
+WAITED_AT_ONCE = 100  # partitions, with one task each
 Waiting = tuple[Awaitable[None], WritableTxnMarkerPartitionResult]
 
-# A coordinator expects what leaders say, and not what group coordinators say.
+# A transaction coordinator expects error codes of partition leaders, not of group coordinators.
 LEADER_ERRORS = {
     ErrorCode.COORDINATOR_NOT_AVAILABLE: ErrorCode.NOT_LEADER_OR_FOLLOWER,
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: ErrorCode.NOT_LEADER_OR_FOLLOWER,
@@ -48,7 +48,7 @@ LEADER_ERRORS = {
 
 
 class GroupMarkers(Protocol):
-    """What is needed of the group coordinator."""
+    """The part of the group coordinator that is used here."""
 
     def end_transaction(
         self, partition: int, writer: Writer, marker: EndMarker, by: ProducedBy
@@ -56,7 +56,7 @@ class GroupMarkers(Protocol):
 
 
 class MarkerWriter:
-    """The channel to this broker itself."""
+    """The marker channel to this broker itself."""
 
     def __init__(
         self,
@@ -84,14 +84,14 @@ class MarkerWriter:
         return results
 
     async def _load_producers(self, unread: Log) -> None:
-        """What is wrong with the log is told by the append."""
+        """Errors of the log are reported by the append."""
         try:
             await self._scheduler.run(unread.producers.loading())
         except (BrokerError, CorruptLogError):
             pass
 
     def _finding_unread(self, markers: Sequence[WritableTxnMarker]) -> Steps[list[Log]]:
-        """Logs whose producers have to be read from their files first, as after a start."""
+        """Logs whose producer state has to be loaded first, as after a start."""
         logs: dict[Log, None] = {}
         for marker in markers:
             for topic in marker.topics:
@@ -116,7 +116,7 @@ class MarkerWriter:
     def _appending_one(
         self, marker: WritableTxnMarker, waiting: list[Waiting]
     ) -> Steps[list[WritableTxnMarkerTopicResult]]:
-        """To each partition once, however often it is named, as on Kafka."""
+        """Once to each partition, even if it occurs several times, as in Kafka."""
         named: set[tuple[str, int]] = set()
         topics: list[WritableTxnMarkerTopicResult] = []
         for topic in marker.topics:
@@ -138,14 +138,14 @@ class MarkerWriter:
     def _append_to(
         self, topic: str, answer: WritableTxnMarkerPartitionResult, marker: WritableTxnMarker
     ) -> Awaitable[None] | None:
-        """Append one marker; what is still to be waited for."""
+        """Append one marker; returns what is to be awaited."""
         append = self._append_offsets_marker if topic == GROUP_OFFSETS else self._append_marker
         try:
             replicated = append(topic, answer.partition_index, marker)
         except BrokerError as error:
             answer.error_code = LEADER_ERRORS.get(error.code, error.code)
             return None
-        except CorruptLogError as error:  # its partition fails, no other of the transaction does
+        except CorruptLogError as error:  # only this partition fails
             log.error("no marker is written: %s", error)
             answer.error_code = ErrorCode.KAFKA_STORAGE_ERROR
             return None
@@ -197,7 +197,8 @@ class MarkerWriter:
 
 
 def check_producer(marker: WritableTxnMarker) -> None:
-    """A tool may send anything: a marker of nobody would end nothing, and never go away."""
+    """A tool may send anything: a marker of an unknown producer would have no effect and never
+    expire."""
     if marker.producer_id < 0 or marker.producer_epoch < 0:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "a marker without a producer")
 
@@ -205,7 +206,7 @@ def check_producer(marker: WritableTxnMarker) -> None:
 async def wait_and_announce(partition: Partition, end_offset: int, leader_epoch: int) -> None:
     """`leader_epoch` is that of the append: in a later one the marker may have been truncated."""
     await partition.wait_replicated(end_offset, leader_epoch)
-    # What a marker makes visible is more than its own bytes: readers must look now.
+    # A marker makes more than its own bytes visible: consumers must read now.
     partition.announce()
 
 

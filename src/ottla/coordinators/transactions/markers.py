@@ -1,9 +1,10 @@
-"""Transaction markers on their way to every partition that a transaction wrote to.
+"""Sends transaction markers to all partitions of a transaction.
 
-Owns      who still needs a marker, and trying again: after a leader changed, or was not reachable.
-Promises  `send` returns once every partition has its marker, replicated, or no longer needs it: its
-          topic is gone, or a later epoch of the producer is there.
-Leaves    appending to `marker_writing.py`, the channels to other brokers to the caller.
+Owns      the partitions without a marker, and retries: after a change of leader, or if a leader is
+          not reachable.
+Promises  `send` returns once every partition has its marker, replicated, or does not need it: its
+          topic was deleted, or the producer has a later epoch.
+Leaves    appending to `marker_writing.py`, channels to other brokers to the caller.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from ottla.protocol.messages.write_txn_markers_response import WritableTxnMarker
 
 log = logging.getLogger(__name__)
 
-PARTITIONS_MAX = 20  # that get their markers in one turn of the event loop
-PAUSE_S = 0.02  # before a marker is tried again
+PARTITIONS_MAX = 20  # per iteration of the event loop
+PAUSE_S = 0.02  # before a retry
 PAUSE_S_MAX = 1.0
 
-# Written, or not needed: a producer with a later epoch has ended this transaction already.
+# Written, or not needed: a later epoch of the producer has ended this transaction.
 DONE = frozenset(
     {
         ErrorCode.NONE,
@@ -42,12 +43,12 @@ DONE = frozenset(
 
 
 class MarkerChannel(Protocol):
-    """The way to a leader of partitions: this broker itself, or another one."""
+    """A connection to a partition leader: this broker itself, or another one."""
 
     async def write(
         self, markers: Sequence[WritableTxnMarker]
     ) -> Sequence[WritableTxnMarkerResult]:
-        """Append the markers; what became of each, in the same order."""
+        """Append the markers; returns their results, in the same order."""
 
 
 class Marker(NamedTuple):
@@ -69,12 +70,12 @@ class MarkerSender:
     ) -> None:
         self._image = image
         self._channel_to = channel_to
-        self._next_turn = next_turn  # of long work
+        self._next_turn = next_turn  # waits for the next slice
 
     async def send(
         self, marker: Marker, partitions: Iterable[TopicPartition], is_wanted: Callable[[], bool]
     ) -> None:
-        """Until all of the partitions have the marker, or it is not wanted any more."""
+        """Wait until all partitions have the marker, or do not need it any more."""
         left = set(partitions)
         pause_s = PAUSE_S
         while left and is_wanted():
@@ -86,9 +87,9 @@ class MarkerSender:
     async def _send_in_parts(
         self, marker: Marker, left: set[TopicPartition], is_wanted: Callable[[], bool]
     ) -> None:
-        """Ask every leader once, of few enough partitions at a time; `left` are those that remain.
+        """Send to every leader once, in parts; returns the partitions that remain.
 
-        The first part goes out at once: nearly always it is the whole.
+        The first part is sent immediately: it nearly always is the whole.
         """
         waiting = iter(list(left))
         while some := list(islice(waiting, PARTITIONS_MAX)):
@@ -101,19 +102,19 @@ class MarkerSender:
     async def _send_once(
         self, marker: Marker, partitions: Iterable[TopicPartition]
     ) -> set[TopicPartition]:
-        """Ask every leader once; the partitions that need nothing more."""
+        """Send to every leader once; returns the partitions that are done."""
         by_leader, gone = self._by_leader(partitions)
         sending = [self._send_to(leader, marker, each) for leader, each in by_leader.items()]
         if len(sending) == 1:
-            # Without a task: to this broker itself all is done before anybody else has a turn, so
-            # that the producer's next transaction never finds the last one ending.
+            # Without a task: local markers are written before anything else runs, so that the
+            # producer's next transaction does not find the last one ending.
             return gone | await sending[0]
         return gone.union(*await asyncio.gather(*sending))
 
     def _by_leader(
         self, partitions: Iterable[TopicPartition]
     ) -> tuple[Mapping[int, list[TopicPartition]], set[TopicPartition]]:
-        """(partitions by the broker that leads them now, those that do not exist any more)."""
+        """(partitions by leader, partitions that do not exist any more)."""
         by_leader: defaultdict[int, list[TopicPartition]] = defaultdict(list)
         gone = set()
         for each in partitions:

@@ -1,4 +1,4 @@
-"""Where producer ids come from: what the coordinator needs of the broker around it."""
+"""The source of producer ids, as the coordinator uses it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ottla.base.ids import ProducerId
 
 class ProducerIdSource(Protocol):
     async def ready(self) -> None:
-        """Until `take` has an id to give, if nothing else is awaited in between."""
+        """Wait until `take` has an id, provided that nothing else is awaited in between."""
 
     def take(self) -> ProducerId:
-        """An id that nobody was ever given."""
+        """An id that was never assigned before."""

@@ -1,6 +1,6 @@
-"""The record of `__transaction_state`, in Kafka's bytes: one per change of a transactional id.
+"""The record of `__transaction_state`, in Kafka's format: one per change of a transactional id.
 
-Value version 0 has no tagged fields; from transaction version 1 on records are of version 1.
+Value version 0 has no tagged fields; since transaction version 1 the value version is 1.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TRANSACTION_RECORDS: RecordTypes = {
 
 
 def record_of(transaction: Transaction, transaction_version: int) -> CoordinatorRecord:
-    """`transaction_version` is the level that the cluster has agreed on."""
+    """`transaction_version` is the finalised level of the cluster."""
     value_version = min(transaction_version, TAGGED_VALUE_VERSION)
     value = TransactionLogValue(
         producer_id=transaction.producer_id,
@@ -81,7 +81,7 @@ def transaction_of(transactional_id: str, value: TransactionLogValue) -> Transac
 
 
 def _by_topic(transaction: Transaction) -> list[PartitionsSchema] | None:
-    """In order, so that the same transaction is the same bytes; none at all before the first."""
+    """Sorted, so that encoding is deterministic; None before the first partition."""
     if transaction.state is State.EMPTY:
         return None
     topics: defaultdict[str, list[int]] = defaultdict(list)

@@ -1,8 +1,8 @@
 """The transactional ids of one partition of `__transaction_state`.
 
-Owns      the fold of the partition's records: the newest record of an id is what it is.
-Promises  replaying the records gives the same state again, but for `last_epoch` (see there).
-Leaves    deciding to the `decide_*` functions, reading and writing the log to the runtime.
+Owns      the state that results from the partition's records: the newest record of each id.
+Promises  replaying the records gives the same state, except for `last_epoch` (see there).
+Leaves    decisions to the `decide_*` functions, reading and writing the log to the runtime.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from ottla.protocol.messages.transaction_log_value import TransactionLogValue
 class TransactionShard:
     def __init__(self) -> None:
         self.transactions: dict[str, Transaction] = {}
-        self._ongoing: dict[str, Transaction] = {}  # so that time concerns only those
-        self._end_offsets: dict[str, int] = {}  # of the newest records
+        self._ongoing: dict[str, Transaction] = {}  # only these can time out
+        self._end_offsets: dict[str, int] = {}  # end offsets of the newest records
 
-    # What it knows.
+    # Reading
 
     def get(self, transactional_id: str) -> Transaction | None:
         return self.transactions.get(transactional_id)
 
     def ending(self) -> Steps[list[Transaction]]:
-        """Decided, but not all of their markers are known to be written."""
+        """Transactions whose end is decided, but whose markers may not all be written."""
         return matching(list(self.transactions.values()), lambda each: each.state in ENDING)
 
     def timed_out(self, now_ms: int) -> Steps[list[Transaction]]:
         return matching(list(self._ongoing.values()), lambda each: each.is_timed_out(now_ms))
 
     def expired(self, now_ms: int, expiration_ms: int) -> Steps[list[Transaction]]:
-        """Whose ids nobody used for long."""
+        """Unused transactional ids."""
         known = list(self.transactions.values())
         return matching(known, lambda each: each.is_expired(now_ms, expiration_ms))
 
@@ -50,10 +50,10 @@ class TransactionShard:
         return known is not None and known.is_expired(now_ms, expiration_ms)
 
     def end_offset(self, transactional_id: str) -> int:
-        """What must be replicated before the state of the id may be shown."""
+        """The offset that must be replicated before the state of the id is visible."""
         return self._end_offsets.get(transactional_id, 0)
 
-    # How it changes.
+    # Applying records
 
     def apply(self, record: CoordinatorRecord, writer: Writer, offset: int) -> None:  # noqa: ARG002
         key, value = record.key, record.value
@@ -68,7 +68,7 @@ class TransactionShard:
         self._put(transaction_of(key.transactional_id, value))
 
     def remember_last_epoch(self, transactional_id: str, last_epoch: int) -> None:
-        """What the record of the last change could not say."""
+        """The part of the last change that is not in its record."""
         self._put(replace(self.transactions[transactional_id], last_epoch=last_epoch))
 
     def _put(self, transaction: Transaction) -> None:
@@ -77,20 +77,20 @@ class TransactionShard:
             self._ongoing[transaction.transactional_id] = transaction
 
     def apply_marker(self, writer: Writer, is_commit: bool) -> None:
-        """No transaction writes here."""
+        """No transaction writes to this topic."""
 
     def end_step(self, refusal: ErrorCode | None = None) -> Sequence[PendingResponse]:  # noqa: ARG002
-        """Nothing is soft, and nobody waits in here."""
+        """There is no soft state, and there are no waiting requests."""
         return ()
 
     def cancel_step(self) -> None: ...
 
     def loaded(self, now_ms: int) -> Steps[None]:  # noqa: ARG002
-        """The coordinator takes up what is ending."""
+        """The coordinator completes the ending transactions."""
         yield from ()
 
     def unloaded(self) -> Steps[None]:
-        """Nobody waits in here."""
+        """There are no waiting requests."""
         yield from ()
 
 

@@ -1,9 +1,9 @@
-"""The states of a transactional id, under Kafka's numbers and names.
+"""The states of a transactional id, with Kafka's numbers and names.
 
     Empty ──> Ongoing ──> PrepareCommit ──> CompleteCommit ──> Ongoing, Empty
                      └──> PrepareAbort ───> CompleteAbort ───> Ongoing, Empty
 
-Two of them are never written: an expired id is forgotten instead of being Dead, and fencing goes to
+Two of them are never written: an expired id is deleted instead of being Dead, and fencing goes to
 PrepareAbort in one step.
 """
 
@@ -24,10 +24,11 @@ class State(IntEnum):
 
     @property
     def label(self) -> str:
-        """As tools show it: PrepareCommit."""
+        """The name that tools show: PrepareCommit."""
         return "".join(word.capitalize() for word in self.name.split("_"))
 
 
-ENDING = frozenset({State.PREPARE_COMMIT, State.PREPARE_ABORT})  # decided, markers are due
-IDLE = frozenset({State.EMPTY, State.COMPLETE_COMMIT, State.COMPLETE_ABORT})  # nothing is open
+# decided, markers are being written
+ENDING = frozenset({State.PREPARE_COMMIT, State.PREPARE_ABORT})
+IDLE = frozenset({State.EMPTY, State.COMPLETE_COMMIT, State.COMPLETE_ABORT})  # no open transaction
 BY_LABEL = {state.label: state for state in State}

@@ -1,8 +1,8 @@
-"""One transactional id: its producer, and the transaction that is open, ending or over.
+"""One transactional id: its producer, and its open, ending or completed transaction.
 
-Owns      what is known of a transactional id, as a value; every change makes a new one.
-Promises  all of it but `last_epoch` is in the record that each change writes.
-Leaves    which change is due to the `decide_*` functions, bytes to `record_types.py`.
+Owns      the state of a transactional id; immutable, a change creates a new value.
+Promises  everything except `last_epoch` is in the record of each change.
+Leaves    the changes to the `decide_*` functions, encoding to `record_types.py`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from ottla.protocol.records.batch import NO_PRODUCER_ID
 NO_EPOCH = -1
 NEVER = -1
 EPOCH_MAX = 0x7FFF
-EPOCH_SPENT = EPOCH_MAX - 1  # the last that a producer is given: one more is left to fence it
-EPOCH_BUMP_VERSION = 2  # from this transaction version on, every transaction has its own epoch
+# the last epoch assigned to a producer: one more is reserved for fencing
+EPOCH_SPENT = EPOCH_MAX - 1
+EPOCH_BUMP_VERSION = 2  # since this version every transaction has its own epoch
 
 NO_PARTITIONS: frozenset[TopicPartition] = frozenset()
 
@@ -38,11 +39,11 @@ class Transaction:
     partitions: frozenset[TopicPartition]
     start_ms: int
     last_update_ms: int
-    previous_producer_id: int = NO_PRODUCER_ID  # before the last change
-    next_producer_id: int = NO_PRODUCER_ID  # once the markers are written: the epochs are used up
-    client_version: int = 0  # of the transaction protocol, as its last request used it
-    # The epoch whose owner may ask once more for the current one: its answer may have been lost.
-    # Kafka's record has no place for it, so a new coordinator knows it of version 2 only.
+    previous_producer_id: int = NO_PRODUCER_ID  # of the state before the last change
+    next_producer_id: int = NO_PRODUCER_ID  # used after the markers, if the epochs are exhausted
+    client_version: int = 0  # transaction version of its last request
+    # The epoch whose producer may request the current one again, because it may have missed the
+    # response. Kafka's record does not contain it, so a new coordinator has it only with version 2.
     last_epoch: int = NO_EPOCH
 
     @property
@@ -59,11 +60,11 @@ class Transaction:
 
     @property
     def is_commit(self) -> bool:
-        """Which markers are due, in a state that is ENDING."""
+        """The type of the markers, in a state that is ENDING."""
         return self.state is State.PREPARE_COMMIT
 
     def changed(self, now_ms: int, **changes: Any) -> Transaction:
-        """The same id after one step."""
+        """The same id after a change."""
         return replace(
             self, previous_producer_id=self.producer_id, last_update_ms=now_ms, **changes
         )
@@ -72,14 +73,14 @@ class Transaction:
         return self.state is State.ONGOING and self.start_ms + self.timeout_ms < now_ms
 
     def is_expired(self, now_ms: int, expiration_ms: int) -> bool:
-        """Unused for so long that the id may be forgotten."""
+        """Whether it was unused for longer than the expiration time."""
         return self.state in IDLE and self.last_update_ms <= now_ms - expiration_ms
 
 
 def new_transaction(
     transactional_id: str, producer_id: int, timeout_ms: int, now_ms: int
 ) -> Transaction:
-    """An id nobody used before; its first epoch is still to come."""
+    """A new id; its first epoch is not assigned yet."""
     return Transaction(
         transactional_id,
         producer_id,
@@ -93,9 +94,9 @@ def new_transaction(
 
 
 def last_epoch_by_record(transaction: Transaction) -> int:
-    """Which earlier epoch its producer may still use, as far as a record shows.
+    """The previous epoch that its producer may still use, as far as it follows from a record.
 
-    With version 2 the end of a transaction bumps the epoch, so it was the one before.
+    With version 2 the end of a transaction increments the epoch, so it is the previous one.
     """
     is_ended = transaction.state in ENDING or transaction.state in IDLE - {State.EMPTY}
     if not (transaction.bumps_epoch and is_ended):

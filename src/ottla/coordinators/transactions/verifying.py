@@ -1,10 +1,10 @@
-"""A leader asks the coordinator before the first append of a transaction to a partition (KIP-890).
+"""Verifies with the coordinator before the first append of a transaction to a partition (KIP-890).
 
-Owns      the way there and back: a guard from the partition's log, the question, and what the
-          answer means to the client's version of its request.
-Promises  no transactional record is appended to a partition of which the coordinator does not know.
-          The end of a transaction that is just being written out is waited for, for a moment,
-          and so is a coordinator that is still loading.
+Owns      the verification: a guard from the partition's log, the request to the coordinator, and
+          the error code for the client's request version.
+Promises  no transactional record is appended to a partition that is not part of the transaction. It
+          waits for a short time for the end of a previous transaction, and for a coordinator that
+          is still loading.
 Leaves    guards to the storage, the coordinator's rules to `enlisting.py`.
 """
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class ClientSupport(Enum):
-    """What a client's request version says about the client."""
+    """The capabilities of a client according to its request version."""
 
     OLD_ERRORS = "enlists partitions itself; knows no TRANSACTION_ABORTABLE"
     ABORTABLE_ERROR = "enlists partitions itself"
@@ -51,7 +51,7 @@ def offset_commit_support(version: int) -> ClientSupport:
 
 
 class Coordinator(Protocol):
-    """The coordinator of a transactional id, here or on another broker."""
+    """The coordinator of a transactional id, on this broker or another."""
 
     async def add_partitions(
         self,
@@ -86,7 +86,7 @@ class Verifier:
         sequence: int,
         support: ClientSupport,
     ) -> int:
-        """The guard to append with once the coordinator agrees; NO_GUARD if it has already."""
+        """The guard to append with once the coordinator agrees; NO_GUARD if it already has."""
         partition.check_leader()
         states = partition.log.producers.load(WAIT)
         verdict = states.decide_verification(*producer)
@@ -104,7 +104,7 @@ class Verifier:
         partitions: Collection[TopicPartition],
         support: ClientSupport,
     ) -> Mapping[TopicPartition, ErrorCode]:
-        """What keeps these partitions from being written to, where anything does."""
+        """The errors of partitions that must not be written to."""
         if support is ClientSupport.IMPLICIT:
             code = await self._enlist(transactional_id, producer, partitions)
             codes = dict.fromkeys(partitions, code)
@@ -135,7 +135,8 @@ class Verifier:
         producer: ProducerIdAndEpoch,
         partitions: Collection[TopicPartition],
     ) -> ErrorCode:
-        """The producer's last transaction may still be ending: it has got that response already."""
+        """The producer's last transaction may still be ending although its response was sent:
+        retry."""
         config = self._current.broker
         pause_ms = config.add_partitions_to_txn_retry_backoff_ms
         pauses = config.add_partitions_to_txn_retry_backoff_max_ms // pause_ms
@@ -154,8 +155,8 @@ class Verifier:
             await asyncio.sleep(pause_ms / 1000)
 
     async def _once_loaded(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """A batch that is refused while the coordinator loads, after a restart, may be followed by
-        one that is not: its sequence would have a gap, and the transaction would be lost."""
+        """Wait while the coordinator loads: if one batch were rejected and the next accepted,
+        the sequence would have a gap and the transaction would fail."""
         pause_ms = self._current.broker.add_partitions_to_txn_retry_backoff_ms
         for _ in range(LOADING_MS_MAX // pause_ms):
             try:
@@ -168,7 +169,7 @@ class Verifier:
 
 
 def for_client(code: ErrorCode, support: ClientSupport) -> ErrorCode:
-    """As a producer expects to hear it from the leader of a partition."""
+    """The error code that a producer expects from a partition leader."""
     if code is ErrorCode.PRODUCER_FENCED:
         return ErrorCode.INVALID_PRODUCER_EPOCH
     if code is ErrorCode.TRANSACTION_ABORTABLE and support is ClientSupport.OLD_ERRORS:

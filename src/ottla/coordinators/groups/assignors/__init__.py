@@ -1,4 +1,4 @@
-"""Ways of dividing partitions among the members of a consumer group, as pure functions."""
+"""Server-side assignors of consumer groups, as pure functions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ottla.coordinators.groups.assignors.division import Division, Subscriber
 from ottla.coordinators.groups.assignors.range import divide_by_range
 from ottla.coordinators.groups.assignors.uniform import divide_uniformly
 
-# From subscribers by member id, and partition counts by topic id.
+# Arguments: subscribers by member id, and partition counts by topic id.
 Assignor = Callable[[Mapping[str, Subscriber], Mapping[bytes, int]], Division]
 
 ASSIGNORS: Mapping[str, Assignor] = {"uniform": divide_uniformly, "range": divide_by_range}

@@ -1,4 +1,4 @@
-"""What an assignor is given, and what it returns."""
+"""The input and output of an assignor."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ NO_PARTITIONS: Partitions = {}
 
 
 class Subscriber(NamedTuple):
-    """One member: what it wants, and what it was meant to have so far."""
+    """One member: its subscription and its previous target assignment."""
 
     topics: frozenset[bytes]
     current: Partitions = NO_PARTITIONS
     instance_id: str | None = None
 
     def kept(self, partition_counts: Mapping[bytes, int]) -> Iterator[tuple[bytes, int]]:
-        """Of what it has, what exists and is still wanted, in order."""
+        """The previously assigned partitions that still exist and are subscribed to, in order."""
         for topic_id in sorted(self.current):
             if topic_id in self.topics:
                 count = partition_counts.get(topic_id, 0)

@@ -1,8 +1,8 @@
-"""The range assignor: of each topic, every subscriber gets a run of partitions.
+"""The range assignor: every subscriber of a topic gets a contiguous range of its partitions.
 
-Topics with equally many partitions and subscribers are divided alike, so that a member has the same
-partitions of all of them. Static members come first, in the order of their instance ids: what they
-get does not change when they are started again.
+Topics with the same number of partitions and the same subscribers are assigned identically, so that
+a member has the same partitions of all of them. Static members come first, ordered by instance id,
+so that their assignment is stable across restarts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The uniform assignor: everybody gets equally many partitions, and keeps what it has if it can.
+"""The uniform assignor: members get equal numbers of partitions, and keep theirs if possible.
 
-Balance comes before stickiness. Where all members want the same topics, nobody has more than one
-partition more than anybody else, and as few partitions move as that allows. Where they do not,
-partitions move between the subscribers of a topic until no move would make it more even.
+Balance has priority over stickiness. If all members subscribe to the same topics, their numbers of
+partitions differ by at most one, and as few partitions as possible are moved. Otherwise, partitions
+are moved between the subscribers of a topic until no move improves the balance.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from heapq import heapify, heappop, heappush, heapreplace
 
 from ottla.coordinators.groups.assignors.division import Division, Subscriber, as_division
 
-SWEEPS_MAX = 16  # each about halves what is uneven
+SWEEPS_MAX = 16  # each about halves the imbalance
 
 
 def divide_uniformly(
@@ -29,14 +29,14 @@ def divide_uniformly(
 def divide_among_equals(
     subscribers: Mapping[str, Subscriber], partition_counts: Mapping[bytes, int]
 ) -> Division:
-    """All want the same topics."""
+    """All members subscribe to the same topics."""
     if not subscribers:
         return {}
     topics = next(iter(subscribers.values())).topics & partition_counts.keys()
     everything = [(each, at) for each in sorted(topics) for at in range(partition_counts[each])]
     owned = {name: list(each.kept(partition_counts)) for name, each in subscribers.items()}
     least, extra = divmod(len(everything), len(subscribers))
-    # Those who have most may keep one more: then the fewest partitions move.
+    # The members with most partitions may keep one more, to move the fewest.
     by_size = sorted(owned, key=lambda member_id: (-len(owned[member_id]), member_id))
     quotas = {member_id: least + (at < extra) for at, member_id in enumerate(by_size)}
     for member_id, quota in quotas.items():
@@ -50,7 +50,7 @@ def divide_among_equals(
 
 
 class Balancing:
-    """Members want different topics."""
+    """Members subscribe to different topics."""
 
     def __init__(
         self, subscribers: Mapping[str, Subscriber], partition_counts: Mapping[bytes, int]
@@ -77,7 +77,8 @@ class Balancing:
         return as_division(self._by_member())
 
     def _order(self, topic_id: bytes) -> tuple[float, int, bytes]:
-        """Topics with most partitions for each subscriber first; of these, with least choice."""
+        """Topics with the most partitions per subscriber first, then those with the fewest
+        subscribers."""
         takers = len(self._takers[topic_id])
         return -self._counts[topic_id] / takers, takers, topic_id
 
@@ -86,7 +87,7 @@ class Balancing:
         self._loads[member_id] += 1
 
     def _hand_out(self, topic_id: bytes) -> None:
-        """Partitions without an owner go to the member with the fewest."""
+        """Assign partitions without an owner to the member with the fewest."""
         taken = {at for each in self._owned[topic_id].values() for at in each}
         idle = [(self._loads[each], each) for each in self._takers[topic_id]]
         heapify(idle)
@@ -97,7 +98,7 @@ class Balancing:
                 heapreplace(idle, (load + 1, member_id))
 
     def _balance(self, topic_id: bytes) -> int:
-        """Move partitions of one topic from those who have most to those who have least."""
+        """Move partitions of one topic from the members with the most to those with the fewest."""
         owned, moved = self._owned[topic_id], 0
         idle = [(self._loads[each], each) for each in self._takers[topic_id]]
         busy = [(-self._loads[each], each) for each in owned if owned[each]]
@@ -106,7 +107,7 @@ class Balancing:
         while busy:
             load, giver = heappop(busy)
             if -load != self._loads[giver] or not owned[giver]:
-                continue  # it has taken or given since
+                continue  # its count has changed since
             while idle[0][0] != self._loads[idle[0][1]]:
                 _, member_id = heappop(idle)
                 heappush(idle, (self._loads[member_id], member_id))

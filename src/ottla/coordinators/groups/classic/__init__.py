@@ -1,1 +1,1 @@
-"""Classic groups: JoinGroup, SyncGroup, Heartbeat, LeaveGroup; the leader assigns."""
+"""Classic groups: JoinGroup, SyncGroup, Heartbeat, LeaveGroup; the group leader assigns."""

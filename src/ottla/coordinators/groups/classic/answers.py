@@ -1,4 +1,4 @@
-"""Responses that describe a classic group, to members and to tools."""
+"""Responses that describe a classic group."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ottla.protocol.messages.join_group_response import (
     JoinGroupResponseMember,
 )
 
-MEMBER_BYTES = 100  # of a described member, besides its id, metadata and assignment
+MEMBER_BYTES = 100  # overhead of a described member, without id, metadata and assignment
 
 
 def joined(
@@ -37,9 +37,9 @@ def members_for_leader(group: ClassicGroup) -> list[JoinGroupResponseMember]:
 
 
 def describing(group: ClassicGroup) -> Steps[DescribedGroup]:
-    """Subscriptions are given for a stable group only: during a rebalance nothing is agreed on.
+    """Subscriptions are included only for a stable group: during a rebalance none are agreed.
 
-    Begun again if the group changes meanwhile, so that the members are all of one generation.
+    Restarted if the group changes meanwhile, so that all members are of one generation.
     """
     while True:
         state, generation = group.state, group.generation

@@ -1,14 +1,15 @@
-"""A classic group: its generation, and where it is between two of them.
+"""A classic group: its generation, and its state in a rebalance.
 
-Owns      the state, the generation and what was agreed on in it; members are `membership.py`'s.
-Promises  what its last record says (`stored`) is all that survives a restart; everything else is
-          soft: a rebalance under way, who waits, sessions.
+Owns      the state, the generation and the agreed protocol; members are in `membership.py`.
+Promises  only the content of its last record (`stored`) survives a restart; the rest is soft state:
+          a rebalance in progress, waiting requests, sessions.
 Leaves    when to rebalance to `rebalance.py`, requests to `joining.py`, `syncing.py`, `leaving.py`.
 
-Consumer groups and transactions change only by their records. A classic group cannot: the protocol
-has members wait for each other while a rebalance is under way, and Kafka writes a record only at
-the end. So requests change soft state at once. Where they also write a record, what follows from it
-happens when it is written (`when_written`), and is undone if the log refuses it (`when_refused`).
+The state of consumer groups and transactions changes only by applying records. That of a classic
+group cannot: the protocol makes members wait for each other during a rebalance, and Kafka writes a
+record only at its end. So requests change soft state immediately. If they also write a record, its
+consequences take effect when it is written (`when_written`), and are undone if the log rejects it
+(`when_refused`).
 
 A group that only holds offsets ("simple") has no record, no members and no protocol type.
 """
@@ -47,15 +48,15 @@ class ClassicGroup(Membership):
         super().__init__(group_id, shared)
         self.stored: GroupMetadataValue | None = None
         self.state = State.EMPTY
-        self.is_first_rebalance = False  # it began empty: more members may be on their way
-        self.has_new_member = False  # since the first rebalance was last put off
-        self.first_wait_ms = 0  # for how long it may still be put off
+        self.is_first_rebalance = False  # started from an empty group: more members may follow
+        self.has_new_member = False  # since the first rebalance was last delayed
+        self.first_wait_ms = 0  # remaining delay of the first rebalance
         self.generation = 0
         self.protocol: str | None = None
-        self.subscribed: Set[str] | None = None  # topics, where that is known
-        self._offered: list[bytes] | None = None  # where to read that, until it is known
+        self.subscribed: Set[str] | None = None  # topics; None if unknown
+        self._offered: list[bytes] | None = None  # member metadata that has not been parsed yet
 
-    # What it is.
+    # Properties
 
     @property
     def state_name(self) -> str:
@@ -75,7 +76,7 @@ class ClassicGroup(Membership):
 
     def is_subscribed(self, topic: str) -> bool:
         if self.subscribed is None:
-            return self.uses_consumer_protocol  # not known, so it may be
+            return self.uses_consumer_protocol  # unknown, so assume that it is
         return topic in self.subscribed
 
     def supports(self, protocol_type: str, names: Collection[str]) -> bool:
@@ -84,7 +85,7 @@ class ClassicGroup(Membership):
             return bool(protocol_type and names)
         return protocol_type == self.protocol_type and any(map(self.is_supported_by_all, names))
 
-    # What every group can be asked.
+    # The interface of every group type
 
     def check_commit(self, by: CommitBy) -> PartitionCheck | None:
         if by.epoch < 0 and self.is_empty:
@@ -96,12 +97,12 @@ class ClassicGroup(Membership):
         elif not by.is_transactional:
             raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
         if not by.is_transactional and self.state is State.COMPLETING_REBALANCE:
-            # It has the new generation but no assignment in it yet.
+            # A new generation without an assignment.
             raise BrokerError(ErrorCode.REBALANCE_IN_PROGRESS)
         return None
 
     def check_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
-        """Anybody may."""
+        """Always allowed."""
 
     def check_offset_delete(self) -> None:
         if not self.is_empty and not self.uses_consumer_protocol:
@@ -116,26 +117,27 @@ class ClassicGroup(Membership):
         if self.protocol_type and self.is_empty:
             since_ms = stored.current_state_timestamp if stored is not None else -1
             return lambda committed: committed.commit_ms if since_ms < 0 else since_ms
-        is_aware = self.uses_consumer_protocol and self.subscribed is not None  # once learned
+        is_aware = self.uses_consumer_protocol and self.subscribed is not None  # once parsed
         if not self.protocol_type or (is_aware and self.state is State.STABLE):
             return lambda committed: committed.commit_ms
         return None
 
     def tombstones(self) -> list[CoordinatorRecord]:
-        """Also for a group that only held offsets: Kafka keeps it until it reads this."""
+        """Also for a group that only held offsets: Kafka keeps such a group until it reads a
+        tombstone."""
         return [tombstone(GroupMetadataKey(self.group_id))]
 
-    # What the members subscribe to.
+    # Subscriptions
 
     def note_subscriptions(self) -> None:
-        """A new generation: its topics are read from the members' metadata when they are needed."""
+        """Start a new generation: the members' metadata is parsed when its topics are needed."""
         self.subscribed = self._offered = None
         if self.uses_consumer_protocol:
-            with suppress(KeyError):  # a member that does not have the protocol
+            with suppress(KeyError):  # a member without this protocol
                 self._offered = [each.metadata(self.protocol) for each in self.members.values()]
 
     def learn_subscriptions(self) -> Steps[None]:
-        """Read them, in slices; they stay unknown where they cannot be read."""
+        """Parse the subscriptions, in slices; they stay unknown if they cannot be parsed."""
         while (offered := self._offered) is not None:
             topics = yield from self._read_topics(offered)
             if self._offered is offered:  # still the same generation

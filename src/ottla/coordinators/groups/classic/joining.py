@@ -1,11 +1,10 @@
-"""JoinGroup: how a member gets into the next generation.
+"""JoinGroup: how a member joins the next generation.
 
-v4 and later  a client without a member id is given one first (MEMBER_ID_REQUIRED), so that a join
-              whose answer gets lost leaves no member behind that nobody is.
-v5 and later  static members: one that comes back under its instance id takes over its old place,
-              without a rebalance while the group is stable (KIP-345).
-v9            then a leader is asked to skip the assignment, which it cannot know to be in place
-              already (KIP-814).
+v4 and later  a client without a member id first gets one (MEMBER_ID_REQUIRED), so that a lost
+response does not leave a member without a client.
+v5 and later  static members: a client that returns with its instance id replaces its old member,
+without a rebalance if the group is stable (KIP-345).
+v9            then the leader is asked to skip the assignment, which already exists (KIP-814).
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ from ottla.protocol.messages.join_group_response import JoinGroupResponse
 
 MEMBER_ID_REQUIRED_FROM = 4
 SKIP_ASSIGNMENT_FROM = 9
-NAME_CHARACTERS_MAX = 1000  # of a client in its member id: an answer could not carry any length
+NAME_CHARACTERS_MAX = 1000  # of the client id in a member id: responses have length limits
 
 
 def join(group: ClassicGroup, request: JoinGroupRequest, caller: Caller, reply: Reply) -> Records:
-    """Let a member join. The reply is given now or when all others have joined."""
+    """Let a member join. The reply is sent now, or when all others have joined."""
     check_room(group, request)
     if not accepts(group, request.member_id):
         return turn_away(group, request, reply)
@@ -59,8 +58,8 @@ def join(group: ClassicGroup, request: JoinGroupRequest, caller: Caller, reply: 
 
 
 def accepts(group: ClassicGroup, member_id: str) -> bool:
-    """Whether there is room. While members join, those who have joined are counted, so that a
-    group over its size loses those who come last."""
+    """Whether there is room for the member. During a join phase only joined members count, so
+    that a group over its limit rejects those that join last."""
     size_max = size_max_of(group.shared.config)
     member = group.members.get(member_id)
     if group.state is State.PREPARING_REBALANCE:
@@ -73,7 +72,7 @@ def size_max_of(config: BrokerConfig) -> int:
 
 
 def check_room(group: ClassicGroup, request: JoinGroupRequest) -> None:
-    """BrokerError if there is no memory for what the member says."""
+    """BrokerError if there is no memory for the member's metadata."""
     holder = group.instances.get(request.group_instance_id or "", request.member_id)
     known = group.members.get(holder)
     wanted_bytes = bytes_of(request.member_id, protocols_of(request))
@@ -81,7 +80,7 @@ def check_room(group: ClassicGroup, request: JoinGroupRequest) -> None:
 
 
 def turn_away(group: ClassicGroup, request: JoinGroupRequest, reply: Reply) -> Records:
-    """There is no room. A member for which there is none any more is no member."""
+    """The group is full: reject the request and remove the member, if it was one."""
     refusal = JoinGroupResponse(error_code=ErrorCode.GROUP_MAX_SIZE_REACHED)
     group.shared.answer(reply, refusal)
     group.remove(request.member_id)
@@ -117,8 +116,8 @@ def add(
     member.join_reply = reply
     group.has_new_member = True
     group.add(member, request.protocol_type)
-    # It sends no heartbeats before it is in a generation. If its client gives up and comes again
-    # as another member, this one must not be waited for in all rebalances to come.
+    # It sends no heartbeats before it is in a generation. If its client gives up and returns as
+    # another member, later rebalances must not wait for this one.
     group.renew_session(member, NEW_MEMBER_TIMEOUT_MS)
     return rebalance_or_complete(group, f"member {member_id} joins ({reason_of(request)})")
 
@@ -126,17 +125,17 @@ def add(
 def rejoin(
     group: ClassicGroup, request: JoinGroupRequest, member: ClassicMember, reply: Reply
 ) -> Records:
-    """A member of the group joins again."""
+    """An existing member joins again."""
     has_changed = protocols_of(request) != member.protocols
     is_leader = member.member_id == group.leader
     must_wait = (
         group.state is State.PREPARING_REBALANCE
         or has_changed
-        # The leader may know reasons that its own metadata does not show, such as new partitions.
+        # The leader may have reasons that its metadata does not show, such as new partitions.
         or (is_leader and group.state is State.STABLE)
     )
     if not must_wait:
-        # It has missed an answer: it is in this generation already.
+        # It missed a response and is already in this generation.
         group.shared.answer(reply, joined(group, member.member_id))
         return []
     update(group, member, request)
@@ -156,7 +155,7 @@ def reason_of(request: JoinGroupRequest) -> str:
     return request.reason or "no reason given"
 
 
-# Static members that come back
+# Returning static members
 
 
 def join_again(
@@ -167,7 +166,7 @@ def join_again(
     caller: Caller,
     reply: Reply,
 ) -> Records:
-    """A static member's client was started again: from now on only the new one counts."""
+    """The client of a static member was restarted: the new one replaces the old."""
     new = replace(
         new_member(request, member_id, caller), assignment=old.assignment, join_reply=reply
     )
@@ -179,7 +178,7 @@ def join_again(
     group.renew_session(new)
     if group.state is State.PREPARING_REBALANCE:
         return complete_if_joined(group)
-    # The leader may be assigning to the old id right now.
+    # The leader may be computing an assignment for the old id.
     return prepare_rebalance(group, f"static member {new.instance_id} came back")
 
 
@@ -190,7 +189,7 @@ def take_place(
     members: list[ClassicMember],
     version: int,
 ) -> Records:
-    """Without a rebalance: the new id is stored, and the member goes on where it was."""
+    """Replace the member id without a rebalance, and store it."""
     shared, former_leader = group.shared, group.leader or ""
     leader = new.member_id if former_leader == old.member_id else group.leader
     generation = generation_of(group)._replace(leader=leader)
@@ -204,7 +203,7 @@ def take_place(
 def answer_return(
     group: ClassicGroup, old: ClassicMember, new: ClassicMember, former_leader: str, version: int
 ) -> None:
-    """The record has put the new id in the place of the old one, with the agreed protocol only."""
+    """The record has replaced the member id; it contains only the agreed protocol."""
     group.fence(old)
     group.replace(group.members[new.member_id], new)
     group.renew_session(new)
@@ -212,6 +211,7 @@ def answer_return(
     skips = is_leader and version >= SKIP_ASSIGNMENT_FROM
     answer = joined(group, new.member_id, skip_assignment=skips)
     if version < SKIP_ASSIGNMENT_FROM:
-        # A leader would assign again, and no member would learn of it. So its old id leads.
+        # A leader would compute an assignment that no member would receive. So the response names
+        # its old id as leader.
         answer.leader, answer.members = former_leader, ()
     group.answer_join(new, answer)

@@ -1,4 +1,4 @@
-"""LeaveGroup: members that go, several at once from v3 on; tools remove static ones by instance."""
+"""LeaveGroup: removes members, several since v3; tools remove static members by instance id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One member of a classic group. All of it is soft but what the group's record keeps."""
+"""One member of a classic group. Soft state, except for what the group's record contains."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import NamedTuple
 from ottla.coordinators.groups.shared import MEMBER_BYTES, Caller, Reply
 from ottla.protocol.messages.join_group_request import JoinGroupRequest
 
-PROTOCOL_BYTES = 150  # besides its name and metadata
-HASH_SLOTS = 16  # of a table that has not grown yet
+PROTOCOL_BYTES = 150  # overhead, without name and metadata
+HASH_SLOTS = 16  # initial capacity of Java's hash map
 
 
 class OfferedProtocol(NamedTuple):
-    """A way of assigning that a member can do, and what it has to say for it."""
+    """An assignment protocol that a member supports, with its metadata."""
 
     name: str
     metadata: bytes
@@ -30,10 +30,10 @@ class ClassicMember:
     session_timeout_ms: int
     protocols: tuple[OfferedProtocol, ...]  # the preferred one first
     assignment: bytes = b""
-    join_reply: Reply | None = None  # waits for the others to join
-    sync_reply: Reply | None = None  # waits for the leader's assignment
-    is_new: bool = False  # has not been in any generation yet
-    held_bytes: int = 0  # as the group counts it
+    join_reply: Reply | None = None  # waiting for other members to join
+    sync_reply: Reply | None = None  # waiting for the leader's assignment
+    is_new: bool = False  # has not been in a generation
+    held_bytes: int = 0  # as counted by the group
 
     @property
     def is_joining(self) -> bool:
@@ -45,21 +45,22 @@ class ClassicMember:
 
     @property
     def keeps_session(self) -> bool:
-        """Whether it is known to be there without heartbeats: it waits for us, not we for it.
+        """Whether the member is alive without heartbeats: it waits for a response of the
+        coordinator.
 
-        A new member's client may have given up long ago, so that waiting proves nothing.
+        For a new member waiting proves nothing: its client may have given up.
         """
         return not self.is_new and (self.is_joining or self.sync_reply is not None)
 
     def metadata(self, protocol: str | None) -> bytes:
-        """What it has to say for a protocol; KeyError if it cannot do that one."""
+        """Its metadata for a protocol; KeyError if it does not support it."""
         for each in self.protocols:
             if each.name == protocol:
                 return each.metadata
         raise KeyError(protocol)
 
     def metadata_or_first(self, protocol: str | None) -> bytes:
-        """The same, or that of its first protocol, if it does not offer this one any more."""
+        """The same, or that of its first protocol if it no longer supports this one."""
         offered = (each.metadata for each in self.protocols if each.name == protocol)
         return next(offered, self.protocols[0].metadata)
 
@@ -68,13 +69,13 @@ class ClassicMember:
 
 
 def bytes_of(member_id: str, protocols: Iterable[OfferedProtocol]) -> int:
-    """About what a member takes in memory."""
+    """The estimated memory of a member."""
     said = sum(len(each.name) + len(each.metadata) + PROTOCOL_BYTES for each in protocols)
     return MEMBER_BYTES + len(member_id) + said
 
 
 def protocols_of(request: JoinGroupRequest) -> tuple[OfferedProtocol, ...]:
-    """Each name once: a second one could not be chosen."""
+    """Without duplicate names: a second one could not be selected."""
     offered: dict[str, bytes] = {}
     for each in request.protocols:
         offered.setdefault(each.name, each.metadata)
@@ -82,7 +83,7 @@ def protocols_of(request: JoinGroupRequest) -> tuple[OfferedProtocol, ...]:
 
 
 def rebalance_timeout_of(request: JoinGroupRequest) -> int:
-    """Version 0 has none of its own."""
+    """Version 0 has no rebalance timeout."""
     if request.rebalance_timeout_ms < 0:
         return request.session_timeout_ms
     return request.rebalance_timeout_ms
@@ -101,7 +102,7 @@ def new_member(request: JoinGroupRequest, member_id: str, caller: Caller) -> Cla
 
 
 def select_protocol(members: Collection[ClassicMember]) -> str:
-    """The one that most members prefer among those that all can do; of equals, Kafka's choice."""
+    """The protocol that all members support and most prefer; ties are resolved as in Kafka."""
     supported = count_protocols(members)
     candidates = {name for name, count in supported.items() if count == len(members)}
     votes: dict[str, int] = {}
@@ -114,7 +115,7 @@ def select_protocol(members: Collection[ClassicMember]) -> str:
 
 
 def hash_slot(name: str) -> int:
-    """Where the name is in a small hash table of Java's: the first one there wins a tied vote."""
+    """The bucket of the name in a small Java hash map: the first bucket wins a tied vote."""
     units = name.encode("utf-16-be", "surrogatepass")
     value = 0
     for at in range(0, len(units), 2):

@@ -1,8 +1,8 @@
-"""Who is in a classic group: members, static ones by instance, ids that were given away; who waits.
+"""The members of a classic group: static ones by instance id, pending ids, waiting requests.
 
-Owns      the members, their waiting requests and sessions, the count of protocols, the leader.
-Promises  every request that waits is answered: by what it waits for, or by a refusal.
-Leaves    generations and states to `group.py`. All of it is soft.
+Owns      the members, their waiting requests and sessions, protocol counts, the leader.
+Promises  every waiting request is answered: with its result, or with an error.
+Leaves    generations and states to `group.py`. All of it is soft state.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ class Membership:
         self.leader: str | None = None
         self.members: dict[str, ClassicMember] = {}
         self.instances: dict[str, str] = {}  # member ids of static members
-        self.pending: dict[str, None] = {}  # ids that were given away and have not come back yet
-        self.pending_sync: set[str] = set()  # joined this generation, and not yet synced
-        self.joining = 0  # members that wait for the others to join
-        self._supported: dict[str, int] = {}  # members that can do each protocol
-        self.held_bytes = 0  # about what the members take in memory
+        self.pending: dict[str, None] = {}  # assigned ids whose clients have not joined yet
+        # members that joined this generation and have not synced
+        self.pending_sync: set[str] = set()
+        self.joining = 0  # number of members waiting in JoinGroup
+        self._supported: dict[str, int] = {}  # number of members that support each protocol
+        self.held_bytes = 0  # estimated memory of the members
         self._assignment_bytes = 0
 
     @property
@@ -43,7 +44,7 @@ class Membership:
     def is_supported_by_all(self, protocol: str) -> bool:
         return self._supported.get(protocol, 0) == len(self.members)
 
-    # Its members.
+    # Members
 
     def add(self, member: ClassicMember, protocol_type: str) -> None:
         if not self.members:
@@ -58,7 +59,7 @@ class Membership:
         self.take_back(member.member_id)
 
     def remove(self, member_id: str) -> None:
-        """Forget a member or an id that was given away. Its requests were answered before."""
+        """Remove a member or a pending id. Its requests were answered before."""
         member = self.members.pop(member_id, None)
         if member is not None:
             self.joining -= member.is_joining
@@ -73,7 +74,7 @@ class Membership:
         self.shared.timers.cancel(self.deadline(Waits.SESSION, member_id))
 
     def replace(self, old: ClassicMember, new: ClassicMember) -> None:
-        """A static member came back under a new id: it takes over the place of the old one."""
+        """A static member returned with a new id, which replaces the old one."""
         self.members = {
             (new if each is old else each).member_id: new if each is old else each
             for each in self.members.values()
@@ -97,7 +98,7 @@ class Membership:
         self._weigh(member)
 
     def check_member(self, member_id: str, instance_id: str | None) -> None:
-        """BrokerError unless this is a member, and the one that holds the instance id."""
+        """BrokerError unless this is a member, and the current one of its instance id."""
         if instance_id is not None:
             holder = self.instances.get(instance_id)
             if holder is not None and holder != member_id:
@@ -107,10 +108,10 @@ class Membership:
         if member_id not in self.members:
             raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
 
-    # Ids that were given to clients, which have not joined with them yet.
+    # Pending ids: assigned to clients that have not joined with them yet
 
     def give_away(self, member_id: str) -> None:
-        """Beyond the bound the oldest is forgotten: its client asks for another one."""
+        """Above the limit, the oldest pending id is dropped: its client requests another one."""
         if len(self.pending) >= self.shared.config.ottla_group_members_max:
             oldest = next(iter(self.pending))
             self.take_back(oldest)
@@ -123,7 +124,7 @@ class Membership:
             del self.pending[member_id]
             self._hold(-PENDING_BYTES)
 
-    # What it takes in memory.
+    # Memory
 
     def hold_assignments(self, total_bytes: int) -> None:
         self._hold(total_bytes - self._assignment_bytes)
@@ -142,15 +143,15 @@ class Membership:
         for each in protocols:
             self._supported[each.name] = self._supported.get(each.name, 0) + change
 
-    # Who waits.
+    # Waiting requests
 
     def fence(self, old: ClassicMember) -> None:
-        """A client that waits under the old id must end: an instance id is for one client."""
+        """A client waiting with the old id is fenced: an instance id belongs to one client."""
         self.answer_join(old, self.refused_join(old, ErrorCode.FENCED_INSTANCE_ID))
         self.answer_sync(old, SyncGroupResponse(error_code=ErrorCode.FENCED_INSTANCE_ID))
 
     def wait_to_join(self, member: ClassicMember, reply: Reply | None) -> None:
-        """An earlier request of the same member is out of date, and its client tries again."""
+        """An earlier request of the same member is superseded, and its client retries."""
         self.answer_join(member, self.refused_join(member, ErrorCode.REBALANCE_IN_PROGRESS))
         member.join_reply = reply
         self.joining += member.is_joining
@@ -174,7 +175,7 @@ class Membership:
         return True
 
     def answer_all(self, code: ErrorCode) -> None:
-        """Nobody can wait any longer."""
+        """Fail all waiting requests."""
         for member in self.members.values():
             self.answer_join(member, self.refused_join(member, code))
             self.answer_sync(member, SyncGroupResponse(error_code=code))
@@ -183,7 +184,7 @@ class Membership:
     def refused_join(member: ClassicMember, code: ErrorCode) -> JoinGroupResponse:
         return JoinGroupResponse(error_code=code, member_id=member.member_id)
 
-    # Time.
+    # Sessions
 
     def deadline(self, waits: Waits, member_id: str = "") -> Deadline:
         return Deadline(self.group_id, waits, member_id)

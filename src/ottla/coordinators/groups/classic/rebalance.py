@@ -1,11 +1,11 @@
-"""The way from one generation to the next.
+"""The rebalance of a classic group.
 
     Empty -> PreparingRebalance -> CompletingRebalance -> Stable -> PreparingRebalance ...
 
-Owns      who must have joined before the next generation begins, how long that may take, and what
-          becomes of those who did not.
-Promises  every function changes soft state only and returns the records to write; what a record
-          says happens when it is written (`stored.py`).
+Owns      which members must join before the next generation starts, the timeouts, and the removal
+          of members that do not join in time.
+Promises  every function changes only soft state and returns the records to write; the effect of a
+          record takes place when it is written (`stored.py`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RETRY_MS = 500  # after a record could not be written
 
 
 def rebalance_or_complete(group: ClassicGroup, reason: str) -> Records:
-    """Something changed: begin a rebalance, or look whether the one under way can go on."""
+    """The group has changed: start a rebalance, or check whether the current one can complete."""
     if group.state is State.PREPARING_REBALANCE:
         return complete_if_joined(group)
     return prepare_rebalance(group, reason)
@@ -66,7 +66,8 @@ def wait_for_joins(group: ClassicGroup) -> None:
 
 
 def wait_for_more(group: ClassicGroup) -> None:
-    """A new group's members come one after the other: one rebalance for all of them is enough."""
+    """The members of a new group arrive one after another: delay the first rebalance for all of
+    them."""
     delay_ms = group.shared.config.group_initial_rebalance_delay_ms
     group.has_new_member = False
     group.first_wait_ms = max(0, group.rebalance_timeout_ms - delay_ms)
@@ -74,7 +75,7 @@ def wait_for_more(group: ClassicGroup) -> None:
 
 
 def wait_on_or_complete(group: ClassicGroup) -> Records:
-    """The delay is over. If it brought new members it is begun again, but not for ever."""
+    """The delay has ended. If new members joined during it, it is extended, up to a limit."""
     if not group.has_new_member or group.first_wait_ms == 0:
         return complete_join(group)
     group.has_new_member = False
@@ -93,7 +94,8 @@ def complete_if_joined(group: ClassicGroup) -> Records:
 
 
 def complete_join(group: ClassicGroup) -> Records:
-    """Members that have joined are in the next generation; static members are waited for longer."""
+    """Start the next generation with the members that have joined; static members have a longer
+    timeout."""
     for waits in (Waits.JOIN, Waits.INITIAL_JOIN):
         group.shared.timers.cancel(group.deadline(waits))
     for member in list(group.members.values()):
@@ -103,7 +105,7 @@ def complete_join(group: ClassicGroup) -> Records:
         group.shared.when_refused(lambda _code: try_again_to_end(group))
         return [empty_record(group)]
     if not elect_leader(group):
-        # Only static members, and none of them came: their sessions will end, or they will come.
+        # Only static members, and none has joined: they will join, or their sessions will expire.
         log.warning("group %s: nobody has joined the rebalance", shown(group.group_id))
         wait_for_joins(group)
         return []
@@ -112,7 +114,7 @@ def complete_join(group: ClassicGroup) -> Records:
 
 
 def elect_leader(group: ClassicGroup) -> bool:
-    """The leader stays if it has joined; False if nobody has."""
+    """The leader is kept if it has joined; False if no member has."""
     leader = group.members.get(group.leader or "")
     if leader is None or not leader.is_joining:
         joined = (each.member_id for each in group.members.values() if each.is_joining)
@@ -156,14 +158,14 @@ def stop_waiting_for_sync(group: ClassicGroup) -> None:
 
 
 def expire_join(group: ClassicGroup) -> Records:
-    """Members had time enough to join."""
+    """The join timeout has expired."""
     if group.state is not State.PREPARING_REBALANCE:
         return []
     return wait_on_or_complete(group) if group.is_first_rebalance else complete_join(group)
 
 
 def expire_sync(group: ClassicGroup) -> Records:
-    """Members that joined the generation and never asked for their part are gone."""
+    """The sync timeout has expired: remove the members that did not sync."""
     late = list(group.pending_sync)
     if not late or group.state not in (State.COMPLETING_REBALANCE, State.STABLE):
         return []
@@ -189,7 +191,7 @@ def remove_member(group: ClassicGroup, member: ClassicMember) -> Records:
 
 
 def drop_member(group: ClassicGroup, member: ClassicMember) -> None:
-    """A client that still waits has to join as a new member."""
+    """A waiting client has to join as a new member."""
     refusal = JoinGroupResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID)
     group.answer_join(member, refusal)
     group.answer_sync(member, SyncGroupResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
@@ -202,11 +204,11 @@ def after_removal(group: ClassicGroup, reason: str) -> Records:
     return complete_if_joined(group)
 
 
-# When the log refuses a record
+# Rejected records
 
 
 def join_again(group: ClassicGroup, code: ErrorCode) -> None:
-    """The assignment is not in the log: members get the error, and join for the next generation."""
+    """The assignment was not written: members get the error and join the next generation."""
     reset_assignments(group, code)
     stop_waiting_for_sync(group)
     group.state = State.PREPARING_REBALANCE
@@ -214,5 +216,5 @@ def join_again(group: ClassicGroup, code: ErrorCode) -> None:
 
 
 def try_again_to_end(group: ClassicGroup) -> None:
-    """The end of a group without members is not in the log: the rebalance ends a little later."""
+    """The record of an empty group was not written: retry later."""
     group.shared.timers.start(group.deadline(Waits.JOIN), RETRY_MS)

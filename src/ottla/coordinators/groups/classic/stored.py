@@ -1,8 +1,8 @@
 """The record of a classic group: one generation with its members and their assignments.
 
-Written when a group begins, when a leader's assignment arrives, when a static member's id changes,
-and when the last member is gone. Applying it does the same whether it has just been written or is
-read from the log: afterwards the group is at rest, in the generation that the record describes.
+Written when a group is created, when the leader's assignment arrives, when the id of a static
+member changes, and when the last member has left. Applying it has the same effect after writing and
+when loading: the group is then idle, in the generation that the record describes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ottla.protocol.messages.group_metadata_value import GroupMetadataValue, Mem
 
 
 class Generation(NamedTuple):
-    """What all members of a generation share."""
+    """The common properties of a generation."""
 
     number: int
     protocol_type: str
@@ -62,7 +62,7 @@ def new_group_record(group_id: str, now_ms: int) -> CoordinatorRecord:
 
 
 def empty_record(group: ClassicGroup) -> CoordinatorRecord:
-    """The next generation, in which nobody is left."""
+    """The next generation, without members."""
     generation = Generation(group.generation + 1, group.protocol_type, None, None)
     return generation_record(group.group_id, generation, (), {}, group.shared.now_ms())
 
@@ -72,7 +72,7 @@ def generation_of(group: ClassicGroup) -> Generation:
 
 
 def apply(group: ClassicGroup, value: GroupMetadataValue) -> None:
-    """Members that the group knows keep what no record contains: requests, sessions, protocols."""
+    """Existing members keep their soft state: requests, sessions, supported protocols."""
     group.stored = value
     for member_id in group.members.keys() - {each.member_id for each in value.members}:
         group.remove(member_id)
@@ -99,7 +99,7 @@ def apply(group: ClassicGroup, value: GroupMetadataValue) -> None:
 
 
 def is_as_stored(member: ClassicMember, restored: ClassicMember) -> bool:
-    """Whether a member is still the one that a record describes; it may offer more protocols."""
+    """Whether a member equals the stored one; it may support more protocols."""
     return (
         member.instance_id == restored.instance_id
         and member.client_id == restored.client_id
@@ -111,7 +111,7 @@ def is_as_stored(member: ClassicMember, restored: ClassicMember) -> bool:
 
 
 def restored_member(stored: MemberMetadata, protocol: str) -> ClassicMember:
-    """Of what it could do, only what the group had agreed on is known."""
+    """Of its protocols, only the agreed one is stored."""
     has_timeout = stored.rebalance_timeout >= 0
     return ClassicMember(
         stored.member_id,

@@ -1,6 +1,6 @@
-"""SyncGroup and Heartbeat: the leader's assignment, and signs of life.
+"""SyncGroup and Heartbeat: the leader's assignment, and session renewal.
 
-SyncGroup v5 also names the protocol that the client expects (KIP-559).
+SyncGroup v5 also contains the protocol that the client expects (KIP-559).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ottla.protocol.messages.sync_group_response import SyncGroupResponse
 
 
 def sync(group: ClassicGroup, request: SyncGroupRequest, reply: Reply) -> Records:
-    """A member asks for its part; the leader brings the whole."""
+    """A member requests its assignment; the leader provides all assignments."""
     check(group, request)
     member = group.members[request.member_id]
     if group.state is State.PREPARING_REBALANCE:
@@ -54,7 +54,7 @@ def note_synced(group: ClassicGroup, member_id: str) -> None:
 
 
 def assignment_record(group: ClassicGroup, request: SyncGroupRequest) -> Records:
-    """Members that the leader has left out get nothing; ids that nobody has are ignored."""
+    """Members missing in the leader's assignment get an empty one; unknown ids are ignored."""
     assignments = {each.member_id: each.assignment for each in request.assignments}
     now_ms = group.shared.now_ms()
     group.shared.when_written(lambda: answer_syncs(group))
@@ -64,7 +64,7 @@ def assignment_record(group: ClassicGroup, request: SyncGroupRequest) -> Records
 
 
 def answer_syncs(group: ClassicGroup) -> None:
-    """Every member that waits gets its assignment, and must send heartbeats from now on."""
+    """Send every waiting member its assignment, and start its session."""
     for member in group.members.values():
         if group.answer_sync(member, synced(group, member)):
             group.renew_session(member)

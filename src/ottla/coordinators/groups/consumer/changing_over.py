@@ -1,10 +1,10 @@
-"""Between classic groups and consumer groups, while members work (KIP-848, migration).
+"""Conversion between classic groups and consumer groups while members are active (KIP-848).
 
-Up    the first member that speaks the new protocol turns a classic group into a consumer group; the
-      classic members stay, with what they were assigned.
-Down  when the last such member is gone, the group is a classic one again, and rebalances.
+Upgrade    the first member that uses the consumer protocol converts a classic group to a consumer
+group; the classic members stay, with their assignments.
+Downgrade  when the last such member has left, the group becomes classic again and rebalances.
 
-`group.consumer.migration.policy` says which way is open.
+`group.consumer.migration.policy` defines which conversions are allowed.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, MalformedMessage
 
-# All of an upgrade is one step, and one batch: it must keep the event loop for a short time only.
-UPGRADE_ITEMS_MAX = 20_000  # topics of all members, and as many for the members themselves:
-MEMBER_ITEMS = 50  # a member takes as long as so many topics
+# An upgrade is one step and one batch, so its size is limited to keep the event loop responsive.
+UPGRADE_ITEMS_MAX = 20_000  # topics of all members, plus `MEMBER_ITEMS` per member
+MEMBER_ITEMS = 50  # cost of a member, in topics
 UPGRADE_MEMBERS_MAX = UPGRADE_ITEMS_MAX // MEMBER_ITEMS
 UPGRADING = ("upgrade", "bidirectional")
 
 
-# Up
+# Upgrade
 
 
 def upgraded(classic: ClassicGroup, shared: Shared) -> Draft:
-    """The consumer group that a classic group becomes; BrokerError if it may not."""
+    """The consumer group that replaces a classic group; BrokerError if that is not allowed."""
     check_upgrade(classic, shared)
     group_id, generation = classic.group_id, classic.generation
     draft = Draft(ConsumerGroup(group_id), shared, *classic.tombstones())
@@ -84,7 +84,7 @@ def upgraded(classic: ClassicGroup, shared: Shared) -> Draft:
 
 
 def begin_upgraded(classic: ClassicGroup, members: Iterable[ConsumerMember]) -> None:
-    """Members that wait in the classic group have to join again; sessions go on."""
+    """Waiting members have to join again; sessions continue."""
     classic.answer_all(ErrorCode.REBALANCE_IN_PROGRESS)
     for member in members:
         renew_session(classic.shared, classic.group_id, member)
@@ -111,7 +111,7 @@ def cannot_upgrade(group_id: str, reason: str) -> BrokerError:
 def upgraded_member(
     member: ClassicMember, group: ClassicGroup, image: Image, items_max: int
 ) -> ConsumerMember:
-    """It keeps what it has; its generation is its epoch."""
+    """It keeps its assignment; its generation becomes its epoch."""
     subscription = decode_subscription(member.metadata_or_first(group.protocol), max(items_max, 0))
     assigned = with_epoch(assigned_partitions(member, group.group_id, image), group.generation)
     return ConsumerMember(
@@ -134,7 +134,7 @@ def assigned_partitions(member: ClassicMember, group_id: str, image: Image) -> P
         return {}
     assignment = decode_assignment(member.assignment)
     if assignment.user_data:
-        # An assignor of the clients' own would lose what it wrote there.
+        # A client-side assignor would lose its user data.
         raise cannot_upgrade(group_id, "an unsupported custom assignor is in use")
     partitions: dict[bytes, frozenset[int]] = {}
     for each in assignment.assigned_partitions:
@@ -148,7 +148,7 @@ def assigned_to(member: ConsumerMember) -> Partitions:
     return {topic_id: frozenset(each) for topic_id, each in member.assigned.items()}
 
 
-# Down
+# Downgrade
 
 
 def downgraded(
@@ -171,7 +171,7 @@ def downgraded(
 
 
 def version_of(subscription: bytes) -> int:
-    """A member was only read for the protocol it prefers; in another it may have said nonsense."""
+    """Only the metadata of the preferred protocol was parsed; that of another may be invalid."""
     try:
         return embedded_version(subscription)
     except MalformedMessage:
@@ -203,7 +203,7 @@ def named(partitions: Partitions, image: Image) -> dict[str, Iterable[int]]:
 def begin_classic(
     classic: ClassicGroup, members: Iterable[ConsumerMember], *, must_rebalance: bool
 ) -> None:
-    """The record has one protocol of each member; they offered more, and their sessions go on."""
+    """The record has one protocol per member; restore all of them. Sessions continue."""
     for each in members:
         member = classic.members.get(each.member_id)
         if member is not None:

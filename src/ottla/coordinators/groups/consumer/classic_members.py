@@ -1,8 +1,8 @@
-"""Members of a consumer group that speak the classic protocol, while a group changes over.
+"""Members of a consumer group that use the classic protocol, during a migration.
 
-JoinGroup is their way to a new epoch, SyncGroup returns what they have, Heartbeat asks them to join
-again. Nobody waits for anybody: each is moved towards the target on its own, like every other
-member, and its epoch is its generation.
+JoinGroup moves them to a new epoch, SyncGroup returns their assignment, Heartbeat requests that
+they join again. Members do not wait for each other: each is reconciled independently, and its epoch
+is its generation.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ from ottla.protocol.messages.sync_group_request import SyncGroupRequest
 from ottla.protocol.messages.sync_group_response import SyncGroupResponse
 
 MEMBER_ID_REQUIRED_FROM = 4
-SUBSCRIPTION_ITEMS_MAX = 20_000  # topics, and partitions that a member has
+SUBSCRIPTION_ITEMS_MAX = 20_000  # topics, and assigned partitions
 DOWNGRADING = ("downgrade", "bidirectional")
-DOWNGRADE_MEMBERS_MAX = 1000  # all of it is one step, and one batch
+DOWNGRADE_MEMBERS_MAX = 1000  # a downgrade is one step and one batch
 
 # Joining
 
 
 def join(draft: Draft, request: JoinGroupRequest, caller: Caller) -> JoinGroupResponse:
-    """Save the member, and move it on unless the group goes back to being classic."""
+    """Save the member, and reconcile it unless the group is downgraded."""
     before = draft.group
     check_joining(draft, request)
     is_unknown = request.member_id == UNKNOWN_MEMBER
@@ -76,14 +76,14 @@ def join(draft: Draft, request: JoinGroupRequest, caller: Caller) -> JoinGroupRe
 
 
 def goes_back(before: ConsumerGroup, draft: Draft, request: JoinGroupRequest) -> bool:
-    """Whether the group is classic after a join: only one in the place of a static member is looked
-    at, as Kafka does it; others wait for somebody to leave."""
+    """Whether the join downgrades the group: only if it replaces a static member, as in Kafka;
+    otherwise a downgrade follows when a member leaves."""
     is_in_place = before.static_member(request.group_instance_id) is not None
     return is_in_place and can_downgrade(draft.group, (), draft.shared)
 
 
 def joined(member: ConsumerMember) -> JoinGroupResponse:
-    """Without a leader or a list of members: the broker assigns."""
+    """Without a leader or a list of members: the coordinator assigns."""
     return JoinGroupResponse(
         generation_id=member.epoch,
         protocol_type=CONSUMER_PROTOCOL,
@@ -102,7 +102,7 @@ def check_joining(draft: Draft, request: JoinGroupRequest) -> None:
 
 
 def can_agree(group: ConsumerGroup, names: set[str]) -> bool:
-    """Whether all classic members could agree on a protocol, should the group go back."""
+    """Whether all classic members could agree on a protocol after a downgrade."""
     for member in group.members.values():
         if member.classic is not None:
             names = names & {each.name for each in member.classic.protocols}
@@ -157,7 +157,7 @@ def owned_by_name(subscription: ConsumerProtocolSubscription, image: Image) -> O
 
 
 def can_downgrade(group: ConsumerGroup, leaving: Collection[str], shared: Shared) -> bool:
-    """Whether only classic members would stay, and there is a way back."""
+    """Whether only classic members would remain, and a downgrade is possible."""
     going = [each for name in leaving if (each := group.members.get(name)) is not None]
     staying = len(group.members) - len(going)
     staying_classic = group.classic_count - sum(each.speaks_classic for each in going)
@@ -232,7 +232,7 @@ def heartbeat(group: ConsumerGroup, request: HeartbeatRequest, shared: Shared) -
 
 
 def should_join(group: ConsumerGroup, member: ConsumerMember) -> bool:
-    """Whether joining again would bring it further."""
+    """Whether joining again would change its assignment."""
     match member.state:
         case MemberState.UNREVOKED_PARTITIONS:
             return True
@@ -249,7 +249,7 @@ def is_waiting_for_others(group: ConsumerGroup, member: ConsumerMember) -> bool:
     )
 
 
-# What all of them need
+# Common functions
 
 
 def classic_member(group: ConsumerGroup, member_id: str, instance_id: str | None) -> ConsumerMember:
@@ -284,6 +284,6 @@ def session_timeout_ms(shared: Shared, group_id: str, member: ConsumerMember) ->
 
 
 def wait_to_join(shared: Shared, group_id: str, member: ConsumerMember) -> None:
-    """It was asked to join again, and has its rebalance timeout for that."""
+    """Start the rebalance timeout within which it has to join again."""
     deadline = Deadline(group_id, Waits.MEMBER_JOIN, member.member_id)
     shared.timers.start_if_absent(deadline, member.rebalance_timeout_ms)

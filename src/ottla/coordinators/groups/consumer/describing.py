@@ -1,4 +1,4 @@
-"""Responses that describe consumer groups to tools."""
+"""Responses that describe consumer groups."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ottla.protocol.messages.consumer_group_describe_response import (
     TopicPartitions,
 )
 
-MEMBER_BYTES = 100  # of an answer, besides what grows
+MEMBER_BYTES = 100  # fixed size in a response
 TOPIC_BYTES = 24
 PARTITION_BYTES = 4
 CLASSIC_MEMBER = 0
@@ -26,7 +26,7 @@ CONSUMER_MEMBER = 1
 
 
 def describing(group: ConsumerGroup, default_assignor: str, image: Image) -> Steps[DescribedGroup]:
-    """As it is when this is called: members and targets are values."""
+    """A snapshot at the time of the call: members and targets are immutable."""
     described = DescribedGroup(
         group_id=group.group_id,
         group_state=group.state_name,
@@ -56,7 +56,7 @@ def assigned_bytes(member: Member) -> int:
 
 
 def describe_member(member: ConsumerMember, target: Partitions, image: Image) -> Member:
-    """What it has yet to give up is still its own."""
+    """Partitions that it has yet to revoke still count as assigned."""
     held: dict[bytes, set[int]] = {}
     for topic_id, partition in held_by(member):
         held.setdefault(topic_id, set()).add(partition)
@@ -76,7 +76,7 @@ def describe_member(member: ConsumerMember, target: Partitions, image: Image) ->
 
 
 def assignment_of(partitions: Mapping[bytes, Collection[int]], image: Image) -> Assignment:
-    """Of topics that exist: others have no name."""
+    """Of existing topics: others have no name."""
     topics = []
     for topic_id in sorted(partitions):
         topic = image.topic_by_id(TopicId(topic_id))

@@ -1,7 +1,7 @@
-"""A consumer group with the records that are about to be written, tried on a copy.
+"""A copy of a consumer group with records that are not written yet.
 
-So every later thought of a step sees the earlier ones, and the group itself changes only when the
-records are in the log.
+Later parts of a decision see the effects of earlier ones, while the group itself changes only when
+the records are in the log.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Draft:
             self.group.apply(record.key, record.value)  # type: ignore[arg-type]
 
     def save_metadata(self, member: ConsumerMember) -> None:
-        """Who a member is and what it wants."""
+        """Add the record of a member and its subscription."""
         if self.group.members.get(member.member_id) != member:
             self.put(member_record(self.group_id, member))
 
     def save_assignment(self, member: ConsumerMember) -> None:
-        """What a member has."""
+        """Add the record of a member's current assignment."""
         if self.group.members.get(member.member_id) != member:
             self.put(current_record(self.group_id, member))

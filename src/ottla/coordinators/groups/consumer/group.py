@@ -1,10 +1,10 @@
-"""A consumer group: the fold of its records.
+"""A consumer group: the state that results from its records.
 
-Owns      epochs of the group and of its target assignment, the members, what each is meant to have
-          (`target`), what each has, and the topics that patterns stand for.
-Promises  it changes only in `apply`; a partition is never held by two members at a time, because
-          nobody is given one that `holder_of` says is held.
-Leaves    deciding to the other modules of this folder.
+Owns      epochs of the group and of its target assignment, the members, their target and current
+          assignments, and the topics that match patterns.
+Promises  it changes only in `apply`; a partition never has two holders, because a partition with a
+          holder (`holder_of`) is not assigned.
+Leaves    decisions to the other modules of this package.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from ottla.coordinators.records import CoordinatorRecord
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
-TOPIC_BYTES = 100  # of a name in a set, besides its letters
-FIRST_EPOCH = 1  # of a group that has no record yet
+TOPIC_BYTES = 100  # overhead of a name in a set
+FIRST_EPOCH = 1  # of a group without a record
 NO_TARGET_EPOCH = 0
-NO_EPOCH = -1  # of those who commit without being members
-MEMBER_EPOCHS_FROM = 9  # the version of OffsetCommit
+NO_EPOCH = -1  # of clients that commit without being members
+MEMBER_EPOCHS_FROM = 9  # version of OffsetCommit
 
 
 class ResolvedRegex(NamedTuple):
-    """The topics that a pattern stood for when it was last compared with all topics."""
+    """The topics that matched a pattern at the last comparison."""
 
     topics: frozenset[str]
-    version: int  # of the metadata
+    version: int  # of the topic metadata
     resolved_ms: int
 
 
@@ -66,24 +66,24 @@ class ConsumerGroup:
         self.epoch = FIRST_EPOCH
         self.metadata_hash = 0
         self.target_epoch = NO_TARGET_EPOCH
-        self.assigned_ms = 0  # when the target was computed; 0: not known
+        self.assigned_ms = 0  # when the target was computed; 0 if unknown
         self.members: dict[str, ConsumerMember] = {}
         self.instances: dict[str, str] = {}  # member ids of static members
         self.target: dict[str, Partitions] = {}
         self.regexes: dict[str, ResolvedRegex] = {}
-        self.has_partition_metadata = False  # a record of an older broker, to be removed
+        self.has_partition_metadata = False  # a record written by an older broker, to be removed
         self.holders: dict[tuple[bytes, int], str] = {}
-        # The distinct sets of topics that members and patterns stand for, with their users; and
-        # in how many of these sets a topic is. A copy shares both until it changes them.
+        # The distinct sets of topics of members and patterns, with their reference counts; and the
+        # number of sets that contain each topic. A copy shares both until it modifies them.
         self._sets: dict[frozenset[str], tuple[frozenset[str], int]] = {}
         self.subscriptions: Counter[str] = Counter()
         self._owns_sets = True
-        self.patterns: Counter[str] = Counter()  # by how many members each is used
-        self.classic_count = 0  # members that speak the classic protocol
-        self.held_bytes = 0  # about what the members take in memory
+        self.patterns: Counter[str] = Counter()  # with the number of members that use each
+        self.classic_count = 0  # members that use the classic protocol
+        self.held_bytes = 0  # estimated memory of the members
 
     def copy(self) -> ConsumerGroup:
-        """One to try records on. Members and assignments are values, and shared."""
+        """A copy for uncommitted records. Members and assignments are immutable and shared."""
         copied = ConsumerGroup(self.group_id)
         copied.__dict__.update(self.__dict__)
         for name in ("members", "instances", "target", "regexes", "holders"):
@@ -92,7 +92,7 @@ class ConsumerGroup:
         self._owns_sets = copied._owns_sets = False
         return copied
 
-    # What it is.
+    # Properties
 
     @property
     def is_empty(self) -> bool:
@@ -128,11 +128,11 @@ class ConsumerGroup:
         return self.target.get(member_id, NO_PARTITIONS)
 
     def holder_of(self, topic_id: bytes, partition: int) -> str | None:
-        """Who has the partition, or has yet to give it up."""
+        """The member that has the partition, or has yet to revoke it."""
         return self.holders.get((topic_id, partition))
 
     def topics_of(self, member: ConsumerMember) -> frozenset[str]:
-        """By name and by pattern; a pattern that was not resolved yet stands for nothing."""
+        """By name and by pattern; an unresolved pattern matches nothing."""
         resolved = self.regexes.get(member.regex)
         return member.topics if resolved is None else member.topics | resolved.topics
 
@@ -141,23 +141,23 @@ class ConsumerGroup:
 
     @property
     def subscription_count(self) -> int:
-        """How many distinct sets of topics there are."""
+        """The number of distinct sets of topics."""
         return len(self._sets)
 
     def subscribed_regexes(self) -> Set[str]:
         return self.patterns.keys()
 
     def learn_subscriptions(self) -> Steps[None]:
-        """They are known."""
+        """They are always known."""
         yield from ()
 
     def is_subscribed(self, topic: str) -> bool:
         return topic in self.subscriptions
 
-    # How it changes.
+    # Applying records
 
     def apply(self, key: ConsumerKey, value: Any) -> None:
-        """Take over a record; the one that ends the group is the shard's business."""
+        """Apply a record, except the group's tombstone, which the shard handles."""
         match key:
             case CurrentKey():
                 self._apply_current(key.member_id, value)
@@ -244,10 +244,10 @@ class ConsumerGroup:
             if not self.patterns[member.regex]:
                 del self.patterns[member.regex]
 
-    # What its members want.
+    # Subscriptions
 
     def _enter_set(self, topics: frozenset[str]) -> frozenset[str]:
-        """One more user of a set of topics; the set itself, which all of them share."""
+        """Add a user of a set of topics; returns the shared set."""
         self._own_sets()
         known, users = self._sets.get(topics, (topics, 0))
         self._sets[topics] = known, users + 1
@@ -276,10 +276,11 @@ class ConsumerGroup:
             self._sets, self.subscriptions = dict(self._sets), Counter(self.subscriptions)
             self._owns_sets = True
 
-    # What every group can be asked.
+    # The interface of every group type
 
     def check_commit(self, by: CommitBy) -> PartitionCheck | None:
-        """A member may commit in its epoch, and in an older one what it has had since then."""
+        """A member may commit in its epoch, and in an older one for partitions it has had since
+        then."""
         if by.epoch < 0 and not self.members:
             return None
         if by.is_transactional and by.is_anonymous and by.epoch == NO_EPOCH:
@@ -306,13 +307,13 @@ class ConsumerGroup:
 
     def check_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
         if member_id is None and member_epoch < 0:
-            return  # a tool, or a client that does not say who it is
+            return  # a tool, or a client without a member id
         member = self.member(member_id or "")
         if member_epoch != member.epoch:
             raise BrokerError(stale_code(member))
 
     def check_offset_delete(self) -> None:
-        """Always: offsets in use are found out one by one."""
+        """Always allowed: subscribed topics are checked individually."""
 
     def check_delete(self) -> None:
         if self.members:
@@ -330,7 +331,7 @@ def set_bytes(topics: Set[str]) -> int:
 
 
 def own_bytes(member: ConsumerMember) -> int:
-    """About what a member takes besides its set of topics."""
+    """The estimated memory of a member without its set of topics."""
     said = len(member.member_id) + len(member.regex) + len(member.client_id)
     if member.classic is not None:
         said += sum(len(each.metadata) for each in member.classic.protocols)
@@ -349,7 +350,7 @@ def each_partition(assigned: Assigned) -> Iterator[tuple[bytes, int]]:
 
 
 def stale_code(member: ConsumerMember) -> ErrorCode:
-    """Classic clients know generations, not epochs."""
+    """Classic clients use generations instead of epochs."""
     if member.speaks_classic:
         return ErrorCode.ILLEGAL_GENERATION
     return ErrorCode.STALE_MEMBER_EPOCH

@@ -1,7 +1,7 @@
 """ConsumerGroupHeartbeat: a member joins, reports, and gets its assignment.
 
-Three steps, each of which may add records: the member and its subscription, the group's epoch and
-target assignment, the member's own way towards it.
+Three parts, each of which may add records: the member and its subscription, the group's epoch and
+target assignment, and the reconciliation of the member.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def heartbeat(
 
 
 def interval_ms(group: ConsumerGroup, member: ConsumerMember, configured_ms: int) -> int:
-    """When the member should come again: soon, while there is something left to do for it."""
+    """The interval until the next heartbeat: short while the member is being reconciled."""
     is_settled = group.target_epoch >= group.epoch and member.is_at(group.target_epoch)
     return configured_ms if is_settled else min(configured_ms, UNSETTLED_INTERVAL_MS)
 
@@ -82,7 +82,7 @@ def owned_of(reported: Sequence[OwnedPartitions] | None) -> Owned:
 
 
 def is_full(request: ConsumerGroupHeartbeatRequest) -> bool:
-    """Whether the request is complete, as a member's is when it joins and after an error."""
+    """Whether the request has all fields, as when a member joins and after an error."""
     has_subscription = (
         request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None
     )
@@ -98,7 +98,7 @@ def assignment_of(member: ConsumerMember) -> Assignment:
     return Assignment([TopicPartitions(each, sorted(assigned[each])) for each in sorted(assigned)])
 
 
-# The member
+# Member
 
 
 def check_size(draft: Draft, member_id: str, instance_id: str | None) -> None:
@@ -116,7 +116,7 @@ def check_size(draft: Draft, member_id: str, instance_id: str | None) -> None:
 def find_member(
     draft: Draft, request: ConsumerGroupHeartbeatRequest, owned: Owned
 ) -> ConsumerMember:
-    """The member as it is known; a new one where it joins."""
+    """The existing member; a new one if it joins."""
     group = draft.group
     is_joining = request.member_epoch == JOINING_EPOCH
     member_id = request.member_id or draft.shared.new_id()
@@ -133,8 +133,8 @@ def find_member(
 
 
 def check_epoch(member: ConsumerMember, epoch: int, owned: Owned) -> None:
-    """The epoch before is accepted if the member, which may have missed a response, owns nothing
-    that it should not."""
+    """The previous epoch is accepted if the member, which may have missed a response, owns only
+    partitions that it may have."""
     if epoch == member.epoch:
         return
     if member.epoch > epoch == member.previous_epoch and owned is not None:
@@ -151,7 +151,7 @@ def check_epoch(member: ConsumerMember, epoch: int, owned: Owned) -> None:
 
 
 def held_instance(group: ConsumerGroup, member_id: str, instance_id: str) -> ConsumerMember:
-    """The member that holds an instance id; BrokerError unless it is this one."""
+    """The member with an instance id; BrokerError unless it is this one."""
     member = group.static_member(instance_id)
     if member is None:
         raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
@@ -167,7 +167,7 @@ def held_instance(group: ConsumerGroup, member_id: str, instance_id: str) -> Con
 def join_static(
     draft: Draft, member_id: str, instance_id: str, *, speaks_classic: bool
 ) -> ConsumerMember:
-    """A static member joins: a new one, or one that comes back and takes its old place."""
+    """A static member joins: a new one, or a returning one that replaces its old member."""
     old = draft.group.static_member(instance_id)
     if old is None:
         return draft.group.members.get(member_id) or ConsumerMember(member_id)
@@ -192,7 +192,7 @@ def join_static(
 def updated(
     member: ConsumerMember, request: ConsumerGroupHeartbeatRequest, caller: Caller
 ) -> ConsumerMember:
-    """With the fields that the request has; the others stay."""
+    """With the fields of the request; the others are unchanged."""
     names = request.subscribed_topic_names
     timeout_ms = request.rebalance_timeout_ms
     regex = request.subscribed_topic_regex
@@ -211,19 +211,19 @@ def updated(
 
 
 def subscription(member: ConsumerMember, names: Iterable[str] | None) -> frozenset[str]:
-    """The same set as before, if it has not changed: equal ones take time to compare."""
+    """The same object if the subscription has not changed: comparing equal sets takes time."""
     topics = member.topics if names is None else frozenset(names)
     return member.topics if topics == member.topics else topics
 
 
 def subscribe(draft: Draft, old: ConsumerMember, new: ConsumerMember) -> bool:
-    """Save the member; whether it wants other topics than before."""
+    """Save the member; returns whether its subscription has changed."""
     held_bytes = draft.group.held_bytes
     draft.save_metadata(new)
     draft.shared.check_room(held_bytes, draft.group.held_bytes - held_bytes)
     regex = change_regex(draft, old, new)
     want_refresh(draft)
     has_new_names = old.topics != new.topics
-    # A pattern that is not resolved changes nothing yet, and would change everything twice.
+    # An unresolved pattern has no effect yet: the epoch changes once it is resolved.
     update_epoch(draft, has_changed=has_new_names or regex is RegexChange.RESOLVED)
     return has_new_names or regex is not RegexChange.NONE

@@ -1,4 +1,4 @@
-"""Short names for the generated classes of the records of consumer groups."""
+"""Short aliases for the generated record classes of consumer groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Members of consumer groups that go: by themselves, for a while, or because they went silent."""
+"""Members that leave a consumer group: by request, temporarily, or by session timeout."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def leaving_member(draft: Draft, request: ConsumerGroupHeartbeatRequest) -> Cons
 
 
 def leave_for_a_while(draft: Draft, member: ConsumerMember) -> None:
-    """A static member's client is started again: its partitions are kept for it.
+    """The client of a static member restarts: its partitions are kept.
 
-    They count as assigned from the beginning: the member that comes back has a new id and epoch.
+    They get epoch 0: the returning member has a new id and epoch.
     """
     kept = {topic_id: dict.fromkeys(each, 0) for topic_id, each in member.assigned.items()}
     away = replace(member, epoch=STATIC_LEAVING_EPOCH, assigned=kept, revoking=NOTHING)
@@ -37,7 +37,7 @@ def leave_for_a_while(draft: Draft, member: ConsumerMember) -> None:
 
 
 def remove(draft: Draft, members: Collection[ConsumerMember]) -> None:
-    """Without them, a new epoch begins."""
+    """Remove the members, and start a new epoch."""
     for member in members:
         draft.put(*member_tombstones(draft.group_id, member.member_id))
     forget_unused(draft)

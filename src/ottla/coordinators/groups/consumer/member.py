@@ -1,4 +1,4 @@
-"""One member of a consumer group. A value: a change makes a new one, and a record of it."""
+"""One member of a consumer group. Immutable: a change creates a new one, and a record."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from ottla.coordinators.groups.classic.member import OfferedProtocol
 
 JOINING_EPOCH = 0
 LEAVING_EPOCH = -1
-STATIC_LEAVING_EPOCH = -2  # it will be back
+STATIC_LEAVING_EPOCH = -2  # leaves temporarily
 
-# By topic id and partition, the epoch in which the member got it.
+# By topic id and partition, the epoch in which it was assigned.
 Assigned = Mapping[bytes, Mapping[int, int]]
 NOTHING: Assigned = {}
 
 
 class MemberState(IntEnum):
-    """Where a member is on its way to the target assignment, in Kafka's numbers."""
+    """The reconciliation state of a member, with Kafka's numbers."""
 
-    STABLE = 0  # it has all of it
-    UNREVOKED_PARTITIONS = 1  # it has to give up partitions first
-    UNRELEASED_PARTITIONS = 2  # others have to give up partitions first
-    UNKNOWN = 127  # a later version of the software wrote it
+    STABLE = 0  # it has its target assignment
+    UNREVOKED_PARTITIONS = 1  # it has to revoke partitions first
+    UNRELEASED_PARTITIONS = 2  # other members have to release partitions first
+    UNKNOWN = 127  # written by a later version
 
 
 class ClassicSide(NamedTuple):
-    """What is kept of a member that speaks the classic protocol."""
+    """The state of a member that uses the classic protocol."""
 
     session_timeout_ms: int
     protocols: tuple[OfferedProtocol, ...]
@@ -50,9 +50,7 @@ class ConsumerMember:
     regex: str = ""
     assignor: str | None = None
     assigned: Assigned = field(default_factory=dict)
-    revoking: Assigned = field(
-        default_factory=dict
-    )  # it has to give these up, and may still use them
+    revoking: Assigned = field(default_factory=dict)  # to be revoked, still in use
     classic: ClassicSide | None = None
 
     @property
@@ -60,20 +58,20 @@ class ConsumerMember:
         return self.classic is not None
 
     def is_at(self, assignment_epoch: int) -> bool:
-        """Whether it has all that this target assignment gives it."""
+        """Whether it has the complete target assignment."""
         return self.state is MemberState.STABLE and self.epoch == assignment_epoch
 
     def holds(self, topic_id: bytes, partition: int) -> int | None:
-        """Since which epoch it has the partition; None if it has not."""
+        """The epoch since which it has the partition; None if it does not have it."""
         epoch = self.assigned.get(topic_id, {}).get(partition)
         return self.revoking.get(topic_id, {}).get(partition) if epoch is None else epoch
 
     def moved_to(
         self, epoch: int, state: MemberState, assigned: Assigned, revoking: Assigned = NOTHING
     ) -> ConsumerMember:
-        """The epoch before is kept for a member that missed the response with its new one.
+        """The previous epoch is stored for a member that missed the response with its new one.
 
-        Until its next step, as with Kafka: a member that takes it has got the response.
+        Until its next step, as in Kafka: a member that uses the new epoch has received it.
         """
         return replace(
             self,

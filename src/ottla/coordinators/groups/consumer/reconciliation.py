@@ -1,10 +1,10 @@
-"""From what a member has to what it is meant to have, one safe step with each heartbeat.
+"""Moves a member from its current to its target assignment, one safe step per heartbeat.
 
     Stable -> UnrevokedPartitions -> UnreleasedPartitions -> Stable
 
-A member first gives up what it is not meant to have, and stays in its epoch until it says that it
-has. Then it is in the epoch of the target, and gets what it is meant to have as soon as nobody else
-holds it. So a partition is never read by two members at a time.
+A member first revokes partitions that are not in its target, and stays in its epoch until it
+confirms that. Then it moves to the epoch of the target, and is assigned each partition once no
+other member holds it. So a partition is never assigned to two members at a time.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from ottla.coordinators.groups.shared import Deadline, Waits
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
-# What a member says that it has, by topic id; None: it did not say.
+# The partitions that a member reports, by topic id; None if it reports none.
 Owned = Mapping[bytes, Collection[int]] | None
 
 
 class Goal(NamedTuple):
-    """What a member is meant to have."""
+    """The target of a member."""
 
     epoch: int
     target: Partitions
-    topics: Set[bytes]  # subscribed to now, which the target may not know yet
+    topics: Set[bytes]  # current subscription, which may be newer than the target
     has_new_subscription: bool = False
 
 
 def reconcile(draft: Draft, member_id: str, owned: Owned, *, has_new_subscription: bool) -> None:
-    """Move a member towards the target as far as it can go now."""
+    """Move a member towards its target as far as possible now."""
     group = draft.group
     member = group.members[member_id]
     if not has_new_subscription and member.is_at(group.target_epoch):
@@ -58,7 +58,7 @@ def reconcile(draft: Draft, member_id: str, owned: Owned, *, has_new_subscriptio
 
 
 def watch_revocation(draft: Draft, member: ConsumerMember) -> None:
-    """A member must not keep others waiting for longer than its rebalance timeout."""
+    """A member must revoke partitions within its rebalance timeout."""
     deadline = Deadline(draft.group_id, Waits.REVOCATION, member.member_id)
     if member.state is MemberState.UNREVOKED_PARTITIONS:
         draft.shared.timers.start(deadline, member.rebalance_timeout_ms)
@@ -81,14 +81,14 @@ def next_step(
         case MemberState.UNRELEASED_PARTITIONS:
             return approach(member, goal, owned, is_free)
         case _:
-            # Written by a later version: only from scratch is it clear what the member has.
+            # Written by a later version: start over, because the member's partitions are unknown.
             if owned is None or owned:
                 raise BrokerError(ErrorCode.FENCED_MEMBER_EPOCH)
             return approach(replace(member, epoch=goal.epoch), goal, owned, is_free)
 
 
 def still_owns(revoking: Assigned, owned: Owned) -> bool:
-    """Whether a member has yet to give up partitions; if it does not say, it has."""
+    """Whether a member has yet to revoke partitions; assumed if it does not report."""
     if owned is None:
         return True
     return any(at in revoking.get(topic_id, ()) for topic_id, each in owned.items() for at in each)
@@ -97,7 +97,7 @@ def still_owns(revoking: Assigned, owned: Owned) -> bool:
 def approach(
     member: ConsumerMember, goal: Goal, owned: Owned, is_free: Callable[[bytes, int], bool]
 ) -> ConsumerMember:
-    """Give up first; then take what is free."""
+    """Revoke first, then assign free partitions."""
     target = {each: goal.target[each] for each in goal.target if each in goal.topics}
     kept = intersection(member.assigned, target)
     revoking = difference(member.assigned, target)
@@ -116,7 +116,8 @@ def approach(
 
 
 def drop_unsubscribed(member: ConsumerMember, goal: Goal, owned: Owned) -> ConsumerMember:
-    """The target may lag behind: of topics that it does not want any more, a member has nothing."""
+    """The target may be outdated: remove partitions of topics that the member is not subscribed
+    to."""
     gone = {each: member.assigned[each] for each in member.assigned if each not in goal.topics}
     if not goal.has_new_subscription or not gone:
         return member

@@ -1,4 +1,4 @@
-"""The records of consumer groups: from state to bytes and back."""
+"""The records of consumer groups: encoding and decoding."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from ottla.coordinators.groups.record_types import tombstone
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.protocol.messages import consumer_group_current_member_assignment_value as current_value
 
-# The group
+# Group
 
 
 def group_record(group_id: str, epoch: int, metadata_hash: int) -> CoordinatorRecord:
@@ -77,7 +77,7 @@ def member_tombstones(group_id: str, member_id: str) -> list[CoordinatorRecord]:
 def group_tombstones(
     group_id: str, member_ids: Sequence[str], regexes: Iterable[str]
 ) -> list[CoordinatorRecord]:
-    """After these the group does not exist. Kafka checks their order when it reads them."""
+    """The tombstones that delete a group. Kafka checks their order when it reads them."""
     return [
         *(tombstone(CurrentKey(group_id, each)) for each in member_ids),
         *(tombstone(TargetKey(group_id, each)) for each in member_ids),
@@ -167,7 +167,7 @@ def as_stored(assigned: Assigned) -> list[current_value.TopicPartitions]:
 
 
 def from_stored(stored: Iterable[current_value.TopicPartitions], member_epoch: int) -> Assigned:
-    """Older brokers stored no epochs; then the partitions are as old as the member's."""
+    """Older brokers stored no epochs; then the partitions have the member's epoch."""
     assigned: dict[bytes, dict[int, int]] = {}
     for each in stored:
         epochs = each.assignment_epochs or ()

@@ -1,8 +1,8 @@
-"""Subscriptions by pattern: RE2's, compared with whole topic names.
+"""Subscriptions by pattern: RE2 patterns, matched against whole topic names.
 
-RE2 alone is used, as Kafka does it: its time grows with the length of a name and never explodes, so
-that a pattern from a client can be trusted. All patterns of a group are compared with all topics
-together: when a new one comes, when topics have come, and now and then; but not every moment.
+Only RE2 is used, as in Kafka: its time is linear in the length of a name, so patterns of clients
+are safe. All patterns of a group are compared with all topics together: for a new pattern, after
+topics were created, and periodically, but not more often than an interval.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class RegexChange(Enum):
 
 
 def change_regex(draft: Draft, old: ConsumerMember, new: ConsumerMember) -> RegexChange:
-    """A member has, perhaps, another pattern; `new` is already in the draft."""
+    """A member may have another pattern; `new` is already in the draft."""
     if old.regex == new.regex:
         return RegexChange.NONE
-    if new.regex and draft.group.patterns[new.regex] == 1:  # nobody had it before
+    if new.regex and draft.group.patterns[new.regex] == 1:  # a new pattern
         compile_topic_pattern(new.regex)
         check_count(draft)
     forget_unused(draft)
@@ -50,13 +50,13 @@ def check_count(draft: Draft) -> None:
 
 
 def forget_unused(draft: Draft) -> None:
-    """Patterns that no member has any more."""
+    """Remove patterns that no member uses."""
     unused = draft.group.regexes.keys() - draft.group.subscribed_regexes()
     draft.put(*(regex_tombstone(draft.group_id, each) for each in sorted(unused)))
 
 
 def want_refresh(draft: Draft) -> None:
-    """Have the patterns compared with all topics, if it is time."""
+    """Request a comparison of the patterns with all topics, if the interval has passed."""
     shared, group_id = draft.shared, draft.group_id
     if group_id not in shared.resolving and is_stale(draft.group, shared):
         shared.when_written(lambda: shared.unresolved.add(group_id))
@@ -80,7 +80,7 @@ def is_stale(group: ConsumerGroup, shared: Shared) -> bool:
 
 
 def match_topics(patterns: Iterable[str], names: Iterable[str]) -> dict[str, set[str]]:
-    """The topics of each pattern."""
+    """The topics that match each pattern."""
     matchers = {pattern: compile_topic_pattern(pattern) for pattern in patterns}
     return {
         pattern: {name for name in names if matches(name)} for pattern, matches in matchers.items()
@@ -90,7 +90,7 @@ def match_topics(patterns: Iterable[str], names: Iterable[str]) -> dict[str, set
 def decide_resolved(
     group: ConsumerGroup, shared: Shared, found: Mapping[str, Iterable[str]], version: int
 ) -> Draft:
-    """The patterns were compared with the topics of a version of the metadata."""
+    """The patterns were compared with a version of the topic metadata."""
     draft = Draft(group, shared)
     has_changed = False
     for pattern, topics in found.items():
@@ -100,7 +100,7 @@ def decide_resolved(
 
 
 def resolve_one(draft: Draft, pattern: str, topics: set[str], version: int) -> bool:
-    """Save what one pattern stands for; whether that is something else than before."""
+    """Save the topics of one pattern; returns whether they have changed."""
     if pattern not in draft.group.subscribed_regexes():
         return False
     known = draft.group.regexes.get(pattern)

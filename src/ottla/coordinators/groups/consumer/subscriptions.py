@@ -1,8 +1,8 @@
-"""What a group is subscribed to, and the epoch that follows it.
+"""The subscribed topics of a group, and its epoch.
 
-The group's epoch grows when members or their subscriptions change, and when the topics themselves
-do: a hash over their ids and partition counts, kept with the epoch, tells that even after a
-restart.
+The group epoch is incremented when members or their subscriptions change, and when the topics
+change: a hash over their ids and partition counts is stored with the epoch, so changes are detected
+even after a restart.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ottla.metadata.image import Image
 
 
 def metadata_hash(topics: Set[str], image: Image) -> int:
-    """Of the topics that exist; 0 where none does. A sum, so that their order means nothing."""
+    """Of existing topics; 0 if there are none. A sum, so that it does not depend on their order."""
     known = image.topics
     total = sum(
         topic_hash(known[name].id, len(known[name].partitions)) for name in topics & known.keys()
     )
-    return (total + 2**63) % 2**64 - 2**63  # as a signed number of 64 bits
+    return (total + 2**63) % 2**64 - 2**63  # as a signed int64
 
 
 @lru_cache(maxsize=65_536)
@@ -35,7 +35,7 @@ def topic_hash(topic_id: bytes, partitions: int) -> int:
 
 
 def update_epoch(draft: Draft, *, has_changed: bool) -> None:
-    """Begin a new epoch if the group has changed, or its topics have."""
+    """Start a new epoch if the group or its topics have changed."""
     shared, group = draft.shared, draft.group
     version = shared.topics_version
     if not has_changed and shared.checked.get(group.group_id) == version:

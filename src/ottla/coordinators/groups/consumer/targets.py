@@ -1,7 +1,7 @@
-"""The target assignment: what each member is meant to have in an epoch of the group.
+"""The target assignment of a group in an epoch.
 
 Computed when the group's epoch is ahead of the target's, but at most once in an interval, so that a
-group whose members come one after the other does not move partitions with each of them (KIP-1263).
+group whose members join one after another does not move partitions for each (KIP-1263).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ottla.coordinators.groups.consumer.member import ConsumerMember
 from ottla.coordinators.groups.consumer.records import target_epoch_record, target_record
 from ottla.metadata.image import Image
 
-# A larger group gets its target beside the event loop; members get it with later heartbeats.
+# For a larger group the target is computed in a thread, and sent with later heartbeats.
 MEMBERS_AT_ONCE = 100
 TOPICS_AT_ONCE = 200
 PARTITIONS_AT_ONCE = 2000
@@ -56,7 +56,7 @@ def want_target(draft: Draft) -> None:
 
 
 class Plan(NamedTuple):
-    """What a target assignment is made of: values, so that any thread may divide them."""
+    """The input of a target assignment: immutable, so that it can be computed in a thread."""
 
     epoch: int
     assignor: str
@@ -68,10 +68,10 @@ class Plan(NamedTuple):
 
 
 def planning(group: ConsumerGroup, image: Image, default_assignor: str) -> Steps[Plan]:
-    """For the group's epoch as this is begun."""
+    """For the group's epoch at the start of the call."""
     epoch, targets = group.epoch, dict(group.target)
     assignor = preferred_assignor(group, default_assignor)
-    wishes: dict[tuple[frozenset[str], str], frozenset[bytes]] = {}  # most members want the same
+    wishes: dict[tuple[frozenset[str], str], frozenset[bytes]] = {}  # most subscriptions are equal
     subscribers, wanted = {}, set[bytes]()
     for member in list(group.members.values()):
         wish = member.topics, member.regex
@@ -92,17 +92,17 @@ def planning(group: ConsumerGroup, image: Image, default_assignor: str) -> Steps
 
 
 def may_assign(group: ConsumerGroup, interval_ms: int, now_ms: int) -> bool:
-    """A first target is computed at once, and one whose age is not known."""
+    """A first target, and one of unknown age, is computed at once."""
     return group.assigned_ms == 0 or interval_ms == 0 or now_ms >= group.assigned_ms + interval_ms
 
 
 def preferred_assignor(group: ConsumerGroup, default: str) -> str:
-    """The one that most members ask for."""
+    """The assignor that most members request."""
     asked = Counter(each.assignor for each in group.members.values() if each.assignor)
     return asked.most_common(1)[0][0] if asked else default
 
 
 def topic_ids(group: ConsumerGroup, member: ConsumerMember, image: Image) -> frozenset[bytes]:
-    """The topics of a member that exist."""
+    """The existing topics of a member's subscription."""
     known = image.topics
     return frozenset(known[name].id for name in group.topics_of(member) & known.keys())
