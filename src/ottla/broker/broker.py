@@ -1,11 +1,11 @@
-"""One broker: builds its parts, connects them, runs them, ends them.
+"""One broker: constructs its components, connects them, runs and closes them.
 
     broker = Broker(settings)
-    await broker.open()     # data loaded, ports taken
+    await broker.open()     # loads the logs and binds the ports
     await broker.run()      # until cancelled
 
-Owns      every part; this is the one place where concrete classes are chosen.
-Promises  when `run` returns or is cancelled, everything is on disk and everything has ended.
+Owns      all components; only this module chooses concrete classes.
+Promises  when `run` returns or is cancelled, all data is on disk and all tasks have ended.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from random import Random
 from ottla.base.clock import Clock, SystemClock
 from ottla.base.files.disk import DiskFileSystem
 from ottla.base.files.filesystem import FileSystem
-from ottla.base.rates import windows_of
+from ottla.base.scheduling.pacing import repeat
 from ottla.base.scheduling.step_scheduler import DedicatedDriver, StepScheduler
 from ottla.base.scheduling.steps import Steps
 from ottla.base.scheduling.tasks import OwnedTasks
@@ -27,20 +27,19 @@ from ottla.base.scheduling.threads import Threads, run_in_threads
 from ottla.base.uuids import random_uuid
 from ottla.broker.automatic_topics import AutomaticTopics
 from ottla.broker.cluster_marks import WRITE_INTERVAL_MS, ClusterMarks
+from ottla.broker.connection_limiter import ConnectionLimiter
 from ottla.broker.first_start import Past, name_cluster, read_past, withhold_empty
-from ottla.broker.host_addresses import HostAddresses
-from ottla.broker.housekeeping import WATCH_INTERVAL_MS, Housekeeping, repeat
-from ottla.broker.introduction import host_name, registration
-from ottla.broker.moved_logs import MovedLogs
-from ottla.broker.network_settings import limits, limits_of_listener, network_settings
+from ottla.broker.housekeeping import WATCH_INTERVAL_MS, Housekeeping
+from ottla.broker.local_controller import LocalController
+from ottla.broker.moved_logs import MovedLogs, directory_moves
+from ottla.broker.network_settings import network_settings
 from ottla.broker.preloading import preload
-from ottla.broker.producer_ids import Block, ProducerIds
+from ottla.broker.producer_ids import ProducerIds
+from ottla.broker.registration import host_name, registration
 from ottla.broker.storage_events import StorageEvents
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
-from ottla.controller.brokers import decide_register_broker
 from ottla.controller.controller import Controller, Settings
-from ottla.controller.producer_ids import decide_allocate_producer_ids
 from ottla.coordinators.groups.coordinator import GroupCoordinator
 from ottla.coordinators.transactions.coordinator import TransactionCoordinator
 from ottla.coordinators.transactions.marker_writing import MarkerWriter
@@ -62,8 +61,6 @@ from ottla.metadata.publisher import Publisher
 from ottla.network.network import Network
 from ottla.network.response_memory import ResponseMemory
 from ottla.network.served import RequestServer
-from ottla.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
-from ottla.replication.directory_moves import DirectoryMoves
 from ottla.replication.replica_manager import ReplicaManager, is_placed
 from ottla.replication.session_cache import FetchSessions
 from ottla.replication.waiting import ParkedFetches
@@ -75,9 +72,9 @@ from ottla.storage.producers.producer_bound import ProducerBound
 log = logging.getLogger(__name__)
 
 METADATA_DIRECTORY = ".metadata"  # in the first log directory
-ROOM_INTERVAL_MS = 5_000  # between attempts to make partitions for which there was no room
+ROOM_INTERVAL_MS = 5_000  # between attempts to create partitions after the disk was full
 DRAIN_S = 5.0
-DISK_THREADS = 8  # a helper of compaction takes one for as long as it works
+DISK_THREADS = 8  # compaction occupies one while it runs
 
 
 class Broker:
@@ -96,7 +93,7 @@ class Broker:
         self.broker_id = self.config.node_id
         self.clock = clock or SystemClock()
         self.scheduler = StepScheduler(self.clock, Threads())
-        # What must not wait for requests: syncs, checkpoints, the metadata log.
+        # Syncs, checkpoints and the metadata log must not wait for requests.
         self.disk = DedicatedDriver(self.scheduler, Threads.named("disk", DISK_THREADS))
         self._rng = rng or Random()
         self._files = files or DiskFileSystem()
@@ -104,15 +101,14 @@ class Broker:
         self._storage_lost = asyncio.Event()
         self._has_lost_metadata = False
         self._tasks = OwnedTasks()
-        self.broker_epoch = -1
 
     @property
     def ports(self) -> dict[str, int]:
-        """By listener, once open."""
+        """Port numbers by listener, once open."""
         return {name: each.port for name, each in self.network.listeners.items()}
 
     async def open(self) -> None:
-        """Load what is on disk and take the ports."""
+        """Load the logs and bind the ports."""
         directories = self.config.log_directories
         self.storage_events = StorageEvents(self._files, self._storage_lost.set)
         self.logs = LogManager(
@@ -153,20 +149,20 @@ class Broker:
         self.logs.expect_directories(past.directory_ids.union(ids))
 
     async def _register(self, image: Image) -> None:
-        """This broker is its own controller: it signs itself on, and leads what is here."""
-        self.controller.activate(image.copy(), image.controller_epoch + 1)
-        self._controlling = asyncio.create_task(self.controller.run(), name="controller")
-        self._tasks.own(self._controlling)  # `_watch_controller` looks at how it ends
-        request = registration(
-            self.broker_id, image.cluster_id, self.config.broker_rack, self.advertised(), self.logs
+        """Register with the controller in this process, and continue interrupted moves."""
+        self.local_controller.start(image)
+        await self.local_controller.register(
+            registration(
+                self.broker_id,
+                image.cluster_id,
+                self.config.broker_rack,
+                self.advertised(),
+                self.logs,
+            )
         )
-        self.broker_epoch = await self.controller.decide(
-            lambda state: decide_register_broker(state, request, has_session=False, is_ready=True)
-        )
-        self.moved_logs.broker_epoch = self.broker_epoch
         self.parts.directory_moves.resume()
 
-    # Building: each part is handed those that were built before it.
+    # Construction, in order of dependency
 
     def _build(self, image: Image) -> None:
         self._build_partitions(image)
@@ -176,6 +172,7 @@ class Broker:
             Settings(self.broker_id, self.config, self.settings.layers, self._rng, random_uuid),
             self.disk.threads,
         )
+        self.local_controller = LocalController(self.controller, self.broker_id, self._tasks)
         self.automatic_topics = AutomaticTopics(self.config, self.controller, self.replicas.made)
         self._build_coordinators(image)
         self._build_parts(image)
@@ -197,10 +194,11 @@ class Broker:
         self.groups = GroupCoordinator(
             image, self.config, self.current.group, self.clock, create, self.scheduler
         )
-        self.producer_ids = ProducerIds(self._allocate_producer_ids, self._tasks)
+        allocate = self.local_controller.allocate_producer_ids
+        self.producer_ids = ProducerIds(allocate, self._tasks)
         markers = MarkerWriter(
             self.replicas,
-            self.groups.service,
+            self.groups.service.offsets,
             self.clock.now_ms,
             self.config.request_timeout_ms,
             self.scheduler,
@@ -218,8 +216,9 @@ class Broker:
         self.replicas.listeners += [self.groups, self.transactions]
 
     def _build_parts(self, image: Image) -> None:
-        """What handlers of requests may use."""
+        """The components that request handlers use."""
         verifier = Verifier(self.transactions, self.current, self.clock)
+        moved_logs = MovedLogs(self.housekeeping, self.local_controller, self._tasks)
         self.parts = Parts(
             self.clock,
             self.scheduler,
@@ -231,7 +230,7 @@ class Broker:
                 self.config.max_incremental_fetch_session_cache_slots,
                 self._rng,
                 self.config.ottla_fetch_session_partitions_max,
-                on_close=self.replicas.drop_session,  # partitions must not notify it any more
+                on_close=self.replicas.drop_session,  # so that partitions do not notify it
             ),
             TopicAnswers(image),
             self.controller,
@@ -242,27 +241,11 @@ class Broker:
             verifier,
             self.markers,
             ClientQuotas(image, self.config, self.clock),
-            self._build_moves(),
+            directory_moves(self.replicas, self.current, self.clock, self.disk, moved_logs),
             ClientTelemetry(image, self.config.telemetry_max_bytes, self.clock, self.scheduler),
             memory := ResponseMemory(self.config.ottla_queued_response_bytes_max),
             LargeResponses(self.scheduler, memory, self.config.ottla_response_bytes_max),
             ParkedFetches(self.config.ottla_fetch_parked_partitions_max),
-        )
-
-    def _build_moves(self) -> DirectoryMoves:
-        config = self.config
-        windows = windows_of(
-            config.alter_log_dirs_replication_quota_window_num,
-            config.alter_log_dirs_replication_quota_window_size_seconds,
-        )
-        self.moved_logs = MovedLogs(self.housekeeping, self.controller, self._tasks)
-
-        def bytes_per_second() -> int:
-            return self.current.broker.replica_alter_log_dirs_io_max_bytes_per_second
-
-        moved = self.moved_logs.moved
-        return DirectoryMoves(
-            self.replicas, self.disk, self.clock, windows, bytes_per_second, moved
         )
 
     def _build_network(self) -> None:
@@ -271,26 +254,21 @@ class Broker:
             self._make_server(self.parts),
             self.parts.response_memory,
         )
-        self._addresses = HostAddresses(self._tasks, self._limit_connections)
-        self._limit_connections()
-
-    def _limit_connections(self) -> None:
-        self.network.quota.limits = limits(
-            self.current.broker, self.parts.quotas.addresses, self._addresses
+        self._connection_limiter = ConnectionLimiter(
+            self.network, self.current, self.parts.quotas, self._tasks
         )
-        for name, listener in self.network.listeners.items():
-            listener.quota.limits = limits_of_listener(name, self.current.layers)
+        self._connection_limiter.apply()
 
     def _verify_transactions(self) -> None:
-        """Logs refuse transactional records that no coordinator knows of, if they have to."""
+        """Let logs reject transactional records that were not verified, if that is enabled."""
         is_enabled = self.current.broker.transaction_partition_verification_enable
         self.logs.verify_transactions(is_enabled)
 
     def _subscribe(self) -> None:
-        """Who reacts to changes of the metadata, in this order."""
+        """Subscribe to metadata changes; components are notified in this order."""
         self._verify_transactions()
         self.current.on_broker_change(self._verify_transactions)
-        self.current.on_broker_change(self._limit_connections)
+        self.current.on_broker_change(self._connection_limiter.apply)
         for changed in (
             self.current.changed,
             self.parts.quotas.changed,
@@ -303,27 +281,15 @@ class Broker:
 
     # Running
 
-    async def _allocate_producer_ids(self) -> Block:
-        request = AllocateProducerIdsRequest(self.broker_id, self.broker_epoch)
-        answer = await self.controller.decide(
-            lambda state: decide_allocate_producer_ids(state, request)
-        )
-        start = answer.producer_id_start
-        return Block(start, start + answer.producer_id_len)
-
     def _metadata_changed(self, _image: Image, changes: Changes) -> Steps[None]:
         yield from self.replicas.applying(changes)
         if not self.replicas.is_settled:
             self._tasks.start(self.replicas.settle(), name="new and deleted partitions")
         if self.parts.quotas.addresses.take_changed():
-            self._limit_connections()
-
-    async def _watch_controller(self) -> None:
-        """Without its controller a broker cannot go on: what ends one ends the other."""
-        await self._controlling
+            self._connection_limiter.apply()
 
     async def _watch_metadata(self) -> None:
-        """What is appended to a removed file is lost: end before more is acknowledged."""
+        """Appends to a removed file are lost: end before more are acknowledged."""
         while True:
             await asyncio.sleep(WATCH_INTERVAL_MS / 1000)
             await self.metadata_log.check()
@@ -335,7 +301,7 @@ class Broker:
         await repeat(self.replicas.make_those_without_room, lambda: ROOM_INTERVAL_MS)
 
     async def _watch_storage(self) -> None:
-        """As Kafka does: a supervisor may start the process again on a sound disk."""
+        """End if no log directory is left, as Kafka does; a supervisor may restart the process."""
         await self._storage_lost.wait()
         log.error("no log directory is left, the broker ends")
         raise StorageUnavailable("no log directory is left")
@@ -344,7 +310,7 @@ class Broker:
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.network.run(), name="network")
-                tasks.create_task(self._watch_controller(), name="controller")
+                tasks.create_task(self.local_controller.wait(), name="controller")
                 tasks.create_task(self._watch_metadata(), name="metadata")
                 tasks.create_task(self._write_marks(), name="cluster marks")
                 tasks.create_task(self._watch_room(), name="partitions without room")
@@ -353,7 +319,7 @@ class Broker:
                 tasks.create_task(self.groups.run(), name="groups")
                 tasks.create_task(self.transactions.run(), name="transactions")
                 tasks.create_task(preload(self.scheduler.in_thread), name="preloading")
-                await asyncio.sleep(0)  # the network begins to accept
+                await asyncio.sleep(0)  # the network starts to accept connections
                 self._is_ready.set()
         except* MetadataLost:
             self._has_lost_metadata = True
@@ -362,19 +328,19 @@ class Broker:
             await self.close()
 
     async def ready(self) -> None:
-        """Until connections are accepted."""
+        """Wait until connections are accepted."""
         await self._is_ready.wait()
 
     @property
     def address(self) -> str:
-        """Where the first listener can be reached."""
+        """The address of the first listener."""
         return self.settings.listeners.reached_with(self.ports).address
 
     def advertised(self) -> tuple[Listener, ...]:
         return self.settings.listeners.advertised_with(host_name(), self.ports)
 
     async def drain(self) -> None:
-        """Before stopping: no new requests, and those that run are answered."""
+        """Before closing: reject new requests, and wait for those in progress."""
         await self.network.drain(DRAIN_S)
 
     async def close(self) -> None:
@@ -389,10 +355,10 @@ class Broker:
             await self.scheduler.in_thread(self.disk.threads.close)
 
     async def _close_in_order(self) -> None:
-        """Not without the metadata: then everything on disk is left as it is."""
+        """Only with intact metadata: otherwise the files on disk are left unchanged."""
         await self.metadata_log.check()
         self.replicas.close()
         self.housekeeping.close()
         await self.metadata_log.close()
         self.marks.close()
-        self.logs.close(self.broker_epoch, run_in_threads)
+        self.logs.close(self.local_controller.broker_epoch, run_in_threads)

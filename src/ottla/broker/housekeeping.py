@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 
 from ottla.base.clock import Clock
 from ottla.base.files.readers import Reader
 from ottla.base.ids import TopicPartition
 from ottla.base.log_messages.sparse_log import SparseLog
-from ottla.base.scheduling.pacing import pause_s
+from ottla.base.scheduling.pacing import repeat
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Driver, looking_up
 from ottla.base.scheduling.tasks import next_turn
@@ -250,21 +250,6 @@ def cleaning_limits(config: BrokerConfig) -> CleaningLimits:
         map_bytes_max=min(config.log_cleaner_dedupe_buffer_size, INT32_MAX),
         bytes_per_second=max(1.0, bytes_per_second) if bytes_per_second > 0 else float("inf"),
     )
-
-
-async def repeat(work: Callable[[], Awaitable[None]], interval_ms: Callable[[], int]) -> None:
-    """Call `work` repeatedly until cancelled. A failure is logged, and the next round runs as
-    usual."""
-    loop = asyncio.get_running_loop()
-    took_s = 0.0
-    while True:
-        await asyncio.sleep(pause_s(interval_ms(), took_s))
-        began_s = loop.time()
-        try:
-            await work()
-        except Exception:
-            log.exception("trouble in %s", getattr(work, "__name__", work))
-        took_s = loop.time() - began_s
 
 
 async def in_directory(

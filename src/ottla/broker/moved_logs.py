@@ -1,24 +1,47 @@
-"""Notifications after a partition has moved to another log directory."""
+"""Moves of partitions between log directories: their limit, and notifications after a move."""
 
 from __future__ import annotations
 
 import logging
 
+from ottla.base.clock import Clock
+from ottla.base.rates import windows_of
+from ottla.base.scheduling.steps import Driver
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.broker.housekeeping import Housekeeping
-from ottla.controller.assign_directories import decide_assign_directories
-from ottla.controller.controller import Controller
+from ottla.broker.local_controller import LocalController
+from ottla.metadata.current_config import CurrentConfig
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.assign_replicas_to_dirs_request import (
-    AssignReplicasToDirsRequest,
     DirectoryData,
     PartitionData,
     TopicData,
 )
+from ottla.replication.directory_moves import DirectoryMoves
 from ottla.replication.partition import Partition
+from ottla.replication.replica_manager import ReplicaManager
 from ottla.storage.directories.log_directory import LogDirectory
 
 log = logging.getLogger(__name__)
+
+
+def directory_moves(
+    replicas: ReplicaManager,
+    current: CurrentConfig,
+    clock: Clock,
+    driver: Driver,
+    moved_logs: MovedLogs,
+) -> DirectoryMoves:
+    """The moves of this broker, with the dynamic limit of bytes per second."""
+    windows = windows_of(
+        current.broker.alter_log_dirs_replication_quota_window_num,
+        current.broker.alter_log_dirs_replication_quota_window_size_seconds,
+    )
+
+    def bytes_per_second() -> int:
+        return current.broker.replica_alter_log_dirs_io_max_bytes_per_second
+
+    return DirectoryMoves(replicas, driver, clock, windows, bytes_per_second, moved_logs.moved)
 
 
 class MovedLogs:
@@ -29,28 +52,24 @@ class MovedLogs:
     """
 
     def __init__(
-        self, housekeeping: Housekeeping, controller: Controller, tasks: OwnedTasks
+        self, housekeeping: Housekeeping, controller: LocalController, tasks: OwnedTasks
     ) -> None:
         self._housekeeping = housekeeping
         self._controller = controller
         self._tasks = tasks
-        self.broker_epoch = -1
 
     def moved(self, partition: Partition, directory: LogDirectory) -> None:
         self._housekeeping.removed(partition.name)
         name = f"assign {partition.name}"
-        self._tasks.start(self._tell_controller(partition, directory), name=name)
+        self._tasks.start(self._assign(partition, directory), name=name)
 
-    async def _tell_controller(self, partition: Partition, directory: LogDirectory) -> None:
+    async def _assign(self, partition: Partition, directory: LogDirectory) -> None:
         assert directory.directory_id is not None
         index = PartitionData(partition.name.partition)
         topic = TopicData(partition.topic_id, [index])
-        request = AssignReplicasToDirsRequest(
-            partition.broker_id,
-            self.broker_epoch,
-            [DirectoryData(directory.directory_id, [topic])],
-        )
         try:
-            await self._controller.decide(lambda state: decide_assign_directories(state, request))
+            await self._controller.assign_directories(
+                [DirectoryData(directory.directory_id, [topic])]
+            )
         except BrokerError as error:
-            log.warning("%s: its new directory is not known to all: %s", partition.name, error)
+            log.warning("%s: its new directory is not in the metadata: %s", partition.name, error)

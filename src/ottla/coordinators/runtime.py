@@ -16,6 +16,7 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.coordinators.batches import NOBODY, BatchFormat, Writer
@@ -104,6 +105,16 @@ class Runtime(Generic[S]):
         """Wait until no shard is being loaded."""
         while self._loading:
             await asyncio.wait(self._loading)
+
+    def leads(self, partition: Partition) -> None:
+        """Notification of a leadership change; other topics are ignored."""
+        if partition.name.topic == self._topic.name:
+            self.lead(partition)
+
+    def resigned(self, name: TopicPartition) -> None:
+        """Notification of lost leadership; other topics are ignored."""
+        if name.topic == self._topic.name:
+            self.resign(name.partition)
 
     def lead(self, partition: Partition) -> None:
         """This broker became leader of a partition: rebuild its state from the log.
@@ -220,6 +231,9 @@ class Runtime(Generic[S]):
 
         batch = self._topic.format.encode(records, self._now_ms(), writer)
         return self.write_batch(shard, batch, apply, by)
+
+    def writer(self, shard: Shard[S]) -> Callable[[Sequence[CoordinatorRecord]], int]:
+        return lambda records: self.write(shard, records)
 
     def write_marker(
         self,

@@ -61,7 +61,7 @@ def committing(
     if not request.topics:
         return OffsetCommitResponse(topics=(yield from merging(unknown, ())))
     try:
-        writing = yield from context.parts.groups.commit_many(request, caller_of(context))
+        writing = yield from context.parts.groups.offsets.commit_many(request, caller_of(context))
     except BrokerError as error:
         writing = refuse_later(request, error, context)
     return Deferred(respond_later(writing, request, unknown, context))
@@ -128,7 +128,7 @@ def commit_at_once(
     request: OffsetCommitRequest, unknown: Sequence[OffsetCommitResponseTopic], context: Context
 ) -> OffsetCommitResponse | Awaitable[OffsetCommitResponse]:
     try:
-        outcome = context.parts.groups.commit(request, caller_of(context))
+        outcome = context.parts.groups.offsets.commit(request, caller_of(context))
     except BrokerError as error:
         outcome = refuse_commit(request, error.code, error.message)
     if not isinstance(outcome, OffsetCommitResponse):

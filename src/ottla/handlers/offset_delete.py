@@ -44,7 +44,7 @@ async def delete_known(
     """Completed even if the client disconnects."""
     groups, scheduler = context.parts.groups, context.parts.scheduler
     shard = groups.shard_of(request.group_id)
-    response = await scheduler.run(groups.delete_offsets(shard, request))
+    response = await scheduler.run(groups.offsets.delete(shard, request))
     shard.check_current()
     for error in (await groups.replicated(groups.unreplicated([shard]))).values():
         raise error

@@ -188,7 +188,7 @@ def reading(
         named = yield from naming_topics(wanted.topics, unknown, image)
         wanted = copy(wanted)
         wanted.topics = named
-    group = yield from context.parts.groups.fetch_offsets(
+    group = yield from context.parts.groups.offsets.fetch(
         shard, wanted, require_stable, at_once=at_once
     )
     if by_id:

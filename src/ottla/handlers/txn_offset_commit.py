@@ -94,10 +94,10 @@ async def commit(request: TxnOffsetCommitRequest, context: Context) -> TxnOffset
     groups = context.parts.groups
     by = await verify(request, context)
     if not is_small(request.topics):
-        response = await groups.commit_many_transactional(request, context.version, by)
+        response = await groups.offsets.commit_many_transactional(request, context.version, by)
         reach(FaultPoint.OFFSETS_APPENDED)
         return response
-    outcome = groups.commit_transactional(request, context.version, by)
+    outcome = groups.offsets.commit_transactional(request, context.version, by)
     reach(FaultPoint.OFFSETS_APPENDED)
     return await outcome if isawaitable(outcome) else outcome
 

@@ -17,8 +17,8 @@ from tests.unit.storage.log_making import append, append_many
 from ottla.base.files.disk import DiskFileSystem
 from ottla.base.files.readers import WAIT, Reader
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.scheduling.pacing import PAUSE_MIN_S
-from ottla.broker.housekeeping import HELPER_IDLE_MS_MAX, Housekeeping, cleaning_limits, repeat
+from ottla.base.scheduling.pacing import PAUSE_MIN_S, repeat
+from ottla.broker.housekeeping import HELPER_IDLE_MS_MAX, Housekeeping, cleaning_limits
 from ottla.broker.storage_events import StorageEvents
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.topic_options import TopicConfig
@@ -278,7 +278,7 @@ def test_work_without_an_interval_leaves_the_loop_to_others(
     async def work() -> None:
         pass
 
-    monkeypatch.setattr("ottla.broker.housekeeping.asyncio.sleep", note_pause)
+    monkeypatch.setattr("ottla.base.scheduling.pacing.asyncio.sleep", note_pause)
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(repeat(work, lambda: 0))
     assert min(pauses) >= PAUSE_MIN_S

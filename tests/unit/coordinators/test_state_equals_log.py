@@ -241,7 +241,7 @@ def test_a_refused_append_leaves_transactions_as_their_log_has_them(seed: int) -
                         producer = world.end(producer, rng.random() < 0.5)
                     case "wait":
                         world.clock.advance_ms(120_000)
-                        world.run(world.coordinator.abort_timed_out())
+                        world.run(world.coordinator.expiration.abort_timed_out())
             except BrokerError as error:
                 refusals += error.code == ErrorCode.NOT_COORDINATOR
             world.disk.heal()

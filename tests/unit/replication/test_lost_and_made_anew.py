@@ -83,7 +83,7 @@ def test_a_partition_that_was_lost_is_not_begun_anew_by_a_change_of_its_leader(
     world = lose_while_running(world)
     topic = world.image.topic("t")
     assert topic is not None
-    world.replicas._place(topic, 0, topic.partitions[0])
+    world.replicas._placement.place(topic, 0, topic.partitions[0])
     assert world.error(T0) is ErrorCode.KAFKA_STORAGE_ERROR
     again = world.restarted()
     assert again.error(T0) is ErrorCode.KAFKA_STORAGE_ERROR, "the checkpoints know of it"

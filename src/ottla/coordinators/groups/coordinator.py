@@ -19,7 +19,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 
 from ottla.base.clock import Clock
-from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.ids import TopicId
 from ottla.base.scheduling.pacing import pause_s
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps
@@ -41,7 +41,6 @@ from ottla.coordinators.shard import Status
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
 from ottla.protocol.errors import BrokerError
-from ottla.replication.partition import Partition
 
 log = logging.getLogger(__name__)
 
@@ -86,6 +85,7 @@ class GroupCoordinator:
             self._scheduler,
             self._tasks,
         )
+        self.leads, self.resigned = self._runtime.leads, self._runtime.resigned
         self.expiration = Expiration(self._runtime, self._tick_ms, self._scheduler)
         deferred = DeferredWork(self._runtime, self._scheduler, self._tasks)
         self.service = GroupService(
@@ -110,15 +110,7 @@ class GroupCoordinator:
             )
         )
 
-    # Leadership
-
-    def leads(self, partition: Partition) -> None:
-        if partition.name.topic == OFFSETS_TOPIC:
-            self._runtime.lead(partition)
-
-    def resigned(self, name: TopicPartition) -> None:
-        if name.topic == OFFSETS_TOPIC:
-            self._runtime.resign(name.partition)
+    # Loading
 
     async def loaded(self) -> None:
         """Wait until no shard is being loaded."""
@@ -167,9 +159,7 @@ class GroupCoordinator:
 
     def _forgetting_topics(self, shard: LoadedShard, gone: Mapping[str, Deleted]) -> Steps[None]:
         try:
-            yield from forgetting_topics(
-                shard.state.offsets, gone, lambda records: self._runtime.write(shard, records)
-            )
+            yield from forgetting_topics(shard.state.offsets, gone, self._runtime.writer(shard))
         except BrokerError as error:
             log.warning("%s: offsets of deleted topics stay: %s", shard.partition.name, error)
 

@@ -283,7 +283,9 @@ def test_offsets_of_a_deleted_topic_are_forgotten_though_it_takes_many_turns() -
         for group in groups:
             wanted = OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0, 7)])
             request = OffsetCommitRequest(group, topics=[wanted])
-            await outcome(world.groups.service.commit(request, Caller("client", "/host", 9)))
+            await outcome(
+                world.groups.service.offsets.commit(request, Caller("client", "/host", 9))
+            )
         world.delete_topic("t")
         offsets = world.groups.service.shard_of("g0").state.offsets
         assert offsets.count > 0, "others have their turn"

@@ -99,7 +99,7 @@ def commit(
     request = OffsetCommitRequest(
         GROUP, topics=[OffsetCommitRequestTopic("t", topic.id, [partition])]
     )
-    return world.groups.service.commit(request, Caller("client", "/host", 9))
+    return world.groups.service.offsets.commit(request, Caller("client", "/host", 9))
 
 
 def commit_many(
@@ -109,7 +109,7 @@ def commit_many(
     request = OffsetCommitRequest(
         GROUP, topics=[OffsetCommitRequestTopic("t", partitions=partitions)]
     )
-    return world.groups.service.commit(request, Caller("client", "/host", 9))
+    return world.groups.service.offsets.commit(request, Caller("client", "/host", 9))
 
 
 async def fetch(
@@ -124,7 +124,7 @@ async def fetch(
     return await read(
         world,
         GROUP,
-        lambda shard: world.groups.service.fetch_offsets(shard, wanted, require_stable),
+        lambda shard: world.groups.service.offsets.fetch(shard, wanted, require_stable),
     )
 
 
@@ -399,12 +399,14 @@ def test_a_transactions_offsets_count_with_the_marker() -> None:
         request = TxnOffsetCommitRequest(
             "tx", GROUP, 77, 0, topics=[TxnOffsetCommitRequestTopic("t", [wanted])]
         )
-        await outcome(world.groups.service.commit_transactional(request, 3))
+        await outcome(world.groups.service.offsets.commit_transactional(request, 3))
         found = await fetch(world, require_stable=True)
         code = found.topics[0].partitions[0].error_code
         assert code == ErrorCode.UNSTABLE_OFFSET_COMMIT
         number = world.groups.topic.partition_of(GROUP).partition
-        ending = world.groups.service.end_transaction(number, Writer(77, 0), EndMarker(True, 0))
+        ending = world.groups.service.offsets.end_transaction(
+            number, Writer(77, 0), EndMarker(True, 0)
+        )
         await outcome(ending)
         assert await fetched(world) == 9
         for epoch in (1, 2):
@@ -442,7 +444,7 @@ def test_offsets_are_forgotten_also_where_their_records_do_not_fit_into_one_batc
         wanted = OffsetFetchRequestGroup(GROUP, topics=None)
         assert not (
             await read(
-                world, GROUP, lambda shard: world.groups.service.fetch_offsets(shard, wanted, False)
+                world, GROUP, lambda shard: world.groups.service.offsets.fetch(shard, wanted, False)
             )
         ).topics
 
@@ -602,7 +604,7 @@ def many(
     request = OffsetCommitRequest(
         GROUP, topics=[OffsetCommitRequestTopic("t", topic.id, partitions)]
     )
-    return world.groups.service.commit_many(request, Caller("client", "/host", 9))
+    return world.groups.service.offsets.commit_many(request, Caller("client", "/host", 9))
 
 
 async def all_fetched(world: BrokerWorld) -> set[int]:
@@ -705,10 +707,10 @@ def test_a_topic_of_the_same_name_keeps_offsets_that_came_after_the_deletion() -
             0,
             topics=[TxnOffsetCommitRequestTopic("t", [TxnOffsetCommitRequestPartition(0, 9)])],
         )
-        await outcome(world.groups.service.commit_transactional(request, 3))
+        await outcome(world.groups.service.offsets.commit_transactional(request, 3))
         number = world.groups.topic.partition_of(GROUP).partition
         await outcome(
-            world.groups.service.end_transaction(number, Writer(77, 0), EndMarker(True, 0))
+            world.groups.service.offsets.end_transaction(number, Writer(77, 0), EndMarker(True, 0))
         )
         run_blocking(forgetting)
         assert await all_fetched(world) == {9}, "without a topic id, but later in the log"

@@ -34,7 +34,7 @@ class Markers:
         self.world.create_topic("copied", 2, replicas=(1, 2))
         self.writer = MarkerWriter(
             self.world.replicas,
-            self.world.groups.service,
+            self.world.groups.service.offsets,
             self.world.clock.now_ms,
             timeout_ms,
             StepScheduler(self.world.clock),
@@ -163,7 +163,7 @@ def test_offsets_of_a_transaction_wait_for_their_copies_too(is_commit: bool) -> 
         await world.loaded()
         writer = MarkerWriter(
             world.replicas,
-            world.groups.service,
+            world.groups.service.offsets,
             world.clock.now_ms,
             60_000,
             StepScheduler(world.clock),

@@ -230,7 +230,7 @@ class Life:
 
     def let_time_pass(self, _program: Program) -> None:
         self.world.clock.advance_ms(TIMEOUT_MS + 1)
-        self.world.run(self.world.broker.transactions.abort_timed_out())
+        self.world.run(self.world.broker.transactions.expiration.abort_timed_out())
         self.world.settle()
         for program in self.programs:
             if program.open is not None:

@@ -20,8 +20,8 @@ from ottla.base.files.readers import WAIT, Reader
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import Steps, looking_up
 from ottla.coordinators import loading
-from ottla.coordinators.transactions import coordinator, finishing, markers
-from ottla.coordinators.transactions.coordinator import TransactionCoordinator, repeat
+from ottla.coordinators.transactions import expiration, finishing, markers
+from ottla.coordinators.transactions.coordinator import TransactionCoordinator
 from ottla.coordinators.transactions.ending import End
 from ottla.coordinators.transactions.initialising import Wanted
 from ottla.coordinators.transactions.states import State
@@ -160,10 +160,10 @@ def test_a_transaction_that_outlives_its_timeout_is_aborted(world: TransactionWo
     world.add(producer)
     assert world.produce(producer) is ErrorCode.NONE
     world.clock.advance_ms(10_000)
-    world.run(world.coordinator.abort_timed_out())
+    world.run(world.coordinator.expiration.abort_timed_out())
     assert world.state() is State.ONGOING, "not before its time is over"
     world.clock.advance_ms(1)
-    world.run(world.coordinator.abort_timed_out())
+    world.run(world.coordinator.expiration.abort_timed_out())
     world.settle()
     assert world.state() is State.COMPLETE_ABORT
     log = world.partition.log
@@ -180,17 +180,17 @@ def test_only_open_transactions_time_out(world: TransactionWorld) -> None:
     world.end(producer)
     world.settle()
     world.clock.advance_ms(DAY_MS)
-    world.run(world.coordinator.abort_timed_out())
+    world.run(world.coordinator.expiration.abort_timed_out())
     assert world.state() is State.COMPLETE_COMMIT
 
 
 def test_an_id_that_nobody_uses_is_forgotten_after_a_week(world: TransactionWorld) -> None:
     first = world.begin()
     world.clock.advance_ms(7 * DAY_MS - 1)
-    world.run(world.coordinator.forget_expired())
+    world.run(world.coordinator.expiration.delete_expired())
     assert world.state() is State.EMPTY
     world.clock.advance_ms(1)
-    world.run(world.coordinator.forget_expired())
+    world.run(world.coordinator.expiration.delete_expired())
     with pytest.raises(BrokerError) as refused:
         world.state()
     assert refused.value.code is ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
@@ -202,7 +202,7 @@ def test_an_id_that_nobody_uses_is_forgotten_after_a_week(world: TransactionWorl
 def test_an_open_transaction_keeps_its_id_alive(world: TransactionWorld) -> None:
     world.add(world.begin())
     world.clock.advance_ms(100 * DAY_MS)
-    world.run(world.coordinator.forget_expired())
+    world.run(world.coordinator.expiration.delete_expired())
     assert world.state() is State.ONGOING
 
 
@@ -212,14 +212,14 @@ def test_many_old_ids_are_forgotten_in_batches(world: TransactionWorld) -> None:
         world.run(world.coordinator.init_producer_id(wanted))
     world.clock.advance_ms(8 * DAY_MS)
     world.begin()
-    world.run(world.coordinator.forget_expired())
+    world.run(world.coordinator.expiration.delete_expired())
     assert [each.transactional_id for each in world.coordinator.all_transactions()] == [ID]
 
 
 def test_an_id_that_is_taken_up_again_while_others_are_forgotten_stays(
     world: TransactionWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(coordinator, "TOMBSTONES_MAX", 2)
+    monkeypatch.setattr(expiration, "TOMBSTONES_MAX", 2)
     everybody = {f"old-{number}" for number in range(20)}
 
     async def take_up(transactional_ids: set[str]) -> None:
@@ -232,7 +232,7 @@ def test_an_id_that_is_taken_up_again_while_others_are_forgotten_stays(
     async def story() -> set[str]:
         await take_up(everybody)
         world.clock.advance_ms(8 * DAY_MS)
-        forgetting = asyncio.ensure_future(world.coordinator.forget_expired())
+        forgetting = asyncio.ensure_future(world.coordinator.expiration.delete_expired())
         while known() == everybody:
             await asyncio.sleep(0)
         in_use = known()
@@ -246,20 +246,6 @@ def test_an_id_that_is_taken_up_again_while_others_are_forgotten_stays(
 
 
 # Verification
-
-
-def test_a_bug_in_what_time_does_is_no_end_of_time() -> None:
-    calls: list[int] = []
-
-    async def work() -> None:
-        calls.append(len(calls))
-        if len(calls) == 1:
-            raise ValueError
-        raise asyncio.CancelledError
-
-    with pytest.raises(asyncio.CancelledError):
-        asyncio.run(repeat(work, interval_ms=0))
-    assert calls == [0, 1]
 
 
 def test_a_damaged_coordinator_partition_keeps_no_other_transaction_from_timing_out(
@@ -277,7 +263,7 @@ def test_a_damaged_coordinator_partition_keeps_no_other_transaction_from_timing_
     place = coordinator.topic.partition_of(damaged_id)
     monkeypatch.setattr(world.broker.replicas.partition(*place), "append", refuse)
     world.clock.advance_ms(10_001)
-    world.run(coordinator.abort_timed_out())
+    world.run(coordinator.expiration.abort_timed_out())
     world.settle()
     assert coordinator.describe(damaged_id)[1].state is State.ONGOING
     assert coordinator.describe(other_id)[1].state is State.COMPLETE_ABORT

@@ -1,0 +1,156 @@
+"""Opens, leads, follows and closes single partitions as the metadata places them.
+
+Owns      partitions without a usable log: lost ones, and those waiting for disk space.
+Promises  a partition that cannot be opened or led is offline and does not affect others. A log
+          that has later leader epochs than the metadata is not written to.
+Leaves    when to place a partition to `replica_manager.py`, files to the storage.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from ottla.base.clock import Clock
+from ottla.base.files.readers import WAIT
+from ottla.base.ids import TopicPartition
+from ottla.base.log_messages.sparse_log import SparseLog
+from ottla.base.scheduling.steps import Start
+from ottla.base.scheduling.tasks import next_turn
+from ottla.metadata import entities
+from ottla.metadata.image import Image
+from ottla.replication.deletions import Deletions
+from ottla.replication.partition import Leadership, Partition
+from ottla.replication.partition_configs import PartitionConfigs
+from ottla.replication.partition_table import PartitionTable
+from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.errors import StorageError
+from ottla.storage.files.directory_health import OutOfRoom
+from ottla.storage.log.log import Log
+
+log = logging.getLogger(__name__)
+
+
+class PartitionPlacement:
+    def __init__(
+        self,
+        broker_id: int,
+        logs: LogManager,
+        table: PartitionTable,
+        configs: PartitionConfigs,
+        deletions: Deletions,
+        clock: Clock,
+        start: Start,
+    ) -> None:
+        self._broker_id = broker_id
+        self._logs = logs
+        self._table = table
+        self._configs = configs
+        self._deletions = deletions
+        self._clock = clock
+        self._start = start
+        self.lost: set[tuple[str, int]] = set()  # their log was not found, or was removed
+        self._waiting_for_room: dict[tuple[str, int], None] = {}
+        self._out_of_room = SparseLog(log, logging.ERROR)
+
+    def place(self, topic: entities.Topic, index: int, decided: entities.Partition) -> None:
+        """Apply the state of one partition from the metadata."""
+        name = TopicPartition(topic.name, index)
+        if self._broker_id not in decided.replicas:
+            self.remove(name)
+            return
+        try:
+            self._lead_or_follow(topic, name, decided)
+        except OutOfRoom as error:
+            self._out_of_room.write(
+                self._clock.monotonic_s(), "%s is offline until there is room: %s", name, error
+            )
+            self._waiting_for_room[name] = None
+            self._table.take_offline(name)
+        except (StorageError, OSError) as error:
+            log.error("%s is offline: %s", name, error)
+            self._table.take_offline(name)
+
+    def _lead_or_follow(
+        self, topic: entities.Topic, name: TopicPartition, decided: entities.Partition
+    ) -> None:
+        partition = self._table.by_name.get(name) or self._open(topic, name)
+        was_leader, old_epoch = partition.is_leader, partition.leader_epoch
+        if decided.leader == self._broker_id and decided.leader_epoch != old_epoch:
+            check_epoch(partition.log, decided.leader_epoch)
+        partition.lead_or_follow(leadership_of(decided), self._clock.now_ms())
+        if partition.is_leader and (not was_leader or partition.leader_epoch != old_epoch):
+            self._table.tell_leads(partition)
+        elif was_leader and not partition.is_leader:
+            self._table.tell_resigned(name)
+
+    def _open(self, topic: entities.Topic, name: TopicPartition) -> Partition:
+        if name in self._deletions:  # of an older topic with this name
+            self._deletions.free([name])
+        if name in self.lost:
+            raise StorageError("its log is in no directory that can be read")
+        found = self._logs.get(name)
+        if found is None:
+            config = self._configs.of_topic(topic.name)
+            found = self._logs.take_back(name, topic.id, config)
+            found = found or self._logs.create(name, config, topic.id)
+        elif (topic_id := found.topic_id.load(WAIT)) is None:
+            found.topic_id.write(topic.id)
+        elif topic_id != topic.id:  # new records would be deleted with the other topic
+            raise StorageError(f"{found.path} holds records of another topic of that name")
+        found.health.begin_use()
+        partition = Partition(name, topic.id, self._broker_id, found, self._start)
+        self._table.add(partition)
+        self._configs.note(topic.name, topic.id)
+        return partition
+
+    def remove(self, name: TopicPartition) -> None:
+        self.lost.discard(name)
+        self._waiting_for_room.pop(name, None)
+        self._table.remove(name)
+
+    def directory_failed(self, lost: Iterable[TopicPartition]) -> None:
+        for name in lost:
+            if name not in self._deletions:
+                self._table.take_offline(name)
+
+    def log_lost(self, partition: TopicPartition) -> None:
+        """Another process has removed its files; no new log is created before the next start."""
+        self.lost.add(partition)
+        self._table.take_offline(partition)
+
+    async def retry_without_room(self, image: Image) -> None:
+        """Place the partitions again for which the disk was full, until one fails again."""
+        waiting, self._waiting_for_room = self._waiting_for_room, {}
+        while waiting:
+            name, _ = waiting.popitem()
+            topic = image.topic(name[0])
+            if topic is not None and name[1] < len(topic.partitions):
+                self.place(topic, name[1], topic.partitions[name[1]])
+            if self._waiting_for_room:
+                self._waiting_for_room.update(waiting)
+                return
+            await next_turn()
+
+
+def check_epoch(found: Log, leader_epoch: int) -> None:
+    """StorageError if the log has records of later epochs than the metadata.
+
+    Records appended in an earlier epoch would be truncated by the next recovery.
+    """
+    latest = found.epochs.load(WAIT).latest_epoch
+    if latest is not None and latest > leader_epoch:
+        raise StorageError(
+            f"{found.path} has leader epoch {latest}, the metadata has {leader_epoch}: the "
+            "metadata is an older copy; restore the newest one and start the broker again"
+        )
+
+
+def leadership_of(decided: entities.Partition) -> Leadership:
+    return Leadership(
+        decided.leader,
+        decided.leader_epoch,
+        decided.partition_epoch,
+        decided.replicas,
+        decided.in_sync_replicas,
+    )
