@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from demo import scenario as scenarios
-from demo.place import Place, WrongDirectory
+from demo.place import NotADemoDirectory, Place
 from demo.requirements import find_missing
 
 SABOTAGE = ("lake",)
@@ -33,7 +33,7 @@ def main() -> int:
 
         scenario = scenarios.from_arguments(arguments)
         return run(scenario, place, Wishes(arguments.sabotage, arguments.stay))
-    except (WrongDirectory, scenarios.WrongSize) as error:
+    except (NotADemoDirectory, scenarios.WrongSize) as error:
         print(error, file=sys.stderr)
         return 2
 

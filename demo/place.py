@@ -14,7 +14,7 @@ from pathlib import Path
 MARK = ".ottla-demo"
 
 
-class WrongDirectory(ValueError):
+class NotADemoDirectory(ValueError):
     """It holds something that this program did not put there, or is in use."""
 
 
@@ -56,7 +56,7 @@ class Place:
     def _empty(self) -> None:
         self.root.mkdir(parents=True, exist_ok=True)
         if any(self.root.iterdir()) and not (self.root / MARK).exists():
-            raise WrongDirectory(f"{self.root} was not made by the demo: choose another one")
+            raise NotADemoDirectory(f"{self.root} was not made by the demo: choose another one")
         self._take()
         for path in self.root.iterdir():
             if path.name != MARK:
@@ -69,4 +69,4 @@ class Place:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise WrongDirectory(f"a demo is running in {self.root}: end it first") from None
+            raise NotADemoDirectory(f"a demo is running in {self.root}: end it first") from None

@@ -105,7 +105,7 @@ def compare_loops(batch: bytes) -> None:
     from tests.unit.protocol.records.loops import agreed
 
     from ottla.protocol.records.batch import read_header
-    from ottla.protocol.records.column_layout import Segment
+    from ottla.protocol.records.column_layout import RecordSegment
     from ottla.protocol.records.reading import open_body
 
     header = read_header(batch)
@@ -116,7 +116,7 @@ def compare_loops(batch: bytes) -> None:
     agreed("skip", body, 0, len(body), 0, count // 2)
     if 0 <= count <= len(body):
         agreed("select", body, 0, len(body), count, b"\1\0\1" * count, header.max_timestamp)
-    segment = Segment(body, 0, len(body), 0, count, True, *bases, None)
+    segment = RecordSegment(body, 0, len(body), 0, count, True, *bases, None)
     agreed("columns", [segment], True)
 
 

@@ -21,7 +21,7 @@ from ottla.protocol.records.batch import HEADER_BYTES, has_valid_checksum, read_
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.checking import ProduceRules, check_produced
 from ottla.protocol.records.column_building import ColumnBatchSettings
-from ottla.protocol.records.column_layout import Segment
+from ottla.protocol.records.column_layout import RecordSegment
 from ottla.protocol.records.compression import Codec, compress, decompress
 from ottla.protocol.records.reading import iterate_records
 from ottla.protocol.records.record import Record
@@ -50,7 +50,7 @@ def loop_cases(rows: list[Record]) -> Iterator[tuple[str, Callable[[ModuleType],
     batch = bytes(build_batch(rows))
     count, end, body = len(rows), len(batch), batch[HEADER_BYTES:]
     numbers, places = memoryview(bytearray(16 * count)), memoryview(bytearray(32 * count))
-    segment = Segment(batch, HEADER_BYTES, end, 0, count, True, 0, NOW_MS, None)
+    segment = RecordSegment(batch, HEADER_BYTES, end, 0, count, True, 0, NOW_MS, None)
     columns = rows_of(next(read_arrow(batch)), NOW_MS)
     keep = bytes([1, 0]) * (count // 2) + bytes(count % 2)
     yield "walk", lambda m: m.walk(batch, HEADER_BYTES, end, count, NOW_MS, True, False)

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from ottla.config.broker_options import BrokerConfig
 from ottla.controller.controller import Controller
 from ottla.controller.create_topics import decide_create_topics
-from ottla.controller.decision import Charge, nothing_charged
+from ottla.controller.decision import Charge, no_quota
 from ottla.metadata import topic_names
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -37,9 +37,7 @@ class AutomaticTopics:
         self._controller = controller
         self._made = made  # waits until the partitions of these topics exist
 
-    async def create(
-        self, names: Iterable[str], charge: Charge = nothing_charged
-    ) -> dict[str, ErrorCode]:
+    async def create(self, names: Iterable[str], charge: Charge = no_quota) -> dict[str, ErrorCode]:
         """Create the topics that do not exist; returns those that could not be created, with the
         errors."""
         request = CreateTopicsRequest([self.wanted(name) for name in names], timeout_ms=30_000)
@@ -53,7 +51,7 @@ class AutomaticTopics:
             return {topic.name: error.code for topic in request.topics}
         codes = {topic.name: ErrorCode(topic.error_code) for topic in answer.topics}
         fine = (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
-        return {name: told(code) for name, code in codes.items() if code not in fine}
+        return {name: creation_error(code) for name, code in codes.items() if code not in fine}
 
     def wanted(self, name: str) -> CreatableTopic:
         config = self._config
@@ -92,7 +90,7 @@ def internal_topic(
     return CreatableTopic(name, partitions, replicas, configs=configs)
 
 
-def told(code: ErrorCode) -> ErrorCode:
+def creation_error(code: ErrorCode) -> ErrorCode:
     """The error for a client that requested metadata of a topic."""
     if code in (ErrorCode.NOT_CONTROLLER, ErrorCode.REQUEST_TIMED_OUT):
         return ErrorCode.LEADER_NOT_AVAILABLE

@@ -28,7 +28,7 @@ from ottla.base.uuids import random_uuid
 from ottla.broker.automatic_topics import AutomaticTopics
 from ottla.broker.cluster_marks import WRITE_INTERVAL_MS, ClusterMarks
 from ottla.broker.connection_limiter import ConnectionLimiter
-from ottla.broker.first_start import Past, name_cluster, read_past, withhold_empty
+from ottla.broker.first_start import DirectoryHistory, name_cluster, read_history, withhold_empty
 from ottla.broker.housekeeping import WATCH_INTERVAL_MS, Housekeeping
 from ottla.broker.local_controller import LocalController
 from ottla.broker.moved_logs import MovedLogs, directory_moves
@@ -39,7 +39,7 @@ from ottla.broker.registration import host_name, registration
 from ottla.broker.storage_events import StorageEvents
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
-from ottla.controller.controller import Controller, Settings
+from ottla.controller.controller import Controller, ControllerSettings
 from ottla.coordinators.groups.coordinator import GroupCoordinator
 from ottla.coordinators.transactions.coordinator import TransactionCoordinator
 from ottla.coordinators.transactions.marker_writing import MarkerWriter
@@ -126,7 +126,7 @@ class Broker:
         self.metadata_log = FileMetadataLog(
             self._files, f"{directories[0]}/{METADATA_DIRECTORY}", self.disk.in_thread
         )
-        past = read_past(self.logs.online)
+        past = read_history(self.logs.online)
         image = await load_known(self.metadata_log, past.known)
         await name_cluster(self.metadata_log, image, self.settings.layers, past)
         self.publisher = Publisher(image, self.scheduler)
@@ -143,7 +143,7 @@ class Broker:
         await self.network.open()
         await self._register(image)
 
-    def _expect_directories(self, image: Image, past: Past) -> None:
+    def _expect_directories(self, image: Image, past: DirectoryHistory) -> None:
         registered = image.broker(self.broker_id)
         ids = () if registered is None else registered.log_directories
         self.logs.expect_directories(past.directory_ids.union(ids))
@@ -169,7 +169,9 @@ class Broker:
         self.controller = Controller(
             self.metadata_log,
             self.publisher,
-            Settings(self.broker_id, self.config, self.settings.layers, self._rng, random_uuid),
+            ControllerSettings(
+                self.broker_id, self.config, self.settings.layers, self._rng, random_uuid
+            ),
             self.disk.threads,
         )
         self.local_controller = LocalController(self.controller, self.broker_id, self._tasks)

@@ -15,7 +15,7 @@ from ottla.base.files.filesystem import FileSystem
 from ottla.base.uuids import random_uuid, uuid_to_text
 from ottla.config.layers import BrokerLayers
 from ottla.controller.new_cluster import decide_new_cluster
-from ottla.metadata.continuity import Known
+from ottla.metadata.continuity import KnownState
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import MetadataLog
 from ottla.storage.directories.log_directory import LogDirectory, WrongDirectory
@@ -29,19 +29,19 @@ from ottla.storage.files.file_names import (
 from ottla.storage.files.meta_properties import read_meta_properties
 
 
-class Past(NamedTuple):
+class DirectoryHistory(NamedTuple):
     """What the log directories contain from earlier starts."""
 
-    known: Known
+    known: KnownState
     # of all directories of the broker, including those that are missing
     directory_ids: frozenset[bytes]
     present_ids: frozenset[bytes]
 
 
-def read_past(directories: Iterable[LogDirectory]) -> Past:
+def read_history(directories: Iterable[LogDirectory]) -> DirectoryHistory:
     """Read the locked directories. WrongDirectory if they contradict each other; a directory
     that cannot be read is offline."""
-    known = Known()
+    known = KnownState()
     directory_ids: set[bytes] = set()
     present_ids: set[bytes] = set()
     for directory in directories:
@@ -54,7 +54,7 @@ def read_past(directories: Iterable[LogDirectory]) -> Past:
         present_ids |= _ids_of(directory, mark)
         directory_ids |= {*present_ids, *(() if mark is None else mark.directory_ids)}
         known = _latest(known, found)
-    return Past(known, frozenset(directory_ids), frozenset(present_ids))
+    return DirectoryHistory(known, frozenset(directory_ids), frozenset(present_ids))
 
 
 def _ids_of(directory: LogDirectory, mark: ClusterMark | None) -> set[bytes]:
@@ -64,7 +64,7 @@ def _ids_of(directory: LogDirectory, mark: ClusterMark | None) -> set[bytes]:
     return set() if mark is None else {mark.directory_id}
 
 
-def _known_to(directory: LogDirectory, mark: ClusterMark | None) -> Known:
+def _known_to(directory: LogDirectory, mark: ClusterMark | None) -> KnownState:
     files, path = directory.files, directory.path
     found = read_meta_properties(files, f"{path}/{META_PROPERTIES_NAME}")
     cluster_id = "" if found is None else found.cluster_id or ""
@@ -73,12 +73,12 @@ def _known_to(directory: LogDirectory, mark: ClusterMark | None) -> Known:
             what = f"{META_PROPERTIES_NAME} and {CLUSTER_MARK_NAME} are of different clusters"
             raise WrongDirectory(f"{path}: {what}: {cluster_id} and {mark.cluster_id}")
         offset, epoch = mark.metadata_offset, mark.controller_epoch
-        return Known(mark.cluster_id, offset, epoch, f"{path}/{CLUSTER_MARK_NAME}")
+        return KnownState(mark.cluster_id, offset, epoch, f"{path}/{CLUSTER_MARK_NAME}")
     if files.exists(f"{path}/{OWN_NAME}"):  # written by an earlier version, or its mark is damaged
-        return Known(cluster_id, 1, source=f"{path}/{OWN_NAME}")
+        return KnownState(cluster_id, 1, source=f"{path}/{OWN_NAME}")
     if not cluster_id and _has_partitions(files, path):
-        return Known(offset=1, source=f"{path}, which holds partitions,")
-    return Known(cluster_id, source=f"{path}/{META_PROPERTIES_NAME}")
+        return KnownState(offset=1, source=f"{path}, which holds partitions,")
+    return KnownState(cluster_id, source=f"{path}/{META_PROPERTIES_NAME}")
 
 
 def _has_partitions(files: FileSystem, path: str) -> bool:
@@ -88,12 +88,12 @@ def _has_partitions(files: FileSystem, path: str) -> bool:
     )
 
 
-def _latest(one: Known, other: Known) -> Known:
+def _latest(one: KnownState, other: KnownState) -> KnownState:
     if one.cluster_id and other.cluster_id and one.cluster_id != other.cluster_id:
         what = f"{one.cluster_id} ({one.source}) and {other.cluster_id} ({other.source})"
         raise WrongDirectory(f"the log directories belong to different clusters: {what}")
     later = max(one, other, key=lambda each: (each.offset, bool(each.cluster_id)))
-    return Known(
+    return KnownState(
         one.cluster_id or other.cluster_id,
         max(one.offset, other.offset),
         max(one.controller_epoch, other.controller_epoch),
@@ -102,7 +102,7 @@ def _latest(one: Known, other: Known) -> Known:
 
 
 def withhold_empty(
-    directories: Sequence[LogDirectory], image: Image, broker_id: int, past: Past
+    directories: Sequence[LogDirectory], image: Image, broker_id: int, past: DirectoryHistory
 ) -> None:
     """If a log directory is missing, an empty one is most likely a mount point whose disk is not
     mounted. It is not used while partitions have no log: their files may reappear."""
@@ -128,7 +128,7 @@ def _has_all(directories: Iterable[LogDirectory], image: Image, broker_id: int) 
 
 
 async def name_cluster(
-    metadata_log: MetadataLog, image: Image, layers: BrokerLayers, past: Past
+    metadata_log: MetadataLog, image: Image, layers: BrokerLayers, past: DirectoryHistory
 ) -> None:
     """Assign the id of a new cluster: the one stored in its directories, or a random one."""
     if image.offset > 0:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ottla.base.java.hash_order import hash_map_order
 from ottla.config.broker_options import BROKER_OPTIONS
-from ottla.config.layers import BrokerLayers, ConfigSource, Sourced, topic_text
+from ottla.config.layers import BrokerLayers, ConfigSource, SourcedText, topic_text
 from ottla.config.listener_options import base_name, broker_option, is_of_listener, of_listeners
 from ottla.config.options import InvalidOption, Option, Scope
 from ottla.config.resource_options import CLIENT_METRICS_OPTIONS, GROUP_OPTIONS, TOPIC_OPTIONS
@@ -44,7 +44,7 @@ class ConfigEntry(NamedTuple):
     is_read_only: bool
     is_sensitive: bool
     wire_type: int
-    synonyms: tuple[Sourced, ...]
+    synonyms: tuple[SourcedText, ...]
     doc: str | None
 
 
@@ -82,7 +82,7 @@ def _topic_entry(name: str, overrides: Mapping[str, str], layers: BrokerLayers) 
     found = topic_text(name, overrides, layers)
     value = None if found is None else _as_read(option, found.text)
     if name in overrides and value is not None:
-        synonyms = (Sourced(name, value, ConfigSource.TOPIC), *synonyms)
+        synonyms = (SourcedText(name, value, ConfigSource.TOPIC), *synonyms)
     return _entry(option, value, synonyms, is_read_only=False)
 
 
@@ -112,13 +112,13 @@ def describe_all_brokers(layers: BrokerLayers) -> list[ConfigEntry]:
 
 def _all_brokers_synonyms(
     name: str, layers: BrokerLayers, source: ConfigSource
-) -> Iterator[Sourced]:
+) -> Iterator[SourcedText]:
     for each in dict.fromkeys((name, base_name(name))):
         if (text := layers.dynamic_default.get(each)) is not None:
-            yield Sourced(each, text, source)
+            yield SourcedText(each, text, source)
 
 
-def _broker_entry(name: str, text: str | None, synonyms: tuple[Sourced, ...]) -> ConfigEntry:
+def _broker_entry(name: str, text: str | None, synonyms: tuple[SourcedText, ...]) -> ConfigEntry:
     option = BROKER_OPTIONS[base_name(name)]
     if is_of_listener(name):  # settable, although Kafka reports it as read-only
         entry = _entry(option, text, synonyms, is_read_only=True)
@@ -149,7 +149,7 @@ class GroupDescriptions:
         synonyms = _synonyms(GROUP_SYNONYMS[name], self._layers)
         value = _as_read(option, overrides.get(name, self._texts[GROUP_SYNONYMS[name]]))
         if name in overrides and value is not None:
-            synonyms = (Sourced(name, value, ConfigSource.GROUP), *synonyms)
+            synonyms = (SourcedText(name, value, ConfigSource.GROUP), *synonyms)
         return _entry(option, value, synonyms, is_read_only=False)
 
 
@@ -159,7 +159,7 @@ def describe_client_metrics(overrides: Mapping[str, str]) -> list[ConfigEntry]:
         option = CLIENT_METRICS_OPTIONS[name]
         value = _as_read(option, overrides.get(name, option.default_text))
         is_set = name in overrides and value is not None
-        own = (Sourced(name, value or "", ConfigSource.CLIENT_METRICS),) if is_set else ()
+        own = (SourcedText(name, value or "", ConfigSource.CLIENT_METRICS),) if is_set else ()
         entries.append(_entry(option, value, own, is_read_only=False))
     return entries
 
@@ -175,10 +175,10 @@ def _as_read(option: Option[Any], text: str | None) -> str | None:
         return text
 
 
-def _synonyms(name: str, layers: BrokerLayers) -> tuple[Sourced, ...]:
+def _synonyms(name: str, layers: BrokerLayers) -> tuple[SourcedText, ...]:
     chain = broker_chain(name)
-    found: Iterable[Sourced] = (
-        Sourced(each, texts[each], source)
+    found: Iterable[SourcedText] = (
+        SourcedText(each, texts[each], source)
         for texts, source in layers.sourced()
         for each in chain
         if each in texts
@@ -187,7 +187,7 @@ def _synonyms(name: str, layers: BrokerLayers) -> tuple[Sourced, ...]:
 
 
 def _entry(
-    option: Option[Any], value: str | None, synonyms: tuple[Sourced, ...], *, is_read_only: bool
+    option: Option[Any], value: str | None, synonyms: tuple[SourcedText, ...], *, is_read_only: bool
 ) -> ConfigEntry:
     return ConfigEntry(
         name=option.name,

@@ -38,7 +38,7 @@ class ConfigSource(IntEnum):
     GROUP = 8
 
 
-class Sourced(NamedTuple):
+class SourcedText(NamedTuple):
     """A text, the name under which it was given, and its source."""
 
     name: str
@@ -70,12 +70,12 @@ class BrokerLayers:
         yield self.static, ConfigSource.STATIC_BROKER
         yield self.defaults, ConfigSource.DEFAULT
 
-    def find(self, chain: tuple[Synonym, ...]) -> tuple[Synonym, Sourced] | None:
+    def find(self, chain: tuple[Synonym, ...]) -> tuple[Synonym, SourcedText] | None:
         """The first text in order of precedence, and within a source in order of the chain."""
         for texts, source in self.sourced():
             for synonym in chain:
                 if (text := texts.get(synonym.name)) is not None:
-                    return synonym, Sourced(synonym.name, text, source)
+                    return synonym, SourcedText(synonym.name, text, source)
         return None
 
     def effective(self) -> dict[str, str]:
@@ -86,16 +86,16 @@ class BrokerLayers:
         return texts
 
 
-def topic_text(name: str, overrides: Mapping[str, str], layers: BrokerLayers) -> Sourced | None:
+def topic_text(name: str, overrides: Mapping[str, str], layers: BrokerLayers) -> SourcedText | None:
     """The effective text of one topic setting, and its source."""
     if (text := overrides.get(name)) is not None:
-        return Sourced(name, text, ConfigSource.TOPIC)
+        return SourcedText(name, text, ConfigSource.TOPIC)
     found = layers.find(TOPIC_SYNONYMS.get(name, ()))
     if found is not None:
         synonym, sourced = found
-        return Sourced(name, _converted(synonym, sourced.text), sourced.source)
+        return SourcedText(name, _converted(synonym, sourced.text), sourced.source)
     default = TOPIC_OPTIONS[name].default_text
-    return None if default is None else Sourced(name, default, ConfigSource.DEFAULT)
+    return None if default is None else SourcedText(name, default, ConfigSource.DEFAULT)
 
 
 def _converted(synonym: Synonym, text: str) -> str:

@@ -43,7 +43,7 @@ class LoadedConfig:
     notices: tuple[str, ...]
 
 
-class Given(NamedTuple):
+class GivenSetting(NamedTuple):
     """One setting as it was given."""
 
     name: str
@@ -78,33 +78,33 @@ def load_config(
     return LoadedConfig(config, listeners, BrokerLayers({}, {}, static, defaults), tuple(notices))
 
 
-def _from_file(file: PropertiesFile) -> list[Given]:
+def _from_file(file: PropertiesFile) -> list[GivenSetting]:
     try:
         values = parse_properties(file.content)
     except ValueError as error:
         raise InvalidOption(f"{file.name}: {error}") from error
-    return [Given(name, text, file.name) for name, text in values.items()]
+    return [GivenSetting(name, text, file.name) for name, text in values.items()]
 
 
-def _from_environment(environment: Mapping[str, str]) -> list[Given]:
+def _from_environment(environment: Mapping[str, str]) -> list[GivenSetting]:
     return [
-        Given(_ENVIRONMENT_NAMES[variable], text, variable)
+        GivenSetting(_ENVIRONMENT_NAMES[variable], text, variable)
         for variable, text in environment.items()
         if variable in _ENVIRONMENT_NAMES
     ]
 
 
-def _from_command_line(settings: Iterable[str]) -> list[Given]:
+def _from_command_line(settings: Iterable[str]) -> list[GivenSetting]:
     given = []
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals or not name.strip():
             raise InvalidOption(f"{COMMAND_LINE} {setting}: expected name=value")
-        given.append(Given(name.strip(), text, COMMAND_LINE))
+        given.append(GivenSetting(name.strip(), text, COMMAND_LINE))
     return given
 
 
-def _problem_with_key(given: Given) -> str | None:
+def _problem_with_key(given: GivenSetting) -> str | None:
     if is_without_meaning(given.name, given.text):
         return None
     if (feature := refused_for(given.name)) is not None:
@@ -125,18 +125,18 @@ def _with_one_id(static: dict[str, str]) -> dict[str, str]:
     return {"node.id": given[0], "broker.id": given[0]} | static if given else static
 
 
-def _with_place(problem: Problem, known: Mapping[str, Given]) -> str:
+def _with_place(problem: Problem, known: Mapping[str, GivenSetting]) -> str:
     """With the file, variable or argument of the first of its settings."""
     place = next((known[name].place for name in problem.settings if name in known), None)
     return problem.message if place is None else f"{place}: {problem.message}"
 
 
-def _controller_names(last: Mapping[str, Given]) -> list[str]:
+def _controller_names(last: Mapping[str, GivenSetting]) -> list[str]:
     given = last.get("controller.listener.names")
     return [] if given is None else [name.strip().upper() for name in given.text.split(",")]
 
 
-def _notices(others: list[Given]) -> list[str]:
+def _notices(others: list[GivenSetting]) -> list[str]:
     """One notice per place, with all keys that have no meaning here."""
     by_place: dict[str, list[str]] = {}
     for each in others:

@@ -24,9 +24,9 @@ from ottla.controller.config_checks import (
     check_topic_config,
 )
 from ottla.controller.config_room import ConfigRoom
-from ottla.controller.decision import CHANGED_MAX, Decision, Refused, check_count, quoted
+from ottla.controller.decision import CHANGED_MAX, Decision, ItemRejected, check_count, quoted
 from ottla.controller.eligible_replicas import MIN_IN_SYNC, records_for_new_min_in_sync
-from ottla.controller.state import State
+from ottla.controller.state import ControllerState
 from ottla.metadata.records import (
     ALL_BROKERS,
     ConfigChanged,
@@ -54,18 +54,18 @@ _LISTS = {ResourceType.TOPIC: TOPIC_OPTIONS, ResourceType.BROKER: BROKER_OPTIONS
 _CLUSTER_FORBIDDEN = ErrorCode.CLUSTER_AUTHORIZATION_FAILED, "Cluster authorization failed."
 
 
-class Change(NamedTuple):
+class SettingChange(NamedTuple):
     name: str
     operation: int
     value: str | None
 
 
-class Asked(NamedTuple):
+class ResourceChange(NamedTuple):
     """One resource of a request."""
 
     type: int
     name: str
-    changes: tuple[Change, ...]
+    changes: tuple[SettingChange, ...]
     is_replacement: bool  # whether settings that are not listed are removed
 
 
@@ -74,7 +74,7 @@ def anything_allowed(_resource: ConfigResource) -> bool:
 
 
 def decide_incremental_alter_configs(
-    state: State,
+    state: ControllerState,
     request: incremental_request.IncrementalAlterConfigsRequest,
     broker_id: int,
     *,
@@ -84,10 +84,10 @@ def decide_incremental_alter_configs(
     through it."""
     _check_counts(request.resources)
     asked = [
-        Asked(
+        ResourceChange(
             each.resource_type,
             each.resource_name,
-            tuple(Change(c.name, c.config_operation, c.value) for c in each.configs),
+            tuple(SettingChange(c.name, c.config_operation, c.value) for c in each.configs),
             is_replacement=False,
         )
         for each in request.resources
@@ -102,7 +102,7 @@ def decide_incremental_alter_configs(
 
 
 def decide_alter_configs(
-    state: State,
+    state: ControllerState,
     request: legacy_request.AlterConfigsRequest,
     broker_id: int,
     *,
@@ -110,10 +110,10 @@ def decide_alter_configs(
 ) -> Decision[legacy_response.AlterConfigsResponse]:
     _check_counts(request.resources)
     asked = [
-        Asked(
+        ResourceChange(
             each.resource_type,
             each.resource_name,
-            tuple(Change(config.name, SET, config.value) for config in each.configs),
+            tuple(SettingChange(config.name, SET, config.value) for config in each.configs),
             is_replacement=True,
         )
         for each in request.resources
@@ -136,7 +136,7 @@ def _check_counts(
 
 
 def _decide(
-    state: State, asked: Sequence[Asked], broker_id: int, may_alter: MayAlter
+    state: ControllerState, asked: Sequence[ResourceChange], broker_id: int, may_alter: MayAlter
 ) -> tuple[tuple[Record, ...], list[tuple[ErrorCode, str | None]]]:
     counts = Counter((each.type, each.name) for each in asked)
     room = ConfigRoom(state)
@@ -156,13 +156,13 @@ def _decide(
 
 
 def _changes_of(
-    state: State, asked: Asked, broker_id: int, may_alter: MayAlter
+    state: ControllerState, asked: ResourceChange, broker_id: int, may_alter: MayAlter
 ) -> list[ConfigChanged]:
     resource = _resource_of(asked)
     if resource.type is ResourceType.BROKER and resource.name:
         _check_is_this_broker(resource.name, broker_id)
     if not may_alter(resource):
-        raise Refused(*_FORBIDDEN.get(resource.type, _CLUSTER_FORBIDDEN))
+        raise ItemRejected(*_FORBIDDEN.get(resource.type, _CLUSTER_FORBIDDEN))
     old = state.image.config(resource)
     new = _new_settings(resource, asked, old)
     _check(state, resource, new)
@@ -172,7 +172,7 @@ def _changes_of(
     return [ConfigChanged(resource, name, new.get(name)) for name in touched]
 
 
-def _resource_of(asked: Asked) -> ConfigResource:
+def _resource_of(asked: ResourceChange) -> ConfigResource:
     names = [change.name for change in asked.changes]
     if len(set(names)) != len(names):
         raise _invalid_request("Error due to duplicate config keys")
@@ -202,7 +202,9 @@ def _check_is_this_broker(name: str, broker_id: int) -> None:
         raise _invalid_request(what)
 
 
-def _new_settings(resource: ConfigResource, asked: Asked, old: Mapping[str, str]) -> dict[str, str]:
+def _new_settings(
+    resource: ConfigResource, asked: ResourceChange, old: Mapping[str, str]
+) -> dict[str, str]:
     new = {} if asked.is_replacement else dict(old)
     for change in asked.changes:
         match change.operation:
@@ -216,7 +218,7 @@ def _new_settings(resource: ConfigResource, asked: Asked, old: Mapping[str, str]
     return new
 
 
-def _parts_of(resource: ConfigResource, change: Change, old: Mapping[str, str]) -> list[str]:
+def _parts_of(resource: ConfigResource, change: SettingChange, old: Mapping[str, str]) -> list[str]:
     """The elements of a list after appending or subtracting."""
     default = _list_default(resource, change)
     parts = [part for part in old.get(change.name, default).split(",") if part]
@@ -226,7 +228,7 @@ def _parts_of(resource: ConfigResource, change: Change, old: Mapping[str, str]) 
     return [part for part in parts if part not in named]
 
 
-def _list_default(resource: ConfigResource, change: Change) -> str:
+def _list_default(resource: ConfigResource, change: SettingChange) -> str:
     option = _LISTS.get(resource.type, _NO_OPTIONS).get(change.name)
     if option is not None and option.kind.name == LIST.name:
         return option.default_text or ""
@@ -237,11 +239,11 @@ def _list_default(resource: ConfigResource, change: Change) -> str:
         what = f"Config value {operation.lower()} is not allowed for config key: {change.name}"
     else:
         what = f"Can't {operation} to key {quoted(change.name)} because its type is not LIST."
-    raise Refused(ErrorCode.INVALID_CONFIG, what)
+    raise ItemRejected(ErrorCode.INVALID_CONFIG, what)
 
 
 def _touched(
-    asked: Asked, old: Mapping[str, str], new: Mapping[str, str], *, is_broker: bool
+    asked: ResourceChange, old: Mapping[str, str], new: Mapping[str, str], *, is_broker: bool
 ) -> Iterable[str]:
     """Names that get a record. Those of a broker always do: setting a value again reloads its
     files."""
@@ -250,7 +252,7 @@ def _touched(
     return [name for name in named if is_broker or old.get(name) != new.get(name)] + gone
 
 
-def _check(state: State, resource: ConfigResource, new: Mapping[str, str]) -> None:
+def _check(state: ControllerState, resource: ConfigResource, new: Mapping[str, str]) -> None:
     name = resource.name
     match resource.type:
         case ResourceType.TOPIC:
@@ -260,7 +262,7 @@ def _check(state: State, resource: ConfigResource, new: Mapping[str, str]) -> No
             check_topic_config(new, state.topic_defaults)
             if state.image.topic(name) is None:
                 what = f"The topic '{name}' does not exist."
-                raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, what)
+                raise ItemRejected(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, what)
         case ResourceType.GROUP:
             if not name:
                 raise _invalid_request("Default group resources are not allowed.")
@@ -275,7 +277,7 @@ def _check(state: State, resource: ConfigResource, new: Mapping[str, str]) -> No
 
 def _check_min_in_sync(
     resource: ConfigResource,
-    changes: tuple[Change, ...],
+    changes: tuple[SettingChange, ...],
     old: Mapping[str, str],
     new: Mapping[str, str],
 ) -> None:
@@ -284,11 +286,11 @@ def _check_min_in_sync(
         return
     if resource != ALL_BROKERS and any(change.name == MIN_IN_SYNC for change in changes):
         what = f"Broker-level {MIN_IN_SYNC} cannot be altered while ELR is enabled."
-        raise Refused(ErrorCode.INVALID_CONFIG, what)
+        raise ItemRejected(ErrorCode.INVALID_CONFIG, what)
     if resource == ALL_BROKERS and MIN_IN_SYNC in old and MIN_IN_SYNC not in new:
         what = f"Cluster-level {MIN_IN_SYNC} cannot be removed while ELR is enabled."
-        raise Refused(ErrorCode.INVALID_CONFIG, what)
+        raise ItemRejected(ErrorCode.INVALID_CONFIG, what)
 
 
-def _invalid_request(message: str) -> Refused:
-    return Refused(ErrorCode.INVALID_REQUEST, message)
+def _invalid_request(message: str) -> ItemRejected:
+    return ItemRejected(ErrorCode.INVALID_REQUEST, message)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from ottla.base.ids import TopicId
 from ottla.controller.decision import Decision
-from ottla.controller.elections import Election, Wanted, decide_change, rules_for
-from ottla.controller.state import State
-from ottla.metadata.entities import Partition, Topic
+from ottla.controller.elections import Election, PartitionTarget, decide_change, rules_for
+from ottla.controller.state import ControllerState
+from ottla.metadata.entities import PartitionRegistration, Topic
 from ottla.metadata.records import RECOVERED, RECOVERING, PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages import alter_partition_response as response
@@ -24,7 +24,7 @@ ANY_EPOCH = -1
 
 
 def decide_alter_partition(
-    state: State, request: AlterPartitionRequest, version: int
+    state: ControllerState, request: AlterPartitionRequest, version: int
 ) -> Decision[response.AlterPartitionResponse]:
     """BrokerError if the broker epoch is not current."""
     state.check_broker_epoch(request.broker_id, request.broker_epoch)
@@ -40,7 +40,7 @@ def decide_alter_partition(
 
 
 class _Alteration:
-    def __init__(self, state: State, broker_id: int, version: int) -> None:
+    def __init__(self, state: ControllerState, broker_id: int, version: int) -> None:
         self._state = state
         self._broker_id = broker_id
         self._version = version
@@ -69,7 +69,7 @@ class _Alteration:
         return list(data.new_isr_with_epochs)
 
     def _fault(
-        self, partition: Partition, data: PartitionData, in_sync: list[BrokerState]
+        self, partition: PartitionRegistration, data: PartitionData, in_sync: list[BrokerState]
     ) -> ErrorCode:
         # A higher epoch comes from another controller whose records are not here yet.
         if data.leader_epoch > partition.leader_epoch:
@@ -99,7 +99,7 @@ class _Alteration:
         self, topic: Topic, index: int, data: PartitionData, in_sync: list[BrokerState]
     ) -> response.PartitionData:
         partition = topic.partitions[index]
-        wanted = Wanted.as_is(partition)
+        wanted = PartitionTarget.as_is(partition)
         wanted.in_sync = tuple(each.broker_id for each in in_sync)
         wanted.recovery = data.leader_recovery_state
         if self._state.may_elect_uncleanly(topic):
@@ -124,7 +124,7 @@ class _Alteration:
         )
 
 
-def _is_right(partition: Partition, data: PartitionData, in_sync: list[int]) -> bool:
+def _is_right(partition: PartitionRegistration, data: PartitionData, in_sync: list[int]) -> bool:
     """Replicas without duplicates, including the leader; a recovery can only end."""
     if not in_sync or len(set(in_sync)) != len(in_sync):
         return False

@@ -12,8 +12,8 @@ from ipaddress import ip_address
 from types import MappingProxyType
 
 from ottla.config.options import INT32_MAX, INT64_MAX
-from ottla.controller.decision import CHANGED_MAX, Decision, Refused, check_count, quoted
-from ottla.controller.state import State
+from ottla.controller.decision import CHANGED_MAX, Decision, ItemRejected, check_count, quoted
+from ottla.controller.state import ControllerState
 from ottla.metadata.records import QuotaChanged, QuotaEntity
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -42,7 +42,7 @@ IP_KEYS: Mapping[str, tuple[str, int] | None] = MappingProxyType(
 
 
 def decide_alter_client_quotas(
-    state: State, request: AlterClientQuotasRequest
+    state: ControllerState, request: AlterClientQuotasRequest
 ) -> Decision[response.AlterClientQuotasResponse]:
     check_count(len(request.entries), CHANGED_MAX)
     records: list[QuotaChanged] = []
@@ -77,7 +77,9 @@ def entity_of(entry: EntryData) -> QuotaEntity:
     return (*known, *((kind, name) for kind, name in names.items() if kind not in _TYPE_ORDER))
 
 
-def _changes_of(state: State, entity: QuotaEntity, entry: EntryData) -> list[QuotaChanged]:
+def _changes_of(
+    state: ControllerState, entity: QuotaEntity, entry: EntryData
+) -> list[QuotaChanged]:
     limits = state.image.quotas.get(entity, {})
     keys = _keys_for(entity)
     changes = []
@@ -92,11 +94,11 @@ def _changes_of(state: State, entity: QuotaEntity, entry: EntryData) -> list[Quo
     return changes
 
 
-def _check_room(state: State, new_entities: int) -> None:
+def _check_room(state: ControllerState, new_entities: int) -> None:
     limit = state.config.ottla_quota_entities_max
     if len(state.image.quotas) + new_entities >= limit:
         what = f"There may be quotas of {limit} entities (ottla.quota.entities.max)."
-        raise Refused(ErrorCode.POLICY_VIOLATION, what)
+        raise ItemRejected(ErrorCode.POLICY_VIOLATION, what)
 
 
 def _keys_for(entity: QuotaEntity) -> Mapping[str, tuple[str, int] | None]:
@@ -150,5 +152,5 @@ def _shown(entity: QuotaEntity) -> str:
     return f"ClientQuotaEntity(entries={{{names}}})"
 
 
-def _refused(message: str) -> Refused:
-    return Refused(ErrorCode.INVALID_REQUEST, message)
+def _refused(message: str) -> ItemRejected:
+    return ItemRejected(ErrorCode.INVALID_REQUEST, message)

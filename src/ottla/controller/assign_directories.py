@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from ottla.base.ids import TopicId
 from ottla.controller.decision import Decision
-from ottla.controller.elections import Election, Wanted, decide_change, rules_for
-from ottla.controller.state import State
-from ottla.metadata.entities import Broker, Topic
+from ottla.controller.elections import Election, PartitionTarget, decide_change, rules_for
+from ottla.controller.state import ControllerState
+from ottla.metadata.entities import BrokerRegistration, Topic
 from ottla.metadata.records import PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages import assign_replicas_to_dirs_response as response
@@ -18,7 +18,7 @@ from ottla.protocol.messages.assign_replicas_to_dirs_request import AssignReplic
 
 
 def decide_assign_directories(
-    state: State, request: AssignReplicasToDirsRequest
+    state: ControllerState, request: AssignReplicasToDirsRequest
 ) -> Decision[response.AssignReplicasToDirsResponse]:
     state.check_broker_epoch(request.broker_id, request.broker_epoch)
     broker = state.image.brokers[request.broker_id]
@@ -43,7 +43,9 @@ def decide_assign_directories(
     return Decision(tuple(each for each in records.values() if each is not None), answer)
 
 
-def _fault(state: State, broker: Broker, topic_id: TopicId, index: int) -> ErrorCode:
+def _fault(
+    state: ControllerState, broker: BrokerRegistration, topic_id: TopicId, index: int
+) -> ErrorCode:
     topic = state.image.topic_by_id(topic_id)
     if topic is None:
         return ErrorCode.UNKNOWN_TOPIC_ID
@@ -55,10 +57,14 @@ def _fault(state: State, broker: Broker, topic_id: TopicId, index: int) -> Error
 
 
 def _assign(
-    state: State, broker: Broker, topic: Topic, index: int, directory_id: bytes
+    state: ControllerState,
+    broker: BrokerRegistration,
+    topic: Topic,
+    index: int,
+    directory_id: bytes,
 ) -> PartitionChanged | None:
     partition = topic.partitions[index]
-    wanted = Wanted.as_is(partition)
+    wanted = PartitionTarget.as_is(partition)
     wanted.directories[broker.id] = directory_id
     if not broker.has_directory(directory_id):
         wanted.in_sync = tuple(each for each in wanted.in_sync if each != broker.id)

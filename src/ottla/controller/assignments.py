@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ottla.base.ids import TopicId
-from ottla.controller.decision import Refused
+from ottla.controller.decision import ItemRejected
 from ottla.controller.elections import directory_of
 from ottla.controller.placement import candidates, place
-from ottla.controller.state import State
+from ottla.controller.state import ControllerState
 from ottla.metadata.records import PartitionCreated
 from ottla.protocol.error_codes import ErrorCode
 
 
-def check_replicas(state: State, replicas: Sequence[int], factor: int | None = None) -> None:
+def check_replicas(
+    state: ControllerState, replicas: Sequence[int], factor: int | None = None
+) -> None:
     """Refused unless these brokers exist, without duplicates, with the same count as in other
     partitions."""
     if not replicas:
@@ -27,7 +29,7 @@ def check_replicas(state: State, replicas: Sequence[int], factor: int | None = N
         )
 
 
-def _check_brokers(state: State, replicas: Sequence[int]) -> None:
+def _check_brokers(state: ControllerState, replicas: Sequence[int]) -> None:
     """Reports the smallest unknown id, without sorting a list that may be large."""
     seen: set[int] = set()
     unknown: int | None = None
@@ -51,7 +53,7 @@ def _check_brokers(state: State, replicas: Sequence[int]) -> None:
 
 
 def chosen_partition(
-    state: State, topic_id: TopicId, index: int, replicas: Sequence[int]
+    state: ControllerState, topic_id: TopicId, index: int, replicas: Sequence[int]
 ) -> PartitionCreated:
     """A new partition on explicitly assigned brokers."""
     if not any(state.image.is_active(each) for each in replicas):
@@ -63,13 +65,13 @@ def chosen_partition(
 
 
 def placed_partitions(
-    state: State, topic_id: TopicId, first: int, count: int, factor: int
+    state: ControllerState, topic_id: TopicId, first: int, count: int, factor: int
 ) -> list[PartitionCreated]:
     """New partitions on brokers chosen by the placement."""
     placements = place(candidates(state.image.brokers.values()), count, factor, state.rng)
     for replicas in placements:
         if not any(state.image.is_active(each) for each in replicas):
-            raise Refused(
+            raise ItemRejected(
                 ErrorCode.INVALID_REPLICATION_FACTOR,
                 f"Unable to replicate the partition {factor} time(s): All brokers are currently "
                 "fenced or in controlled shutdown.",
@@ -81,7 +83,7 @@ def placed_partitions(
 
 
 def _new_partition(
-    state: State, topic_id: TopicId, index: int, replicas: Sequence[int]
+    state: ControllerState, topic_id: TopicId, index: int, replicas: Sequence[int]
 ) -> PartitionCreated:
     in_sync = tuple(each for each in replicas if state.image.is_active(each))
     return PartitionCreated(
@@ -94,5 +96,5 @@ def _new_partition(
     )
 
 
-def _refused(message: str) -> Refused:
-    return Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
+def _refused(message: str) -> ItemRejected:
+    return ItemRejected(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ottla.controller.decision import Decision
-from ottla.controller.elections import TopicRules, Wanted, decide_change
+from ottla.controller.elections import PartitionTarget, TopicRules, decide_change
 from ottla.controller.registration import check_registration, registration_record
-from ottla.controller.state import State
-from ottla.metadata.entities import Broker, Partition, Topic
+from ottla.controller.state import ControllerState
+from ottla.metadata.entities import BrokerRegistration, PartitionRegistration, Topic
 from ottla.metadata.records import BrokerChanged, BrokerUnregistered, PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -22,7 +22,7 @@ from ottla.protocol.messages.broker_registration_request import BrokerRegistrati
 
 
 def decide_register_broker(
-    state: State,
+    state: ControllerState,
     request: BrokerRegistrationRequest,
     *,
     has_session: bool,
@@ -42,25 +42,27 @@ def decide_register_broker(
     epoch = state.image.offset
     record = registration_record(request, epoch, is_fenced=not is_ready)
     is_clean = previous is None or previous.epoch == request.previous_broker_epoch
-    changes = _after_stop(state, Broker.registered(record), is_clean=is_clean)
+    changes = _after_stop(state, BrokerRegistration.registered(record), is_clean=is_clean)
     return Decision((record, *changes), epoch)
 
 
-def _after_stop(state: State, broker: Broker, *, is_clean: bool) -> list[PartitionChanged]:
+def _after_stop(
+    state: ControllerState, broker: BrokerRegistration, *, is_clean: bool
+) -> list[PartitionChanged]:
     """The changes for a broker that was stopped, possibly without a controlled shutdown."""
     if is_clean and broker.is_active:
         return _change_all(state, _without_leader, broker)
     if is_clean:
         return _drop(state, broker)
 
-    def concerns(partition: Partition) -> bool:
+    def concerns(partition: PartitionRegistration) -> bool:
         is_up_for_election = broker.is_active and not partition.has_leader
         return is_up_for_election or _had_everything(partition, broker.id)
 
     return _change_all(state, concerns, broker, is_dropped=True, is_unclean=True)
 
 
-def decide_unfence_broker(state: State, broker_id: int, epoch: int) -> Decision[None]:
+def decide_unfence_broker(state: ControllerState, broker_id: int, epoch: int) -> Decision[None]:
     """A broker has caught up, and becomes leader of partitions without one."""
     state.check_broker_epoch(broker_id, epoch)
     broker = _registered(state, broker_id)
@@ -71,7 +73,7 @@ def decide_unfence_broker(state: State, broker_id: int, epoch: int) -> Decision[
     return Decision((record, *changes), None)
 
 
-def decide_fence_broker(state: State, broker_id: int) -> Decision[None]:
+def decide_fence_broker(state: ControllerState, broker_id: int) -> Decision[None]:
     """A broker's session expired: elect other leaders for its partitions."""
     broker = _registered(state, broker_id)
     if broker.is_fenced:
@@ -80,7 +82,9 @@ def decide_fence_broker(state: State, broker_id: int) -> Decision[None]:
     return Decision((*_drop(state, broker.changed(record)), record), None)
 
 
-def decide_controlled_shutdown(state: State, broker_id: int, epoch: int) -> Decision[bool]:
+def decide_controlled_shutdown(
+    state: ControllerState, broker_id: int, epoch: int
+) -> Decision[bool]:
     """A broker requests to stop. The answer is whether it leads nothing any more and may stop."""
     state.check_broker_epoch(broker_id, epoch)
     broker = _registered(state, broker_id)
@@ -96,7 +100,7 @@ def decide_controlled_shutdown(state: State, broker_id: int, epoch: int) -> Deci
     return Decision((record, *changes), not leads)
 
 
-def decide_unregister_broker(state: State, broker_id: int) -> Decision[None]:
+def decide_unregister_broker(state: ControllerState, broker_id: int) -> Decision[None]:
     """Remove a broker permanently. BrokerError if it does not exist."""
     broker = _registered(state, broker_id)
     changes = _change_all(
@@ -110,7 +114,7 @@ def decide_unregister_broker(state: State, broker_id: int) -> Decision[None]:
 
 
 def decide_directories_offline(
-    state: State, broker_id: int, epoch: int, offline: Iterable[bytes]
+    state: ControllerState, broker_id: int, epoch: int, offline: Iterable[bytes]
 ) -> Decision[None]:
     """Directories of a broker failed: elect other leaders for their partitions."""
     state.check_broker_epoch(broker_id, epoch)
@@ -121,7 +125,7 @@ def decide_directories_offline(
     left = tuple(each for each in broker.log_directories if each not in lost)
     record = BrokerChanged(broker_id, epoch, log_directories=left)
 
-    def concerns(partition: Partition) -> bool:
+    def concerns(partition: PartitionRegistration) -> bool:
         is_lost = partition.directory_of(broker_id) in lost
         return is_lost and broker_id in partition.in_sync_replicas
 
@@ -129,32 +133,32 @@ def decide_directories_offline(
     return Decision((*changes, record), None)
 
 
-def _drop(state: State, broker: Broker) -> list[PartitionChanged]:
+def _drop(state: ControllerState, broker: BrokerRegistration) -> list[PartitionChanged]:
     """Remove the broker from all in-sync replicas; it stays eligible where it has all committed
     records."""
 
-    def concerns(partition: Partition) -> bool:
+    def concerns(partition: PartitionRegistration) -> bool:
         return broker.id in partition.in_sync_replicas
 
     return _change_all(state, concerns, broker, is_dropped=True)
 
 
 def _change_all(
-    state: State,
-    concerns: Callable[[Partition], bool],
-    broker: Broker,
+    state: ControllerState,
+    concerns: Callable[[PartitionRegistration], bool],
+    broker: BrokerRegistration,
     *,
     is_dropped: bool = False,
     is_unclean: bool = False,
 ) -> list[PartitionChanged]:
     """The partition changes that follow from a change of one broker. `broker` is its new state."""
 
-    def broker_of(broker_id: int) -> Broker | None:
+    def broker_of(broker_id: int) -> BrokerRegistration | None:
         return broker if broker_id == broker.id else state.image.broker(broker_id)
 
     def change(topic: Topic, index: int, settings: TopicRules) -> PartitionChanged | None:
         partition = topic.partitions[index]
-        wanted = Wanted.as_is(partition)
+        wanted = PartitionTarget.as_is(partition)
         wanted.election = settings.election
         if is_dropped:
             wanted.in_sync = tuple(each for each in wanted.in_sync if each != broker.id)
@@ -172,15 +176,15 @@ def _change_all(
     return [each for each in changes if each is not None]
 
 
-def _without_leader(partition: Partition) -> bool:
+def _without_leader(partition: PartitionRegistration) -> bool:
     return not partition.has_leader
 
 
-def _had_everything(partition: Partition, broker_id: int) -> bool:
+def _had_everything(partition: PartitionRegistration, broker_id: int) -> bool:
     return broker_id in partition.in_sync_replicas or broker_id in partition.eligible_replicas
 
 
-def _registered(state: State, broker_id: int) -> Broker:
+def _registered(state: ControllerState, broker_id: int) -> BrokerRegistration:
     broker = state.image.broker(broker_id)
     if broker is None:
         what = f"Broker ID {broker_id} is not currently registered"

@@ -24,7 +24,7 @@ from ottla.config.resource_options import (
     TOPIC_OPTIONS,
     parse_match,
 )
-from ottla.controller.decision import Refused, quoted
+from ottla.controller.decision import ItemRejected, quoted
 from ottla.protocol.error_codes import ErrorCode
 
 VALUE_BYTES_MAX = 32767
@@ -84,7 +84,7 @@ def check_client_metrics_config(configs: Mapping[str, str]) -> None:
     for name in configs:
         if name not in CLIENT_METRICS_OPTIONS:
             what = f"Unknown client metrics configuration: {quoted(name)}"
-            raise Refused(ErrorCode.INVALID_REQUEST, what)
+            raise ItemRejected(ErrorCode.INVALID_REQUEST, what)
     try:
         values = {name: CLIENT_METRICS_OPTIONS[name].parse(text) for name, text in configs.items()}
         _check_interval(values.get("interval.ms", METRICS_INTERVAL_MAX_MS))
@@ -102,7 +102,7 @@ def _check_metrics(names: Sequence[str]) -> None:
 
 def _check_interval(interval_ms: int) -> None:
     if not METRICS_INTERVAL_MIN_MS <= interval_ms <= METRICS_INTERVAL_MAX_MS:
-        raise Refused(
+        raise ItemRejected(
             ErrorCode.INVALID_REQUEST,
             f"Invalid value {interval_ms} for interval.ms, interval must be between "
             f"{METRICS_INTERVAL_MIN_MS} and {METRICS_INTERVAL_MAX_MS} (1 hour)",
@@ -116,7 +116,7 @@ def check_broker_config(
     try:
         check_dynamic(configs, layers, is_one_broker=is_one_broker)
     except InvalidOption as error:
-        raise Refused(ErrorCode.INVALID_REQUEST, str(error)) from error
+        raise ItemRejected(ErrorCode.INVALID_REQUEST, str(error)) from error
 
 
 def _check_sizes(configs: Mapping[str, str]) -> None:
@@ -129,5 +129,5 @@ def _check_sizes(configs: Mapping[str, str]) -> None:
         )
 
 
-def _invalid(message: str) -> Refused:
-    return Refused(ErrorCode.INVALID_CONFIG, message)
+def _invalid(message: str) -> ItemRejected:
+    return ItemRejected(ErrorCode.INVALID_CONFIG, message)

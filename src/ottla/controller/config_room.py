@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ottla.controller.decision import Refused
-from ottla.controller.state import State
+from ottla.controller.decision import ItemRejected
+from ottla.controller.state import ControllerState
 from ottla.metadata.image import setting_bytes
 from ottla.metadata.records import ConfigChanged, ConfigResource, ResourceType
 from ottla.protocol.error_codes import ErrorCode
@@ -14,7 +14,7 @@ from ottla.protocol.error_codes import ErrorCode
 class ConfigRoom:
     """The remaining capacity, for the changes of one request. Each resource occurs at most once."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: ControllerState) -> None:
         self._state = state
         self._config_bytes = state.image.config_bytes
         self._subscriptions = state.image.client_metrics_count
@@ -38,7 +38,7 @@ class ConfigRoom:
         limit = self._state.config.ottla_config_bytes_max
         if grown > 0 and self._config_bytes + grown > limit:
             what = f"All settings may take {limit} bytes together (ottla.config.bytes.max)."
-            raise Refused(ErrorCode.POLICY_VIOLATION, what)
+            raise ItemRejected(ErrorCode.POLICY_VIOLATION, what)
 
     def _is_new_subscription(self, resource: ConfigResource | None) -> bool:
         if resource is None or resource.type is not ResourceType.CLIENT_METRICS:
@@ -52,4 +52,4 @@ class ConfigRoom:
                 f"There may be {limit} subscriptions to metrics of clients "
                 "(ottla.client.metrics.subscriptions.max)."
             )
-            raise Refused(ErrorCode.POLICY_VIOLATION, what)
+            raise ItemRejected(ErrorCode.POLICY_VIOLATION, what)

@@ -26,9 +26,9 @@ from ottla.base.scheduling.threads import Threads
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.layers import BrokerLayers
 from ottla.controller.decision import Decision
-from ottla.controller.state import RandomSource, State
+from ottla.controller.state import ControllerState, RandomSource
 from ottla.metadata.changes import Changes
-from ottla.metadata.continuity import Known, load_known
+from ottla.metadata.continuity import KnownState, load_known
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLog, NoRoom
 from ottla.metadata.publisher import Publisher
@@ -46,7 +46,7 @@ APPLIED_HERE_MAX = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ControllerSettings:
     """Settings of the broker that the controller uses."""
 
     node_id: int
@@ -58,7 +58,7 @@ class Settings:
 
 @dataclass(slots=True)
 class _Event(Generic[T]):
-    decide: Callable[[State], Decision[T]]
+    decide: Callable[[ControllerState], Decision[T]]
     answered: asyncio.Future[T]
     is_large: bool = False
 
@@ -82,7 +82,7 @@ class _Round:
 
 class Controller:
     def __init__(
-        self, log: MetadataLog, publisher: Publisher, settings: Settings, threads: Threads
+        self, log: MetadataLog, publisher: Publisher, settings: ControllerSettings, threads: Threads
     ) -> None:
         self._log = log
         self._publisher = publisher
@@ -101,7 +101,9 @@ class Controller:
     def epoch(self) -> int:
         return self._epoch
 
-    async def decide(self, decide: Callable[[State], Decision[T]], *, is_large: bool = False) -> T:
+    async def decide(
+        self, decide: Callable[[ControllerState], Decision[T]], *, is_large: bool = False
+    ) -> T:
         """The answer to an event, once its records are durable. BrokerError if that fails.
 
         A large event is decided in a thread: the image has no other user.
@@ -216,9 +218,9 @@ class Controller:
         except Exception:
             log.exception("bug while a snapshot was written, the metadata log goes on without")
 
-    def _state(self, image: Image) -> State:
+    def _state(self, image: Image) -> ControllerState:
         settings = self._settings
-        return State(
+        return ControllerState(
             image,
             settings.node_id,
             settings.config,
@@ -239,7 +241,7 @@ class Controller:
 
     async def _reload(self) -> None:
         """Continue from the content of the log, whether or not the failed batch is in it."""
-        image = await load_known(self._log, Known.of(self._publisher.image))
+        image = await load_known(self._log, KnownState.of(self._publisher.image))
         self._publisher.replace(image.copy())
         self.activate(image, self._epoch + 1)
 

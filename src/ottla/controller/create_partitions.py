@@ -8,14 +8,14 @@ from ottla.controller.assignments import check_replicas, chosen_partition, place
 from ottla.controller.decision import (
     Charge,
     Decision,
-    Permit,
-    Refused,
+    IsAllowed,
+    ItemRejected,
+    allow_all,
     check_count,
-    everyone,
-    nothing_charged,
+    no_quota,
     refuse_too_many,
 )
-from ottla.controller.state import State
+from ottla.controller.state import ControllerState
 from ottla.metadata.entities import Topic
 from ottla.metadata.records import PartitionCreated
 from ottla.protocol.error_codes import ErrorCode
@@ -31,11 +31,11 @@ from ottla.protocol.messages.create_partitions_response import (
 
 
 def decide_create_partitions(
-    state: State,
+    state: ControllerState,
     request: CreatePartitionsRequest,
     *,
-    may_alter: Permit = everyone,
-    charge: Charge = nothing_charged,
+    may_alter: IsAllowed = allow_all,
+    charge: Charge = no_quota,
 ) -> Decision[CreatePartitionsResponse]:
     check_count(len(request.topics))
     counts = Counter(topic.name for topic in request.topics)
@@ -44,9 +44,9 @@ def decide_create_partitions(
     for topic in request.topics:
         try:
             if counts[topic.name] > 1:
-                raise Refused(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+                raise ItemRejected(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
             if not may_alter(topic.name):
-                raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+                raise ItemRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
             records += _new_partitions(state, topic, len(records), charge)
             results[topic.name] = CreatePartitionsTopicResult(topic.name)
         except BrokerError as refused:
@@ -58,17 +58,17 @@ def decide_create_partitions(
 
 
 def _new_partitions(
-    state: State, wanted: CreatePartitionsTopic, others: int, charge: Charge
+    state: ControllerState, wanted: CreatePartitionsTopic, others: int, charge: Charge
 ) -> list[PartitionCreated]:
     topic = state.image.topic(wanted.name)
     if topic is None:
-        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        raise ItemRejected(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     additional = _additional(topic, wanted)
     refuse_too_many(others + additional)
     limit = state.config.ottla_partitions_max
     if state.image.partition_count + others + additional > limit:
         what = f"The cluster may have {limit} partitions (ottla.partitions.max)."
-        raise Refused(ErrorCode.POLICY_VIOLATION, what)
+        raise ItemRejected(ErrorCode.POLICY_VIOLATION, what)
     charge(additional)
     first, factor = len(topic.partitions), topic.replication_factor
     if wanted.assignments is None:
@@ -84,16 +84,16 @@ def _new_partitions(
 def _additional(topic: Topic, wanted: CreatePartitionsTopic) -> int:
     count = len(topic.partitions)
     if wanted.count == count:
-        raise Refused(ErrorCode.INVALID_PARTITIONS, f"Topic already has {count} partition(s).")
+        raise ItemRejected(ErrorCode.INVALID_PARTITIONS, f"Topic already has {count} partition(s).")
     if wanted.count < count:
-        raise Refused(
+        raise ItemRejected(
             ErrorCode.INVALID_PARTITIONS,
             f"The topic {topic.name} currently has {count} partition(s); {wanted.count} would not "
             "be an increase.",
         )
     additional = wanted.count - count
     if wanted.assignments is not None and len(wanted.assignments) != additional:
-        raise Refused(
+        raise ItemRejected(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"Attempted to add {additional} additional partition(s), but only "
             f"{len(wanted.assignments)} assignment(s) were specified.",

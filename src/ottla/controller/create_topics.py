@@ -17,16 +17,16 @@ from ottla.controller.config_room import ConfigRoom
 from ottla.controller.decision import (
     Charge,
     Decision,
-    Permit,
-    Refused,
+    IsAllowed,
+    ItemRejected,
+    allow_all,
     check_count,
-    everyone,
-    nothing_charged,
+    no_quota,
     quoted,
     refuse_too_many,
 )
 from ottla.controller.placement import CannotPlace
-from ottla.controller.state import State
+from ottla.controller.state import ControllerState
 from ottla.metadata.records import (
     ConfigChanged,
     ConfigResource,
@@ -49,12 +49,12 @@ DEFAULT = -1
 
 
 def decide_create_topics(
-    state: State,
+    state: ControllerState,
     request: CreateTopicsRequest,
     *,
-    may_create: Permit = everyone,
-    may_describe_configs: Permit = everyone,
-    charge: Charge = nothing_charged,
+    may_create: IsAllowed = allow_all,
+    may_describe_configs: IsAllowed = allow_all,
+    charge: Charge = no_quota,
 ) -> Decision[CreateTopicsResponse]:
     check_count(len(request.topics))
     creation = _Creation(state, may_describe_configs, charge)
@@ -65,7 +65,7 @@ def decide_create_topics(
     results = {name: _not_let(name, counts[name], may_create) for name in counts}
     try:
         refuse_too_many(sum(max(1, _partition_count(state, topic)) for topic in wanted))
-    except Refused as refused:  # for the whole request
+    except ItemRejected as refused:  # for the whole request
         failed = [_failed(topic.name, refused) for topic in request.topics]
         return Decision((), CreateTopicsResponse(topics=failed))
     results |= {topic.name: creation.create(topic) for topic in wanted}
@@ -73,25 +73,25 @@ def decide_create_topics(
     return Decision(records, CreateTopicsResponse(topics=[r for r in results.values() if r]))
 
 
-def _is_permitted(name: str, may_create: Permit) -> bool:
+def _is_permitted(name: str, may_create: IsAllowed) -> bool:
     return name != CLUSTER_METADATA and may_create(name)
 
 
-def _not_let(name: str, count: int, may_create: Permit) -> CreatableTopicResult | None:
+def _not_let(name: str, count: int, may_create: IsAllowed) -> CreatableTopicResult | None:
     """The answer for unauthorized names."""
     code = ErrorCode.INVALID_REQUEST
     if count > 1:
-        return _failed(name, Refused(code, "Duplicate topic name."))
+        return _failed(name, ItemRejected(code, "Duplicate topic name."))
     if name == CLUSTER_METADATA:
         what = f"Creation of internal topic {name} is prohibited."
-        return _failed(name, Refused(code, what))
+        return _failed(name, ItemRejected(code, what))
     if not may_create(name):
-        refused = Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
+        refused = ItemRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
         return _failed(name, refused)
     return None
 
 
-def _partition_count(state: State, topic: CreatableTopic) -> int:
+def _partition_count(state: ControllerState, topic: CreatableTopic) -> int:
     if topic.assignments:
         return len(topic.assignments)
     chosen = topic.num_partitions
@@ -107,7 +107,9 @@ def _failed(name: str, refused: BrokerError) -> CreatableTopicResult:
 class _Creation:
     """The topics of one request. Each is validated against the ones before it."""
 
-    def __init__(self, state: State, may_describe_configs: Permit, charge: Charge) -> None:
+    def __init__(
+        self, state: ControllerState, may_describe_configs: IsAllowed, charge: Charge
+    ) -> None:
         self._state = state
         self._may_describe_configs = may_describe_configs
         self._charge = charge
@@ -141,17 +143,17 @@ class _Creation:
         check_name(name)
         image = self._state.image
         if image.topic(name) is not None:
-            raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+            raise ItemRejected(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         other = image.colliding_topic(name) or self._unified_names.get(unified_name(name))
         if other is not None:
             what = f"Topic '{name}' collides with existing topic: {other}"
-            raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, what)
+            raise ItemRejected(ErrorCode.INVALID_TOPIC_EXCEPTION, what)
 
     def _check_limit(self, partitions: int) -> None:
         limit = self._state.config.ottla_partitions_max
         if self._state.image.partition_count + self._new_partitions + partitions > limit:
             what = f"The cluster may have {limit} partitions (ottla.partitions.max)."
-            raise Refused(ErrorCode.POLICY_VIOLATION, what)
+            raise ItemRejected(ErrorCode.POLICY_VIOLATION, what)
 
     def _created(
         self,
@@ -175,11 +177,11 @@ class _Creation:
         )
 
 
-def _checked_configs(state: State, topic: CreatableTopic) -> dict[str, str]:
+def _checked_configs(state: ControllerState, topic: CreatableTopic) -> dict[str, str]:
     nulls = [config.name for config in topic.configs if config.value is None]
     if nulls:
         what = f"Null value not supported for topic configs: {quoted(','.join(nulls))}"
-        raise Refused(ErrorCode.INVALID_CONFIG, what)
+        raise ItemRejected(ErrorCode.INVALID_CONFIG, what)
     configs = {config.name: config.value or "" for config in topic.configs}
     check_topic_config(configs, state.topic_defaults)
     return configs
@@ -214,18 +216,18 @@ class _DescribedConfigs:
 
 
 def _partitions_of(
-    state: State, topic: CreatableTopic, topic_id: TopicId
+    state: ControllerState, topic: CreatableTopic, topic_id: TopicId
 ) -> list[PartitionCreated]:
     if topic.assignments:
         return _assigned_partitions(state, topic, topic_id)
     factor, count = topic.replication_factor, topic.num_partitions
     if factor < DEFAULT or factor == 0:
-        raise Refused(
+        raise ItemRejected(
             ErrorCode.INVALID_REPLICATION_FACTOR,
             "Replication factor must be larger than 0, or -1 to use the default value.",
         )
     if count < DEFAULT or count == 0:
-        raise Refused(
+        raise ItemRejected(
             ErrorCode.INVALID_PARTITIONS,
             "Number of partitions was set to an invalid non-positive value.",
         )
@@ -237,11 +239,11 @@ def _partitions_of(
         return placed_partitions(state, topic_id, 0, count, factor)
     except CannotPlace as refused:
         what = f"Unable to replicate the partition {factor} time(s): {refused.message}"
-        raise Refused(refused.code, what) from refused
+        raise ItemRejected(refused.code, what) from refused
 
 
 def _assigned_partitions(
-    state: State, topic: CreatableTopic, topic_id: TopicId
+    state: ControllerState, topic: CreatableTopic, topic_id: TopicId
 ) -> list[PartitionCreated]:
     for name, value in (
         ("replication factor", topic.replication_factor),
@@ -249,18 +251,18 @@ def _assigned_partitions(
     ):
         if value != DEFAULT:
             what = f"A manual partition assignment was specified, but {name} was not set to -1."
-            raise Refused(ErrorCode.INVALID_REQUEST, what)
+            raise ItemRejected(ErrorCode.INVALID_REQUEST, what)
     partitions: dict[int, PartitionCreated] = {}
     factor: int | None = None
     for assignment in topic.assignments:
         index, replicas = assignment.partition_index, assignment.broker_ids
         if index in partitions:
             what = f"Found multiple manual partition assignments for partition {index}"
-            raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, what)
+            raise ItemRejected(ErrorCode.INVALID_REPLICA_ASSIGNMENT, what)
         check_replicas(state, replicas, factor)
         factor = len(replicas)
         partitions[index] = chosen_partition(state, topic_id, index, replicas)
     if sorted(partitions) != list(range(len(partitions))):
         what = "partitions should be a consecutive 0-based integer sequence"
-        raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, what)
+        raise ItemRejected(ErrorCode.INVALID_REPLICA_ASSIGNMENT, what)
     return [partitions[index] for index in range(len(partitions))]

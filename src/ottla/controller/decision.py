@@ -14,7 +14,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
 T = TypeVar("T")
-Permit = Callable[[str], bool]
+IsAllowed = Callable[[str], bool]
 # number of partitions; BrokerError if the controller mutation quota is exceeded
 Charge = Callable[[int], None]
 PARTITIONS_MAX = 10_000  # per request, as in Kafka
@@ -30,22 +30,22 @@ class Decision(Generic[T]):
     answer: T
 
 
-def everyone(_name: str) -> bool:
+def allow_all(_name: str) -> bool:
     """Authorization before ACLs are supported: everything is allowed."""
     return True
 
 
-def nothing_charged(_partitions: int) -> None:
+def no_quota(_partitions: int) -> None:
     """No controller mutation quota."""
 
 
-class Refused(BrokerError):
+class ItemRejected(BrokerError):
     """One item of a request is rejected. Without a message only the code is sent."""
 
 
 def refuse_too_many(partitions: int) -> None:
     if partitions > PARTITIONS_MAX:
-        raise Refused(
+        raise ItemRejected(
             ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request."
         )
 
@@ -53,7 +53,7 @@ def refuse_too_many(partitions: int) -> None:
 def check_count(count: int, count_max: int = NAMED_MAX) -> None:
     """Reject requests that would delay other changes for long."""
     if count > count_max:
-        raise Refused(
+        raise ItemRejected(
             ErrorCode.POLICY_VIOLATION,
             f"Unable to perform excessively large batch operation: {count} entries in a request, "
             f"{count_max} are allowed.",
@@ -63,7 +63,7 @@ def check_count(count: int, count_max: int = NAMED_MAX) -> None:
 def check_size(decision: Decision[T]) -> Decision[T]:
     """The decision, unless it has too many records for one batch of the metadata log."""
     if (count := len(decision.records)) > RECORDS_MAX:
-        raise Refused(
+        raise ItemRejected(
             ErrorCode.POLICY_VIOLATION,
             f"Unable to perform excessively large batch operation: {count} records, "
             f"{RECORDS_MAX} are allowed.",

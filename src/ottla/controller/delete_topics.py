@@ -9,13 +9,13 @@ from ottla.base.ids import NO_TOPIC_ID, TopicId
 from ottla.controller.decision import (
     Charge,
     Decision,
-    Permit,
-    Refused,
+    IsAllowed,
+    ItemRejected,
+    allow_all,
     check_count,
-    everyone,
-    nothing_charged,
+    no_quota,
 )
-from ottla.controller.state import State
+from ottla.controller.state import ControllerState
 from ottla.metadata.entities import Topic
 from ottla.metadata.records import TopicDeleted
 from ottla.protocol.error_codes import ErrorCode
@@ -32,13 +32,13 @@ _FORBIDDEN = "Topic authorization failed."
 
 
 def decide_delete_topics(
-    state: State,
+    state: ControllerState,
     request: DeleteTopicsRequest,
     version: int,
     *,
-    may_describe: Permit = everyone,
-    may_delete: Permit = everyone,
-    charge: Charge = nothing_charged,
+    may_describe: IsAllowed = allow_all,
+    may_delete: IsAllowed = allow_all,
+    charge: Charge = no_quota,
 ) -> Decision[DeleteTopicsResponse]:
     """BrokerError if deleting topics is disabled."""
     if not state.config.delete_topic_enable:
@@ -52,7 +52,7 @@ def decide_delete_topics(
 
 class _Deletion:
     def __init__(
-        self, state: State, may_describe: Permit, may_delete: Permit, charge: Charge
+        self, state: ControllerState, may_describe: IsAllowed, may_delete: IsAllowed, charge: Charge
     ) -> None:
         self._image = state.image
         self._may_describe = may_describe
@@ -87,7 +87,7 @@ class _Deletion:
             raise _invalid("Duplicate topic id.")
         topic = self._image.topic_by_id(topic_id)
         if topic is None:
-            raise Refused(ErrorCode.UNKNOWN_TOPIC_ID, _UNKNOWN_ID)
+            raise ItemRejected(ErrorCode.UNKNOWN_TOPIC_ID, _UNKNOWN_ID)
         if not self._may_delete(topic.name):
             shown = topic.name if self._may_describe(topic.name) else None
             code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -102,12 +102,12 @@ class _Deletion:
         if count > 1:
             raise _invalid("Duplicate topic name.")
         if not self._may_describe(name):
-            raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED, _FORBIDDEN)
+            raise ItemRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED, _FORBIDDEN)
         topic = self._image.topic(name)
         if topic is None:
-            raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, _UNKNOWN)
+            raise ItemRejected(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, _UNKNOWN)
         if not self._may_delete(name):
-            raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED, _FORBIDDEN)
+            raise ItemRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED, _FORBIDDEN)
         if topic.id in ids:
             what = "The provided topic name maps to an ID that was already supplied."
             return DeletableTopicResult(name, topic.id, ErrorCode.INVALID_REQUEST, what)
@@ -122,5 +122,5 @@ class _Deletion:
         return DeletableTopicResult(topic.name, topic.id)
 
 
-def _invalid(message: str) -> Refused:
-    return Refused(ErrorCode.INVALID_REQUEST, message)
+def _invalid(message: str) -> ItemRejected:
+    return ItemRejected(ErrorCode.INVALID_REQUEST, message)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ottla.controller.decision import Decision, Refused, check_count, quoted
-from ottla.controller.elections import Election, Wanted, decide_change, rules_for
-from ottla.controller.state import State
+from ottla.controller.decision import Decision, ItemRejected, check_count, quoted
+from ottla.controller.elections import Election, PartitionTarget, decide_change, rules_for
+from ottla.controller.state import ControllerState
 from ottla.metadata.entities import Topic
 from ottla.metadata.records import PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
@@ -27,7 +27,7 @@ ELECTIONS_MAX = 1000  # per periodic election
 
 
 def decide_elect_leaders(
-    state: State, request: ElectLeadersRequest
+    state: ControllerState, request: ElectLeadersRequest
 ) -> Decision[ElectLeadersResponse]:
     if request.topic_partitions is not None and not request.topic_partitions:
         return Decision((), ElectLeadersResponse())  # for any election type
@@ -50,7 +50,7 @@ def decide_elect_leaders(
 
 
 def _results(
-    state: State,
+    state: ControllerState,
     wanted: Iterable[tuple[str, Iterable[int]]],
     election: Election,
     records: dict[tuple[bytes, int], PartitionChanged],
@@ -73,31 +73,33 @@ def _results(
     return results
 
 
-def _elect(state: State, name: str, index: int, election: Election) -> PartitionChanged:
+def _elect(state: ControllerState, name: str, index: int, election: Election) -> PartitionChanged:
     topic = state.image.topic(name)
     if topic is None:
-        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {quoted(name)}")
+        raise ItemRejected(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {quoted(name)}")
     if not 0 <= index < len(topic.partitions):
         what = f"No such partition as {name}-{index}"
-        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, what)
+        raise ItemRejected(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, what)
     partition = topic.partitions[index]
     is_preferred = election is Election.PREFERRED
     if partition.has_preferred_leader if is_preferred else partition.has_leader:
         what = "Leader election not needed for topic partition."
-        raise Refused(ErrorCode.ELECTION_NOT_NEEDED, what)
+        raise ItemRejected(ErrorCode.ELECTION_NOT_NEEDED, what)
     record = _change(state, topic, index, election)
     if record is None and is_preferred:
         what = "The preferred leader was not available."
-        raise Refused(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, what)
+        raise ItemRejected(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, what)
     if record is None:
         what = "Eligible topic partition leaders are not available."
-        raise Refused(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, what)
+        raise ItemRejected(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, what)
     return record
 
 
-def _change(state: State, topic: Topic, index: int, election: Election) -> PartitionChanged | None:
+def _change(
+    state: ControllerState, topic: Topic, index: int, election: Election
+) -> PartitionChanged | None:
     partition = topic.partitions[index]
-    wanted = Wanted.as_is(partition)
+    wanted = PartitionTarget.as_is(partition)
     wanted.election = election
     rules = rules_for(state, topic, partition)
     return decide_change(topic.id, index, partition, wanted, rules)
@@ -114,7 +116,7 @@ def _unknown_type(request: ElectLeadersRequest) -> Decision[ElectLeadersResponse
     return Decision((), ElectLeadersResponse(0, code, results))
 
 
-def decide_balance_leaders(state: State) -> Decision[bool]:
+def decide_balance_leaders(state: ControllerState) -> Decision[bool]:
     """Elect preferred replicas; the answer is whether there may be more to do."""
     found: list[PartitionChanged] = []
     for topic, index in _not_led_as_preferred(state):
@@ -126,13 +128,13 @@ def decide_balance_leaders(state: State) -> Decision[bool]:
     return Decision(tuple(found), False)
 
 
-def _not_led_as_preferred(state: State) -> Iterator[tuple[Topic, int]]:
+def _not_led_as_preferred(state: ControllerState) -> Iterator[tuple[Topic, int]]:
     for topic, index, partition in state.image.all_partitions():
         if not partition.has_preferred_leader:
             yield topic, index
 
 
-def decide_unclean_elections(state: State) -> Decision[bool]:
+def decide_unclean_elections(state: ControllerState) -> Decision[bool]:
     """Elect leaders for partitions without one, if the topic allows any replica to lead."""
     found: list[PartitionChanged] = []
     for topic, index, partition in state.image.all_partitions():

@@ -20,12 +20,12 @@ from enum import Enum
 from typing import NamedTuple
 
 from ottla.base.ids import TopicId
-from ottla.controller.state import State
-from ottla.metadata.entities import Broker, Partition, Topic
+from ottla.controller.state import ControllerState
+from ottla.metadata.entities import BrokerRegistration, PartitionRegistration, Topic
 from ottla.metadata.records import NO_LEADER, RECOVERING, PartitionChanged
 
 UNKNOWN_DIRECTORY = bytes(16)
-BrokerOf = Callable[[int], Broker | None]
+BrokerOf = Callable[[int], BrokerRegistration | None]
 
 
 class Election(Enum):
@@ -35,7 +35,7 @@ class Election(Enum):
 
 
 @dataclass(slots=True)
-class Wanted:
+class PartitionTarget:
     """The requested state of a partition, initially its current one. `decide_change` may adjust
     it."""
 
@@ -49,7 +49,7 @@ class Wanted:
     election: Election = Election.ONLINE
 
     @classmethod
-    def as_is(cls, partition: Partition) -> Wanted:
+    def as_is(cls, partition: PartitionRegistration) -> PartitionTarget:
         return cls(
             partition.replicas,
             partition.in_sync_replicas,
@@ -74,12 +74,14 @@ class _Elected(NamedTuple):
 class TopicRules:
     """Settings of a topic, looked up once for all its partitions."""
 
-    def __init__(self, state: State, topic: Topic) -> None:
+    def __init__(self, state: ControllerState, topic: Topic) -> None:
         self._state = state
         self._min_in_sync = state.min_in_sync(topic)
         self.election = Election.UNCLEAN if state.may_elect_uncleanly(topic) else Election.ONLINE
 
-    def rules_for(self, partition: Partition, broker_of: BrokerOf | None = None) -> Rules:
+    def rules_for(
+        self, partition: PartitionRegistration, broker_of: BrokerOf | None = None
+    ) -> Rules:
         """`broker_of` returns brokers in their new state: the decision in progress may change
         them."""
         state = self._state
@@ -97,11 +99,11 @@ class TopicRules:
         return Rules(self._min_in_sync, may_lead, own_directory)
 
 
-def rules_for(state: State, topic: Topic, partition: Partition) -> Rules:
+def rules_for(state: ControllerState, topic: Topic, partition: PartitionRegistration) -> Rules:
     return TopicRules(state, topic).rules_for(partition)
 
 
-def directory_of(state: State, broker_id: int) -> bytes:
+def directory_of(state: ControllerState, broker_id: int) -> bytes:
     broker = state.image.broker(broker_id)
     if broker is not None and len(broker.log_directories) == 1:
         return broker.log_directories[0]
@@ -109,7 +111,11 @@ def directory_of(state: State, broker_id: int) -> bytes:
 
 
 def decide_change(
-    topic_id: TopicId, index: int, partition: Partition, wanted: Wanted, rules: Rules
+    topic_id: TopicId,
+    index: int,
+    partition: PartitionRegistration,
+    wanted: PartitionTarget,
+    rules: Rules,
 ) -> PartitionChanged | None:
     """The record that changes a partition to the requested state; None if nothing changes."""
     _complete_reassignment(wanted)
@@ -122,7 +128,7 @@ def decide_change(
     elif elected.leader in eligible:
         in_sync = (elected.leader,)
         eligible = tuple(each for each in eligible if each != elected.leader)
-    new = Partition(
+    new = PartitionRegistration(
         replicas=wanted.replicas,
         in_sync_replicas=in_sync,
         leader=elected.leader,
@@ -141,7 +147,7 @@ def decide_change(
     return _difference(topic_id, index, partition, new, needs_epoch=needs_epoch)
 
 
-def _complete_reassignment(wanted: Wanted) -> None:
+def _complete_reassignment(wanted: PartitionTarget) -> None:
     """Once all new replicas are in sync, the removed ones are dropped. If fewer replicas remain
     than before, all of them must be in sync: no other replica has the records that would be
     removed."""
@@ -155,7 +161,9 @@ def _complete_reassignment(wanted: Wanted) -> None:
         wanted.adding = wanted.removing = ()
 
 
-def _eligible(partition: Partition, wanted: Wanted, min_in_sync: int) -> tuple[int, ...]:
+def _eligible(
+    partition: PartitionRegistration, wanted: PartitionTarget, min_in_sync: int
+) -> tuple[int, ...]:
     if len(wanted.in_sync) >= min_in_sync:
         return ()
     had_everything = {*partition.eligible_replicas, *partition.in_sync_replicas} - wanted.unclean
@@ -165,7 +173,10 @@ def _eligible(partition: Partition, wanted: Wanted, min_in_sync: int) -> tuple[i
 
 
 def _elect(
-    partition: Partition, wanted: Wanted, eligible: tuple[int, ...], rules: Rules
+    partition: PartitionRegistration,
+    wanted: PartitionTarget,
+    eligible: tuple[int, ...],
+    rules: Rules,
 ) -> _Elected:
     def has_everything(broker_id: int) -> bool:
         pool = wanted.in_sync or eligible
@@ -187,14 +198,16 @@ def _elect(
     return _Elected(NO_LEADER)
 
 
-def _last_known_leader(partition: Partition, new_leader: int) -> int:
+def _last_known_leader(partition: PartitionRegistration, new_leader: int) -> int:
     """Stored from the moment there is no leader until one is elected."""
     if new_leader != NO_LEADER:
         return NO_LEADER
     return partition.leader if partition.has_leader else partition.last_known_leader
 
 
-def _directories(partition: Partition, wanted: Wanted, rules: Rules) -> tuple[bytes, ...]:
+def _directories(
+    partition: PartitionRegistration, wanted: PartitionTarget, rules: Rules
+) -> tuple[bytes, ...]:
     if wanted.replicas == partition.replicas and not wanted.directories:
         return partition.directories
     return tuple(
@@ -203,7 +216,12 @@ def _directories(partition: Partition, wanted: Wanted, rules: Rules) -> tuple[by
 
 
 def _difference(
-    topic_id: TopicId, index: int, old: Partition, new: Partition, *, needs_epoch: bool
+    topic_id: TopicId,
+    index: int,
+    old: PartitionRegistration,
+    new: PartitionRegistration,
+    *,
+    needs_epoch: bool,
 ) -> PartitionChanged | None:
     changed = {
         name: value

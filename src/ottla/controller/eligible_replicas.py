@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ottla.controller.state import State
+from ottla.controller.state import ControllerState
 from ottla.metadata.records import ALL_BROKERS, ConfigChanged, PartitionChanged, ResourceType
 
 MIN_IN_SYNC = "min.insync.replicas"
 
 
 def records_for_new_min_in_sync(
-    state: State, changes: Iterable[ConfigChanged]
+    state: ControllerState, changes: Iterable[ConfigChanged]
 ) -> list[PartitionChanged]:
     """For the topics whose setting changes, or for all if the cluster-wide one does."""
     changed = [

@@ -16,24 +16,24 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ottla.controller.decision import Refused
+from ottla.controller.decision import ItemRejected
 from ottla.controller.state import RandomSource
-from ottla.metadata.entities import Broker
+from ottla.metadata.entities import BrokerRegistration
 from ottla.protocol.error_codes import ErrorCode
 
 
-class Candidate(NamedTuple):
+class UsableBroker(NamedTuple):
     broker_id: int
     rack: str | None
     is_fenced: bool
 
 
-def candidates(brokers: Iterable[Broker]) -> list[Candidate]:
-    return [Candidate(broker.id, broker.rack, broker.is_fenced) for broker in brokers]
+def candidates(brokers: Iterable[BrokerRegistration]) -> list[UsableBroker]:
+    return [UsableBroker(broker.id, broker.rack, broker.is_fenced) for broker in brokers]
 
 
 def place(
-    brokers: Iterable[Candidate], partitions: int, replication_factor: int, rng: RandomSource
+    brokers: Iterable[UsableBroker], partitions: int, replication_factor: int, rng: RandomSource
 ) -> list[tuple[int, ...]]:
     """The replicas of each new partition, leader first; CannotPlace if there are too few
     brokers."""
@@ -57,14 +57,14 @@ def place(
     return [racks.next_replicas(replication_factor) for _ in range(partitions)]
 
 
-class CannotPlace(Refused):
+class CannotPlace(ItemRejected):
     """There are too few brokers."""
 
     def __init__(self, message: str) -> None:
         super().__init__(ErrorCode.INVALID_REPLICATION_FACTOR, message)
 
 
-class _Turn:
+class _RoundRobin:
     """Brokers in round-robin order. Each round starts one position after the previous one."""
 
     def __init__(self, broker_ids: list[int], rng: RandomSource) -> None:
@@ -94,9 +94,9 @@ class _Turn:
 
 
 class _Rack:
-    def __init__(self, brokers: list[Candidate], rng: RandomSource) -> None:
-        self._alive = _Turn([each.broker_id for each in brokers if not each.is_fenced], rng)
-        self._fenced = _Turn([each.broker_id for each in brokers if each.is_fenced], rng)
+    def __init__(self, brokers: list[UsableBroker], rng: RandomSource) -> None:
+        self._alive = _RoundRobin([each.broker_id for each in brokers if not each.is_fenced], rng)
+        self._fenced = _RoundRobin([each.broker_id for each in brokers if each.is_fenced], rng)
 
     def next_alive(self, number: int) -> int | None:
         return self._alive.next(number)
@@ -111,7 +111,7 @@ class _Rack:
 
 
 class _Racks:
-    def __init__(self, brokers: list[Candidate], rng: RandomSource) -> None:
+    def __init__(self, brokers: list[UsableBroker], rng: RandomSource) -> None:
         self._rng = rng
         names = sorted({each.rack for each in brokers}, key=lambda rack: (rack is not None, rack))
         members = ([each for each in brokers if each.rack == name] for name in names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ottla.config.options import INT64_MAX
 from ottla.controller.decision import Decision
-from ottla.controller.state import State
+from ottla.controller.state import ControllerState
 from ottla.metadata.records import ProducerIdsAllocated
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -15,7 +15,7 @@ BLOCK_SIZE = 1000
 
 
 def decide_allocate_producer_ids(
-    state: State, request: AllocateProducerIdsRequest
+    state: ControllerState, request: AllocateProducerIdsRequest
 ) -> Decision[AllocateProducerIdsResponse]:
     state.check_broker_epoch(request.broker_id, request.broker_epoch)
     first = state.image.next_producer_id

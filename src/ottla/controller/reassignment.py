@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 
 from ottla.base.scheduling.steps import Steps
 from ottla.controller.assignments import check_replicas
-from ottla.controller.decision import Decision, Refused, check_count, quoted
-from ottla.controller.elections import Election, Wanted, decide_change, rules_for
-from ottla.controller.state import State
-from ottla.metadata.entities import Partition, Topic
+from ottla.controller.decision import Decision, ItemRejected, check_count, quoted
+from ottla.controller.elections import Election, PartitionTarget, decide_change, rules_for
+from ottla.controller.state import ControllerState
+from ottla.metadata.entities import PartitionRegistration, Topic
 from ottla.metadata.image import Image
 from ottla.metadata.records import PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
@@ -41,7 +41,7 @@ TOPIC_BYTES, PARTITION_BYTES = 8, 16
 
 
 def decide_alter_partition_reassignments(
-    state: State, request: AlterPartitionReassignmentsRequest
+    state: ControllerState, request: AlterPartitionReassignmentsRequest
 ) -> Decision[AlterPartitionReassignmentsResponse]:
     if not request.topics:
         return Decision((), AlterPartitionReassignmentsResponse())
@@ -69,15 +69,15 @@ def decide_alter_partition_reassignments(
 
 
 def _reassign(
-    state: State, name: str, target: ReassignablePartition, may_change_factor: bool
+    state: ControllerState, name: str, target: ReassignablePartition, may_change_factor: bool
 ) -> PartitionChanged | None:
     topic, index = state.image.topic(name), target.partition_index
     if topic is None:
         what = f"Unable to find a topic named {quoted(name)}."
-        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, what)
+        raise ItemRejected(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, what)
     if not 0 <= index < len(topic.partitions):
         what = f"Unable to find partition {name}:{index}."
-        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, what)
+        raise ItemRejected(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, what)
     partition = topic.partitions[index]
     if target.replicas is None:
         wanted = _cancelled(state, topic, index, partition)
@@ -90,26 +90,28 @@ def _reassign(
     return decide_change(topic.id, index, partition, wanted, rules)
 
 
-def _moved(partition: Partition, replicas: Sequence[int]) -> Wanted:
-    wanted = Wanted.as_is(partition)
+def _moved(partition: PartitionRegistration, replicas: Sequence[int]) -> PartitionTarget:
+    wanted = PartitionTarget.as_is(partition)
     wanted.removing = tuple(sorted(set(partition.replicas) - set(replicas)))
     wanted.adding = tuple(sorted(set(replicas) - set(partition.replicas)))
     wanted.replicas = (*replicas, *wanted.removing)
     return wanted
 
 
-def _check_factor(partition: Partition, replicas: Sequence[int]) -> None:
+def _check_factor(partition: PartitionRegistration, replicas: Sequence[int]) -> None:
     before = len(set(partition.replicas) - set(partition.adding_replicas))
     if before != len(replicas):
         what = f"The replication factor is changed from {before} to {len(replicas)}"
-        raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, what)
+        raise ItemRejected(ErrorCode.INVALID_REPLICATION_FACTOR, what)
 
 
-def _cancelled(state: State, topic: Topic, index: int, partition: Partition) -> Wanted:
+def _cancelled(
+    state: ControllerState, topic: Topic, index: int, partition: PartitionRegistration
+) -> PartitionTarget:
     if not partition.is_reassigning:
-        raise Refused(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
+        raise ItemRejected(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
     adding = partition.adding_replicas
-    wanted = Wanted.as_is(partition)
+    wanted = PartitionTarget.as_is(partition)
     wanted.replicas = tuple(each for each in partition.replicas if each not in adding)
     wanted.in_sync = tuple(each for each in partition.in_sync_replicas if each not in adding)
     wanted.adding = wanted.removing = ()
@@ -117,7 +119,7 @@ def _cancelled(state: State, topic: Topic, index: int, partition: Partition) -> 
     if not wanted.in_sync:
         # Only new replicas are in sync: cancelling would elect a leader that lacks records.
         if not may_be_unclean:
-            raise Refused(
+            raise ItemRejected(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 f"Unable to revert partition assignment for {topic.name}:{index} because it would "
                 "require an unclean leader election.",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ottla.base.uuids import uuid_to_text
-from ottla.controller.state import State
-from ottla.metadata.entities import Broker
+from ottla.controller.state import ControllerState
+from ottla.metadata.entities import BrokerRegistration
 from ottla.metadata.records import BrokerRegistered, Endpoint, VersionRange
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -15,9 +15,9 @@ _RESERVED_DIRECTORIES_END = 100  # smaller ids are reserved
 
 
 def check_registration(
-    state: State,
+    state: ControllerState,
     request: BrokerRegistrationRequest,
-    previous: Broker | None,
+    previous: BrokerRegistration | None,
     *,
     has_session: bool,
 ) -> None:
@@ -38,7 +38,7 @@ def check_registration(
     _check_features(state, request)
 
 
-def _check_directories(state: State, request: BrokerRegistrationRequest) -> None:
+def _check_directories(state: ControllerState, request: BrokerRegistrationRequest) -> None:
     directories = request.log_dirs
     if not directories:
         raise _invalid("No directories specified in request")
@@ -53,7 +53,7 @@ def _check_directories(state: State, request: BrokerRegistrationRequest) -> None
             raise _invalid(f"Broker {broker.id} is already registered with directory {directory}")
 
 
-def _check_features(state: State, request: BrokerRegistrationRequest) -> None:
+def _check_features(state: ControllerState, request: BrokerRegistrationRequest) -> None:
     """The broker must support every finalised feature level."""
     offered = {each.name: each for each in request.features}
     for name, level in state.image.features.items():
@@ -73,7 +73,7 @@ def registration_record(
     epoch: int,
     *,
     is_fenced: bool = True,
-    like: Broker | None = None,
+    like: BrokerRegistration | None = None,
 ) -> BrokerRegistered:
     """`like`: the same incarnation registers again and keeps its state."""
     return BrokerRegistered(

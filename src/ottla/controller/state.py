@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from ottla.config.broker_options import BrokerConfig
-from ottla.config.layers import BrokerLayers, Sourced, TopicDefaults, topic_text
+from ottla.config.layers import BrokerLayers, SourcedText, TopicDefaults, topic_text
 from ottla.metadata.entities import Topic
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
@@ -27,7 +27,7 @@ class RandomSource(Protocol):
 
 
 @dataclass(frozen=True)
-class State:
+class ControllerState:
     """The input of one decision; derived values are cached."""
 
     image: Image
@@ -51,7 +51,7 @@ class State:
         return TopicDefaults(self.layers)
 
     def topic_setting(self, topic: str, name: str) -> str:
-        found: Sourced | None = topic_text(name, self.image.topic_config(topic), self.layers)
+        found: SourcedText | None = topic_text(name, self.image.topic_config(topic), self.layers)
         assert found is not None, f"{name} has no default"
         return found.text
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ottla.controller.decision import Decision, Refused, check_count, quoted
-from ottla.controller.state import State
+from ottla.controller.decision import Decision, ItemRejected, check_count, quoted
+from ottla.controller.state import ControllerState
 from ottla.metadata.features import METADATA_VERSION, SUPPORTED
 from ottla.metadata.records import FeatureLevelSet, VersionRange
 from ottla.protocol.error_codes import ErrorCode
@@ -19,7 +19,7 @@ _NONE = VersionRange(0, 0)
 
 
 def decide_update_features(
-    state: State, request: UpdateFeaturesRequest, version: int
+    state: ControllerState, request: UpdateFeaturesRequest, version: int
 ) -> Decision[UpdateFeaturesResponse]:
     check_count(len(request.feature_updates))
     updates = {each.feature: each for each in request.feature_updates}
@@ -34,7 +34,7 @@ def decide_update_features(
     return Decision(() if request.validate_only else tuple(records), answer)
 
 
-def _update(state: State, update: FeatureUpdateKey) -> FeatureLevelSet:
+def _update(state: ControllerState, update: FeatureUpdateKey) -> FeatureLevelSet:
     name, level = update.feature, update.max_version_level
     kind = update.upgrade_type  # UPGRADE in version 0, regardless of `allow_downgrade`
     current = state.image.features.get(name, 0)
@@ -57,7 +57,7 @@ def _update(state: State, update: FeatureUpdateKey) -> FeatureLevelSet:
     return FeatureLevelSet(name, level)
 
 
-def _check_supported(state: State, name: str, level: int) -> None:
+def _check_supported(state: ControllerState, name: str, level: int) -> None:
     """Whether this controller and all registered brokers support the level."""
     if name not in SUPPORTED:
         what = f"Local controller {state.node_id} does not support this feature."
@@ -73,7 +73,7 @@ def _check_supported(state: State, name: str, level: int) -> None:
             raise _invalid(name, level, what)
 
 
-def _metadata_downgrade(current: int, level: int, kind: int) -> Refused:
+def _metadata_downgrade(current: int, level: int, kind: int) -> ItemRejected:
     why = (
         "Unsafe metadata downgrade is not supported in this version."
         if kind == UNSAFE_DOWNGRADE
@@ -81,9 +81,9 @@ def _metadata_downgrade(current: int, level: int, kind: int) -> Refused:
         "information."
     )
     what = f"Unsupported metadata.version downgrade from {current} to {level}. {why}"
-    return Refused(ErrorCode.INVALID_UPDATE_VERSION, what)
+    return ItemRejected(ErrorCode.INVALID_UPDATE_VERSION, what)
 
 
-def _invalid(name: str, level: int, what: str) -> Refused:
+def _invalid(name: str, level: int, what: str) -> ItemRejected:
     message = f"Invalid update version {level} for feature {quoted(name)}. {what}"
-    return Refused(ErrorCode.INVALID_UPDATE_VERSION, message)
+    return ItemRejected(ErrorCode.INVALID_UPDATE_VERSION, message)

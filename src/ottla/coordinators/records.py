@@ -24,7 +24,7 @@ class CoordinatorRecord(NamedTuple):
     value_version: int = 0
 
 
-class Change(NamedTuple, Generic[A]):
+class CoordinatorResult(NamedTuple, Generic[A]):
     """A decision: records to write, and the answer once they are replicated."""
 
     records: list[CoordinatorRecord]

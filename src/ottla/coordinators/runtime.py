@@ -21,7 +21,7 @@ from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.coordinators.batches import NOBODY, BatchFormat, Writer
 from ottla.coordinators.loading import load, until_gone
-from ottla.coordinators.records import Change, CoordinatorRecord, RecordTypes
+from ottla.coordinators.records import CoordinatorRecord, CoordinatorResult, RecordTypes
 from ottla.coordinators.shard import PendingResponse, S, Shard, Status
 from ottla.coordinators.sharding import shard_of
 from ottla.protocol.error_codes import ErrorCode
@@ -38,7 +38,7 @@ BY_COORDINATOR = ProducedBy(origin=AppendOrigin.COORDINATOR)
 RESPONSES_MAX = 50  # per iteration of the event loop: each is encoded in the next one
 
 
-class Topic(NamedTuple):
+class CoordinatorTopic(NamedTuple):
     """The internal topic of a coordinator, and the encoding of its records."""
 
     name: str
@@ -53,7 +53,7 @@ LoadEnded = Callable[[Shard[S]], Coroutine[Any, Any, None]]
 class Runtime(Generic[S]):
     def __init__(
         self,
-        topic: Topic,
+        topic: CoordinatorTopic,
         make_state: Callable[[], S],
         load_ended: LoadEnded[S],
         now_ms: Callable[[], int],
@@ -171,7 +171,7 @@ class Runtime(Generic[S]):
     def decide(
         self,
         shard: Shard[S],
-        decide: Callable[[S], Change[A]],
+        decide: Callable[[S], CoordinatorResult[A]],
         writer: Writer = NOBODY,
         by: ProducedBy = BY_COORDINATOR,
     ) -> A | Awaitable[A]:
@@ -186,14 +186,14 @@ class Runtime(Generic[S]):
         """The same without an answer; returns the offset that must be replicated before it is
         visible."""
         end_offset, _ = self._step(
-            shard, lambda state: Change(decide(state), None), NOBODY, BY_COORDINATOR
+            shard, lambda state: CoordinatorResult(decide(state), None), NOBODY, BY_COORDINATOR
         )
         return end_offset
 
     def _step(
         self,
         shard: Shard[S],
-        decide: Callable[[S], Change[A]],
+        decide: Callable[[S], CoordinatorResult[A]],
         writer: Writer,
         by: ProducedBy,
     ) -> tuple[int, A]:

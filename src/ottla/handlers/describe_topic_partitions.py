@@ -15,7 +15,7 @@ from ottla.handlers.partitions.topic_answers import missing_topic_code, offline_
 from ottla.handlers.serving.chunks import chunks
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
-from ottla.metadata.entities import Partition, Topic
+from ottla.metadata.entities import PartitionRegistration, Topic
 from ottla.metadata.image import Image
 from ottla.metadata.topic_names import INTERNAL_TOPICS
 from ottla.protocol.api_keys import ApiKey
@@ -154,7 +154,7 @@ def describe(
 
 
 def describe_partition(
-    index: int, partition: Partition, image: Image
+    index: int, partition: PartitionRegistration, image: Image
 ) -> DescribeTopicPartitionsResponsePartition:
     known_leader = partition.last_known_leader
     return DescribeTopicPartitionsResponsePartition(

@@ -7,7 +7,7 @@ The response is sent when the decision is replicated; markers are written afterw
 
 from __future__ import annotations
 
-from ottla.coordinators.transactions.ending import End
+from ottla.coordinators.transactions.ending import EndRequest
 from ottla.coordinators.transactions.transaction import EPOCH_BUMP_VERSION, ProducerIdAndEpoch
 from ottla.handlers.producing.fencing import as_fencing_error
 from ottla.handlers.serving.context import Context
@@ -24,7 +24,7 @@ EPOCH_BUMP_FROM = 5
 @handles(ApiKey.END_TXN)
 async def end_txn(request: EndTxnRequest, context: Context) -> EndTxnResponse:
     bumps_epoch = context.version >= EPOCH_BUMP_FROM
-    end = End(
+    end = EndRequest(
         ProducerIdAndEpoch(request.producer_id, request.producer_epoch),
         request.committed,
         EPOCH_BUMP_VERSION if bumps_epoch else 0,

@@ -7,7 +7,7 @@ Without a transactional id every request gets a new producer id; its other field
 
 from __future__ import annotations
 
-from ottla.coordinators.transactions.initialising import Wanted
+from ottla.coordinators.transactions.initialising import InitRequest
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
 from ottla.handlers.producing.fencing import as_fencing_error
 from ottla.handlers.serving.context import Context
@@ -38,7 +38,7 @@ async def init_producer_id(
         ids = context.parts.producer_ids
         await ids.ready()
         return InitProducerIdResponse(producer_id=ids.take(), producer_epoch=0)
-    wanted = Wanted(request.transactional_id, request.transaction_timeout_ms, expected)
+    wanted = InitRequest(request.transactional_id, request.transaction_timeout_ms, expected)
     try:
         producer = await context.parts.transactions.init_producer_id(wanted)
     except BrokerError as error:

@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 from ottla.base.ids import TopicId
 from ottla.base.topic_deletion import TopicDeletion
-from ottla.metadata.entities import Partition, Topic
+from ottla.metadata.entities import PartitionRegistration, Topic
 from ottla.metadata.records import ConfigResource, QuotaEntity
 
 
 class PartitionChange(NamedTuple):
     topic: Topic
     partition: int
-    before: Partition | None  # None if it was created
-    after: Partition | None  # None if it was deleted
+    before: PartitionRegistration | None  # None if it was created
+    after: PartitionRegistration | None  # None if it was deleted
 
 
 @dataclass(slots=True)
@@ -55,7 +55,11 @@ class Changes:
             self.note_partition(topic, index, partition, None)
 
     def note_partition(
-        self, topic: Topic, index: int, before: Partition | None, after: Partition | None
+        self,
+        topic: Topic,
+        index: int,
+        before: PartitionRegistration | None,
+        after: PartitionRegistration | None,
     ) -> None:
         key = topic.id, index
         earlier = self.partitions.get(key)

@@ -36,7 +36,7 @@ class MalformedRecord(ValueError):
     reason."""
 
 
-class Shape(NamedTuple):
+class FieldCodec(NamedTuple):
     """The JSON representation of a field."""
 
     encode: Callable[[Any], Any]
@@ -123,25 +123,25 @@ def _entity(value: Any) -> records.QuotaEntity:
     return tuple((_text(kind), None if name is None else _text(name)) for kind, name in pairs)
 
 
-INT = Shape(_same, _whole)
-TEXT = Shape(_same, _text)
-BOOL = Shape(_same, _yes_or_no)
-FLOAT = Shape(_number_or_word, _number)
-INTS = Shape(_same, _wholes)
-UUID = Shape(_uuid_text, _uuid)
-UUIDS = Shape(lambda values: list(map(_uuid_text, values)), _uuids)
-ENDPOINTS = Shape(_same, lambda value: tuple(_endpoint(item) for item in _items(value)))
-FEATURES = Shape(
+INT = FieldCodec(_same, _whole)
+TEXT = FieldCodec(_same, _text)
+BOOL = FieldCodec(_same, _yes_or_no)
+FLOAT = FieldCodec(_number_or_word, _number)
+INTS = FieldCodec(_same, _wholes)
+UUID = FieldCodec(_uuid_text, _uuid)
+UUIDS = FieldCodec(lambda values: list(map(_uuid_text, values)), _uuids)
+ENDPOINTS = FieldCodec(_same, lambda value: tuple(_endpoint(item) for item in _items(value)))
+FEATURES = FieldCodec(
     lambda values: [[name, *versions] for name, versions in values],
     lambda value: tuple(_feature(item) for item in _items(value)),
 )
-RESOURCE = Shape(lambda value: [int(value.type), value.name], _resource)
-ENTITY = Shape(_same, _entity)
+RESOURCE = FieldCodec(lambda value: [int(value.type), value.name], _resource)
+ENTITY = FieldCodec(_same, _entity)
 
 
-def nullable(shape: Shape) -> Shape:
+def nullable(shape: FieldCodec) -> FieldCodec:
     """For a required field that may be null."""
-    return Shape(
+    return FieldCodec(
         lambda value: None if value is None else shape.encode(value),
         lambda value: None if value is None else shape.decode(value),
     )
@@ -204,7 +204,7 @@ VERSIONS = MappingProxyType({name: 0 for name, _ in _NAMES.values()})  # newest 
 class _Field(NamedTuple):
     attribute: str
     key: str
-    shape: Shape
+    shape: FieldCodec
     default: Any  # dataclasses.MISSING where there is none
 
 

@@ -16,7 +16,7 @@ from ottla.metadata.log import MetadataLog, MetadataLost
 from ottla.storage.files.directory_health import is_full
 
 
-class Known(NamedTuple):
+class KnownState(NamedTuple):
     """The minimum content of a metadata log. Without arguments, any log is accepted."""
 
     cluster_id: str = ""  # empty for any cluster
@@ -55,7 +55,7 @@ class Known(NamedTuple):
         return None
 
 
-async def load_known(log: MetadataLog, known: Known) -> Image:
+async def load_known(log: MetadataLog, known: KnownState) -> Image:
     """Load a metadata log that must contain the known state. MetadataLost if it does not, or if
     it cannot be read; OSError if the disk is full."""
     try:

@@ -19,7 +19,7 @@ from ottla.metadata.records import (
 )
 
 
-class Partition(NamedTuple):
+class PartitionRegistration(NamedTuple):
     """One partition. A tuple, because there may be very many."""
 
     replicas: tuple[int, ...]  # the first is the preferred leader
@@ -39,7 +39,7 @@ class Partition(NamedTuple):
     def to_record(self, topic_id: TopicId, partition: int) -> PartitionCreated:
         return PartitionCreated(topic_id, partition, *self)
 
-    def changed(self, record: PartitionChanged) -> Partition:
+    def changed(self, record: PartitionChanged) -> PartitionRegistration:
         given = {name: getattr(record, name) for name in self._fields}
         return self._replace(**{name: new for name, new in given.items() if new is not None})
 
@@ -70,10 +70,10 @@ class Topic:
     def __init__(self, topic_id: TopicId, name: str) -> None:
         self.id = topic_id
         self.name = name
-        self._partitions: list[Partition] = []
+        self._partitions: list[PartitionRegistration] = []
 
     @property
-    def partitions(self) -> Sequence[Partition]:
+    def partitions(self) -> Sequence[PartitionRegistration]:
         return self._partitions
 
     @property
@@ -86,7 +86,7 @@ class Topic:
         copied._partitions = self._partitions.copy()
         return copied
 
-    def put(self, index: int, partition: Partition) -> None:
+    def put(self, index: int, partition: PartitionRegistration) -> None:
         """Only for the image: replace a partition, or append the next one."""
         if index == len(self._partitions):
             self._partitions.append(partition)
@@ -106,7 +106,7 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
-class Broker:
+class BrokerRegistration:
     id: int
     epoch: int
     incarnation_id: bytes
@@ -118,7 +118,7 @@ class Broker:
     log_directories: tuple[bytes, ...]
 
     @classmethod
-    def registered(cls, record: BrokerRegistered) -> Broker:
+    def registered(cls, record: BrokerRegistered) -> BrokerRegistration:
         return cls(
             record.broker_id,
             record.broker_epoch,
@@ -144,7 +144,7 @@ class Broker:
             self.log_directories,
         )
 
-    def changed(self, record: BrokerChanged) -> Broker:
+    def changed(self, record: BrokerChanged) -> BrokerRegistration:
         return replace(
             self,
             is_fenced=self.is_fenced if record.is_fenced is None else record.is_fenced,

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from ottla.base.files.filesystem import FileSystem
 from ottla.base.scheduling.threads import RunJob
 from ottla.metadata.codec import encode_records
-from ottla.metadata.continuity import Known
+from ottla.metadata.continuity import KnownState
 from ottla.metadata.frame import SNAPSHOT, encode_parts
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.journal import (
@@ -57,7 +57,7 @@ class FileMetadataLog:
     def place(self) -> str:
         return self._directory
 
-    async def load(self, known: Known) -> Image:
+    async def load(self, known: KnownState) -> Image:
         async with self._turn:
             await self._settle()
             if self._journal is not None:

@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeVar, assert_never
 from ottla.base.ids import TopicId
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.metadata.changes import Changes
-from ottla.metadata.entities import Broker, Partition, Topic
+from ottla.metadata.entities import BrokerRegistration, PartitionRegistration, Topic
 from ottla.metadata.records import (
     ALL_BROKERS,
     BrokerChanged,
@@ -66,7 +66,7 @@ class Image:
         self.cluster_id = ""
         self.next_producer_id = 0
         self._topics = TopicTable()
-        self._brokers: dict[int, Broker] = {}
+        self._brokers: dict[int, BrokerRegistration] = {}
         self.config_bytes = 0  # estimated size of all settings
         self.client_metrics_count = 0  # number of client-metrics resources with settings
         self._configs: dict[ConfigResource, Mapping[str, str]] = {}
@@ -80,7 +80,7 @@ class Image:
         return self._topics.by_name
 
     @property
-    def brokers(self) -> Mapping[int, Broker]:
+    def brokers(self) -> Mapping[int, BrokerRegistration]:
         return self._brokers
 
     @property
@@ -115,13 +115,13 @@ class Image:
         """The last ten thousand deleted topics are stored."""
         return self._topics.deleted.get(topic_id)
 
-    def partition(self, name: str, index: int) -> Partition | None:
+    def partition(self, name: str, index: int) -> PartitionRegistration | None:
         topic = self._topics.by_name.get(name)
         if topic is None or not 0 <= index < len(topic.partitions):
             return None
         return topic.partitions[index]
 
-    def all_partitions(self) -> Iterator[tuple[Topic, int, Partition]]:
+    def all_partitions(self) -> Iterator[tuple[Topic, int, PartitionRegistration]]:
         for topic in self._topics.by_name.values():
             for index, partition in enumerate(topic.partitions):
                 yield topic, index, partition
@@ -130,7 +130,7 @@ class Image:
         """An existing topic whose name differs from this one at most in `.` and `_`."""
         return self._topics.colliding(name)
 
-    def broker(self, broker_id: int) -> Broker | None:
+    def broker(self, broker_id: int) -> BrokerRegistration | None:
         return self._brokers.get(broker_id)
 
     def is_active(self, broker_id: int) -> bool:
@@ -190,7 +190,7 @@ class Image:
             case ConfigChanged():
                 self._change_config(record, changes)
             case BrokerRegistered():
-                self._brokers[record.broker_id] = Broker.registered(record)
+                self._brokers[record.broker_id] = BrokerRegistration.registered(record)
                 changes.brokers.add(record.broker_id)
             case BrokerChanged():
                 broker = self._registered(record.broker_id, record.broker_epoch)
@@ -248,7 +248,7 @@ class Image:
             self._features.pop(record.name, None)
         changes.features.add(record.name)
 
-    def _registered(self, broker_id: int, epoch: int) -> Broker:
+    def _registered(self, broker_id: int, epoch: int) -> BrokerRegistration:
         broker = self._brokers.get(broker_id)
         if broker is None or broker.epoch != epoch:
             raise ImageError(f"broker {broker_id} is not registered with epoch {epoch}")

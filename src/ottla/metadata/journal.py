@@ -32,7 +32,7 @@ from ottla.base.files.filesystem import (
     read_file,
     replace_file,
 )
-from ottla.metadata.continuity import Known
+from ottla.metadata.continuity import KnownState
 from ottla.metadata.frame import (
     BATCH,
     SNAPSHOT,
@@ -138,7 +138,7 @@ class Torn(NamedTuple):
     position: int
 
 
-def open_journal(files: FileSystem, directory: str, known: Known) -> tuple[Journal, Image]:
+def open_journal(files: FileSystem, directory: str, known: KnownState) -> tuple[Journal, Image]:
     """Load the files, repair the effects of a crash, and open the journal for appending.
 
     MetadataLost, without any change, unless the known state is contained.

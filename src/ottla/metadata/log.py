@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from ottla.metadata.image import Batch, Image
 
 if TYPE_CHECKING:
-    from ottla.metadata.continuity import Known
+    from ottla.metadata.continuity import KnownState
 
 
 class AppendRefused(Exception):
@@ -65,7 +65,7 @@ class MetadataLog(Protocol):
     def place(self) -> str:
         """Where it is stored, for messages."""
 
-    async def load(self, known: Known) -> Image:
+    async def load(self, known: KnownState) -> Image:
         """The image of everything that was appended. Must be called first, and again after
         AppendFailed.
 

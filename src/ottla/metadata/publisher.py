@@ -18,7 +18,7 @@ from collections.abc import Callable
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.metadata.changes import Changes
-from ottla.metadata.continuity import Known, load_known
+from ottla.metadata.continuity import KnownState, load_known
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.image_diff import changes_between
 from ottla.metadata.log import MetadataLog, Trimmed
@@ -50,7 +50,7 @@ class Publisher:
         The event loop is not blocked, however large the change is. Returns when all listeners have
         reacted.
         """
-        Known.of(self.image).check(ahead, "that was appended to")
+        KnownState.of(self.image).check(ahead, "that was appended to")
         self.image.exchange(ahead)
         for listener in self._listeners:
             try:
@@ -66,7 +66,7 @@ class Publisher:
 
         MetadataLost if it is older.
         """
-        Known.of(self.image).check(image, "that was loaded again")
+        KnownState.of(self.image).check(image, "that was loaded again")
         changes = changes_between(self.image, image)
         self.image.become(image)
         self._tell(changes)
@@ -83,7 +83,7 @@ class Publisher:
             try:
                 batches = await log.read(self.image.offset)
             except Trimmed:
-                self.replace(await load_known(log, Known.of(self.image)))
+                self.replace(await load_known(log, KnownState.of(self.image)))
                 continue
             for batch in batches:
                 self.publish(batch)

@@ -14,14 +14,14 @@ from ottla.base.ids import TopicId
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.base.uuids import uuid_to_text
 from ottla.metadata.changes import Changes
-from ottla.metadata.entities import Partition, Topic
+from ottla.metadata.entities import PartitionRegistration, Topic
 from ottla.metadata.records import PartitionChanged, PartitionCreated, TopicCreated, TopicDeleted
 from ottla.metadata.topic_names import has_collision_characters, unified_name
 
 T = TypeVar("T")
 DELETED_MAX = 10_000
 ALIKE_MAX = 10_000
-_partition_fields = attrgetter(*Partition._fields)
+_partition_fields = attrgetter(*PartitionRegistration._fields)
 
 
 class ImageError(Exception):
@@ -39,7 +39,7 @@ class TopicTable:
         # Interned: most partitions have the same replicas as many others.
         self._shared: dict[tuple[object, ...], tuple[object, ...]] = {}
         # New partitions differ only in their replicas: reusing one is faster than creating it.
-        self._alike: dict[tuple[object, ...], Partition] = {}
+        self._alike: dict[tuple[object, ...], PartitionRegistration] = {}
 
     def copy(self) -> TopicTable:
         copied = TopicTable()
@@ -116,16 +116,16 @@ class TopicTable:
         topic.put(record.partition, after)
         changes.note_partition(topic, record.partition, before, after)
 
-    def _created(self, fields: tuple[object, ...]) -> Partition:
+    def _created(self, fields: tuple[object, ...]) -> PartitionRegistration:
         known = self._alike.get(fields)
         if known is None:
-            known = self._with_shared(Partition._make(fields))
+            known = self._with_shared(PartitionRegistration._make(fields))
             if len(self._alike) >= ALIKE_MAX:
                 self._alike.clear()
             self._alike[known] = known
         return known
 
-    def _with_shared(self, partition: Partition) -> Partition:
+    def _with_shared(self, partition: PartitionRegistration) -> PartitionRegistration:
         return partition._replace(
             replicas=self._share(partition.replicas),
             in_sync_replicas=self._share(partition.in_sync_replicas),

@@ -108,7 +108,7 @@ class Watcher(Protocol):
     def wake(self) -> None: ...
 
 
-class Reader(Protocol):
+class SessionClient(Protocol):
     """The client of a session."""
 
     is_gone: bool  # its connection is closed
@@ -151,7 +151,7 @@ class FetchSession:
         is_follower: bool,
         uses_topic_ids: bool,
         now_ms: int,
-        reader: Reader | None = None,
+        reader: SessionClient | None = None,
         room: SessionRoom | None = None,
     ) -> None:
         self.id = session_id

@@ -14,17 +14,17 @@ from contextlib import nullcontext
 
 from ottla.base.memory.collector import freeze_new_objects, paused_collector
 from ottla.base.scheduling.tasks import next_turn
-from ottla.metadata.entities import Partition, Topic
+from ottla.metadata.entities import PartitionRegistration, Topic
 
 MANY = 500  # partitions
 TOO_MANY_TO_LOOK = 2_000  # partitions; a collection over more takes longer than 20 ms
 
 
 class NewPartitions:
-    def __init__(self, place: Callable[[Topic, int, Partition], None]) -> None:
+    def __init__(self, place: Callable[[Topic, int, PartitionRegistration], None]) -> None:
         self._place = place
         self._making = asyncio.Lock()  # one partition is created per iteration of the loop
-        self._unmade: dict[tuple[str, int], tuple[Topic, Partition]] = {}
+        self._unmade: dict[tuple[str, int], tuple[Topic, PartitionRegistration]] = {}
         self._seen_count = 0  # created partitions that were not frozen yet
 
     def __contains__(self, name: tuple[str, int]) -> bool:
@@ -36,7 +36,7 @@ class NewPartitions:
     def __iter__(self) -> Iterator[tuple[str, int]]:
         return iter(self._unmade)
 
-    def add(self, topic: Topic, index: int, decided: Partition) -> None:
+    def add(self, topic: Topic, index: int, decided: PartitionRegistration) -> None:
         self._unmade[topic.name, index] = (topic, decided)
 
     def forget(self, name: tuple[str, int]) -> None:

@@ -53,7 +53,9 @@ class PartitionPlacement:
         self._waiting_for_room: dict[tuple[str, int], None] = {}
         self._out_of_room = SparseLog(log, logging.ERROR)
 
-    def place(self, topic: entities.Topic, index: int, decided: entities.Partition) -> None:
+    def place(
+        self, topic: entities.Topic, index: int, decided: entities.PartitionRegistration
+    ) -> None:
         """Apply the state of one partition from the metadata."""
         name = TopicPartition(topic.name, index)
         if self._broker_id not in decided.replicas:
@@ -72,7 +74,7 @@ class PartitionPlacement:
             self._table.take_offline(name)
 
     def _lead_or_follow(
-        self, topic: entities.Topic, name: TopicPartition, decided: entities.Partition
+        self, topic: entities.Topic, name: TopicPartition, decided: entities.PartitionRegistration
     ) -> None:
         partition = self._table.by_name.get(name) or self._open(topic, name)
         was_leader, old_epoch = partition.is_leader, partition.leader_epoch
@@ -146,7 +148,7 @@ def check_epoch(found: Log, leader_epoch: int) -> None:
         )
 
 
-def leadership_of(decided: entities.Partition) -> Leadership:
+def leadership_of(decided: entities.PartitionRegistration) -> Leadership:
     return Leadership(
         decided.leader,
         decided.leader_epoch,

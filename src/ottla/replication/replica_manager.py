@@ -281,7 +281,9 @@ class ReplicaManager:
             topic_id = None  # its file is damaged: the partition will be offline
         return is_placed(image, self.broker_id, found.partition, topic_id)
 
-    def _place_soon(self, topic: entities.Topic, index: int, decided: entities.Partition) -> None:
+    def _place_soon(
+        self, topic: entities.Topic, index: int, decided: entities.PartitionRegistration
+    ) -> None:
         name = (topic.name, index)
         if name in self._partitions or self.broker_id not in decided.replicas:
             self._place(topic, index, decided)
@@ -289,7 +291,9 @@ class ReplicaManager:
             self._configs.note(topic.name, topic.id)
             self._new.add(topic, index, decided)
 
-    def _place(self, topic: entities.Topic, index: int, decided: entities.Partition) -> None:
+    def _place(
+        self, topic: entities.Topic, index: int, decided: entities.PartitionRegistration
+    ) -> None:
         if self.broker_id not in decided.replicas:
             self._new.forget((topic.name, index))
         self._placement.place(topic, index, decided)

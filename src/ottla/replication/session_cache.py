@@ -17,7 +17,7 @@ from ottla.protocol.errors import BrokerError
 from ottla.replication.fetch_sessions import (
     EPOCH_MAX,
     FetchSession,
-    Reader,
+    SessionClient,
     SessionRoom,
     next_epoch,
 )
@@ -51,7 +51,7 @@ class FetchSessions:
         epoch: int,
         uses_topic_ids: bool,
         now_ms: int,
-        reader: Reader | None = None,
+        reader: SessionClient | None = None,
     ) -> FetchSession:
         """The session for an incremental fetch, with its epoch advanced."""
         session = self._sessions.get(session_id)
@@ -73,7 +73,7 @@ class FetchSessions:
         is_follower: bool,
         uses_topic_ids: bool,
         now_ms: int,
-        reader: Reader | None = None,
+        reader: SessionClient | None = None,
     ) -> FetchSession | None:
         """A new session for `count` partitions; None if there is no room."""
         if not self._make_room(partitions, is_follower, now_ms):

@@ -127,7 +127,7 @@ class OffsetWaiters:
             done(error)
 
 
-class Watched(Protocol):
+class Watchable(Protocol):
     """Something that a fetch can wait for."""
 
     watchers: set[Watcher]
@@ -151,7 +151,7 @@ class DataWaiter:
 
     def __init__(
         self,
-        watched: Iterable[Watched],
+        watched: Iterable[Watchable],
         bytes_missing: int,
         timers: LoopTimers,
         wake_ups: TurnQueue,
@@ -219,13 +219,13 @@ class LargeWaiter:
     __slots__ = ("_bytes_missing", "_has_news", "_has_readable", "_is_committed", "_watched")
 
     def __init__(self, *, is_committed: bool) -> None:
-        self._watched: list[Watched] = []
+        self._watched: list[Watchable] = []
         self._is_committed = is_committed
         self._bytes_missing = NOT_KNOWN_YET
         self._has_readable = False  # readable data has arrived
         self._has_news = asyncio.Event()
 
-    def join(self, watched: Watched) -> None:
+    def join(self, watched: Watchable) -> None:
         self._watched.append(watched)
         watched.watchers.add(self)
 
@@ -267,7 +267,7 @@ class LargeWaiter:
         leave(self, self._watched)
 
 
-def leave(watcher: Watcher, watched: list[Watched]) -> None:
+def leave(watcher: Watcher, watched: list[Watchable]) -> None:
     """Unregister from many partitions, some in each of the next iterations of the event loop."""
     for _ in range(min(LEFT_AT_ONCE, len(watched))):
         watched.pop().watchers.discard(watcher)

@@ -6,7 +6,7 @@ import pytest
 
 from ottla.config.broker_checks import check_dynamic
 from ottla.config.describe import describe_all_brokers, describe_broker
-from ottla.config.layers import BrokerLayers, ConfigSource, Sourced
+from ottla.config.layers import BrokerLayers, ConfigSource, SourcedText
 from ottla.config.listener_options import listener_limits
 from ottla.config.load import load_config
 from ottla.config.options import InvalidOption
@@ -37,12 +37,12 @@ def test_it_is_described_with_all_that_it_hides() -> None:
     assert (entry.is_read_only, entry.is_sensitive, entry.wire_type) == (True, False, 3)
     assert entry.doc is None
     assert entry.synonyms == (
-        Sourced(OWN, "60", ConfigSource.DYNAMIC_BROKER),
-        Sourced(OWN, "50", ConfigSource.DYNAMIC_DEFAULT_BROKER),
-        Sourced("max.connections", "100", ConfigSource.DYNAMIC_DEFAULT_BROKER),
-        Sourced(OWN, "77", ConfigSource.STATIC_BROKER),
-        Sourced("max.connections", "900", ConfigSource.STATIC_BROKER),
-        Sourced("max.connections", "10000", ConfigSource.DEFAULT),
+        SourcedText(OWN, "60", ConfigSource.DYNAMIC_BROKER),
+        SourcedText(OWN, "50", ConfigSource.DYNAMIC_DEFAULT_BROKER),
+        SourcedText("max.connections", "100", ConfigSource.DYNAMIC_DEFAULT_BROKER),
+        SourcedText(OWN, "77", ConfigSource.STATIC_BROKER),
+        SourcedText("max.connections", "900", ConfigSource.STATIC_BROKER),
+        SourcedText("max.connections", "10000", ConfigSource.DEFAULT),
     )
     of_all = {each.name: each.synonyms for each in describe_all_brokers(layers)}
     assert [each.text for each in of_all[OWN]] == ["50", "100"]

@@ -11,8 +11,8 @@ from ottla.controller.brokers import decide_register_broker, decide_unfence_brok
 from ottla.controller.create_topics import decide_create_topics
 from ottla.controller.decision import Decision
 from ottla.controller.new_cluster import decide_new_cluster
-from ottla.controller.state import State
-from ottla.metadata.entities import Partition, Topic
+from ottla.controller.state import ControllerState
+from ottla.metadata.entities import PartitionRegistration, Topic
 from ottla.metadata.features import SUPPORTED
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import Record
@@ -42,9 +42,9 @@ class Cluster:
         self.apply(decide_new_cluster(CLUSTER_ID, self.loaded.layers))
 
     @property
-    def state(self) -> State:
+    def state(self) -> ControllerState:
         """For one decision."""
-        return State(
+        return ControllerState(
             self.image,
             self.loaded.config.node_id,
             self.loaded.config,
@@ -104,7 +104,7 @@ class Cluster:
         assert answer.topics[0].error_code == 0, answer.topics[0].error_message
         return self.image.topics[name]
 
-    def partition(self, name: str = "t", index: int = 0) -> Partition:
+    def partition(self, name: str = "t", index: int = 0) -> PartitionRegistration:
         return self.image.topics[name].partitions[index]
 
 

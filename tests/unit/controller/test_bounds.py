@@ -22,7 +22,7 @@ from ottla.controller.decision import (
     QUOTED_CHARACTERS_MAX,
     RECORDS_MAX,
     Decision,
-    Refused,
+    ItemRejected,
     check_count,
     check_size,
 )
@@ -80,7 +80,7 @@ def alter(cluster: Cluster, *resources: tuple[int, str, dict[str, str]]) -> list
 
 @contextmanager
 def refused_as_too_large() -> Iterator[None]:
-    with pytest.raises(Refused, match="excessively large batch") as refused:
+    with pytest.raises(ItemRejected, match="excessively large batch") as refused:
         yield
     assert refused.value.code == ErrorCode.POLICY_VIOLATION
 

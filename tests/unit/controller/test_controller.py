@@ -15,12 +15,12 @@ from tests.unit.controller.clusters import CLUSTER_ID, Cluster
 from ottla.base.files.filesystem import read_file
 from ottla.base.scheduling.threads import Threads
 from ottla.config.load import load_config
-from ottla.controller.controller import EVENTS_MAX, Controller, Settings
+from ottla.controller.controller import EVENTS_MAX, Controller, ControllerSettings
 from ottla.controller.create_topics import decide_create_topics
 from ottla.controller.decision import Decision
 from ottla.controller.new_cluster import decide_new_cluster
-from ottla.controller.state import State
-from ottla.metadata.continuity import Known
+from ottla.controller.state import ControllerState
+from ottla.metadata.continuity import KnownState
 from ottla.metadata.file_log import FileMetadataLog
 from ottla.metadata.frame import BATCH
 from ottla.metadata.image import Batch, Image
@@ -69,12 +69,14 @@ class Node:
         self.log = FileMetadataLog(disk, "/m", self.gate)
         self.publisher = Publisher(Image())
         dice = Random(1)
-        settings = Settings(1, LOADED.config, LOADED.layers, dice, lambda: dice.randbytes(16))
+        settings = ControllerSettings(
+            1, LOADED.config, LOADED.layers, dice, lambda: dice.randbytes(16)
+        )
         self.controller = Controller(self.log, self.publisher, settings, Threads())
         self.running: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        image = await self.log.load(Known())
+        image = await self.log.load(KnownState())
         self.publisher.replace(image.copy())
         self.controller.activate(image, image.controller_epoch + 1)
         self.running = asyncio.create_task(self.controller.run())
@@ -113,7 +115,7 @@ def setting(value: str) -> Decision[str]:
     return Decision((ConfigChanged(ALL_BROKERS, "x", value),), value)
 
 
-def setter(value: str) -> Callable[[State], Decision[str]]:
+def setter(value: str) -> Callable[[ControllerState], Decision[str]]:
     return lambda _state: setting(value)
 
 
@@ -170,8 +172,8 @@ def test_events_are_decided_in_the_order_in_which_they_came() -> None:
     async def story(node: Node) -> None:
         decided: list[str] = []
 
-        def decide(value: str) -> Callable[[State], Decision[str]]:
-            def note(_state: State) -> Decision[str]:
+        def decide(value: str) -> Callable[[ControllerState], Decision[str]]:
+            def note(_state: ControllerState) -> Decision[str]:
                 decided.append(value)
                 return setting(value)
 
@@ -190,8 +192,8 @@ def test_a_large_event_is_decided_in_a_thread_and_keeps_its_place() -> None:
         order: list[str] = []
         threads: set[int] = set()
 
-        def noting(name: str) -> Callable[[State], Decision[None]]:
-            def decide(_state: State) -> Decision[None]:
+        def noting(name: str) -> Callable[[ControllerState], Decision[None]]:
+            def decide(_state: ControllerState) -> Decision[None]:
                 order.append(name)
                 threads.add(threading.get_ident())
                 return Decision((), None)
@@ -211,7 +213,7 @@ def test_a_large_event_is_decided_in_a_thread_and_keeps_its_place() -> None:
 
 def test_what_a_large_event_raises_is_its_own_answer() -> None:
     async def story(node: Node) -> None:
-        def refuse(_state: State) -> Decision[None]:
+        def refuse(_state: ControllerState) -> Decision[None]:
             raise BrokerError(ErrorCode.POLICY_VIOLATION)
 
         with pytest.raises(BrokerError):
@@ -223,7 +225,7 @@ def test_what_a_large_event_raises_is_its_own_answer() -> None:
 
 def test_an_event_that_cannot_be_decided_does_not_touch_the_others() -> None:
     async def story(node: Node) -> None:
-        def broken(_state: State) -> Decision[None]:
+        def broken(_state: ControllerState) -> Decision[None]:
             raise BrokerError(ErrorCode.STALE_BROKER_EPOCH, "no")
 
         results = await asyncio.gather(
@@ -321,7 +323,7 @@ def test_a_bug_in_a_decision_changes_nothing(record: Record) -> None:
     async def story(node: Node) -> None:
         await node.create("before")
 
-        def bug(_state: State) -> Decision[None]:
+        def bug(_state: ControllerState) -> Decision[None]:
             return Decision((record,), None)
 
         with pytest.raises(BrokerError):
@@ -370,7 +372,7 @@ def replaced_by_a_file(disk: MemoryDisk) -> None:
 
 def replaced_by_another_cluster(disk: MemoryDisk) -> None:
     disk.rename("/m", "/elsewhere")
-    journal, _ = open_journal(disk, "/m", Known())
+    journal, _ = open_journal(disk, "/m", KnownState())
     journal.append(Batch(0, 9, (ClusterNamed("another"),) * 50))
     journal.close(is_clean=False)
 
@@ -535,8 +537,8 @@ def test_whoever_was_sent_away_while_waiting_for_room_is_not_decided_for_later()
     async def story(node: Node) -> None:
         decided: list[int] = []
 
-        def noting(number: int) -> Callable[[State], Decision[str]]:
-            def decide(_state: State) -> Decision[str]:
+        def noting(number: int) -> Callable[[ControllerState], Decision[str]]:
+            def decide(_state: ControllerState) -> Decision[str]:
                 decided.append(number)
                 return setting(str(number))
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ottla.base.ids import TopicId
-from ottla.controller.elections import Election, Rules, Wanted, decide_change
-from ottla.metadata.entities import Partition
+from ottla.controller.elections import Election, PartitionTarget, Rules, decide_change
+from ottla.metadata.entities import PartitionRegistration
 from ottla.metadata.records import NO_LEADER, RECOVERED, RECOVERING, PartitionChanged
 
 ID = TopicId(b"t" * 16)
-HEALTHY = Partition((1, 2, 3), (1, 2, 3), leader=1, leader_epoch=5, partition_epoch=9)
+HEALTHY = PartitionRegistration((1, 2, 3), (1, 2, 3), leader=1, leader_epoch=5, partition_epoch=9)
 
 
 def rules(alive: Iterable[int], min_in_sync: int = 2) -> Rules:
@@ -20,20 +20,26 @@ def rules(alive: Iterable[int], min_in_sync: int = 2) -> Rules:
 
 
 def change(
-    partition: Partition, wanted: Wanted, alive: Iterable[int], min_in_sync: int = 2
+    partition: PartitionRegistration,
+    wanted: PartitionTarget,
+    alive: Iterable[int],
+    min_in_sync: int = 2,
 ) -> PartitionChanged | None:
     return decide_change(ID, 0, partition, wanted, rules(alive, min_in_sync))
 
 
 def after(
-    partition: Partition, wanted: Wanted, alive: Iterable[int], min_in_sync: int = 2
-) -> Partition:
+    partition: PartitionRegistration,
+    wanted: PartitionTarget,
+    alive: Iterable[int],
+    min_in_sync: int = 2,
+) -> PartitionRegistration:
     record = change(partition, wanted, alive, min_in_sync)
     return partition if record is None else partition.changed(record)
 
 
-def wanted(partition: Partition, **fields: object) -> Wanted:
-    return replace(Wanted.as_is(partition), **fields)  # type: ignore[arg-type]
+def wanted(partition: PartitionRegistration, **fields: object) -> PartitionTarget:
+    return replace(PartitionTarget.as_is(partition), **fields)  # type: ignore[arg-type]
 
 
 def test_a_partition_that_is_as_it_should_be_gets_no_record() -> None:
@@ -108,7 +114,7 @@ def test_the_last_known_leader_must_be_alive() -> None:
 
 
 def test_one_replica_that_was_killed_and_is_back_leads_again_with_a_new_epoch() -> None:
-    single = Partition((1,), (1,), leader=1, leader_epoch=5, partition_epoch=9)
+    single = PartitionRegistration((1,), (1,), leader=1, leader_epoch=5, partition_epoch=9)
     record = change(single, wanted(single, in_sync=(), unclean=frozenset({1})), {1}, 1)
     assert record == PartitionChanged(
         ID, 0, 10, leader=1, leader_epoch=6, leader_recovery=RECOVERING
@@ -150,7 +156,9 @@ def test_an_ordinary_change_does_not_move_leadership_to_the_first_replica() -> N
 
 
 def test_a_reassignment_completes_when_all_new_replicas_are_in_sync() -> None:
-    moving = Partition((3, 4, 1), (1, 3), 1, 5, 9, adding_replicas=(4,), removing_replicas=(1,))
+    moving = PartitionRegistration(
+        (3, 4, 1), (1, 3), 1, 5, 9, adding_replicas=(4,), removing_replicas=(1,)
+    )
     still = after(moving, wanted(moving, in_sync=(1, 3)), {1, 3, 4})
     assert still == moving
     done = after(moving, wanted(moving, in_sync=(1, 3, 4)), {1, 3, 4})
@@ -159,19 +167,19 @@ def test_a_reassignment_completes_when_all_new_replicas_are_in_sync() -> None:
 
 
 def test_losing_a_replica_takes_a_new_leader_epoch_even_if_the_leader_stays() -> None:
-    moving = Partition((1, 2, 3), (1, 2, 3), 1, 5, 9, removing_replicas=(3,))
+    moving = PartitionRegistration((1, 2, 3), (1, 2, 3), 1, 5, 9, removing_replicas=(3,))
     done = after(moving, wanted(moving), {1, 2, 3})
     assert (done.replicas, done.leader, done.leader_epoch) == ((1, 2), 1, 6)
 
 
 def test_new_replicas_get_their_brokers_directory() -> None:
-    partition = Partition((1,), (1,), 1, directories=(b"a" * 16,))
+    partition = PartitionRegistration((1,), (1,), 1, directories=(b"a" * 16,))
     moving = wanted(partition, replicas=(2, 1), adding=(2,))
     assert after(partition, moving, {1, 2}, 1).directories == (bytes(16), b"a" * 16)
 
 
 def test_eligible_replicas_are_always_replicas() -> None:
-    moving = Partition(
+    moving = PartitionRegistration(
         (2, 1), (1, 2), 1, 5, 9, eligible_replicas=(), adding_replicas=(), removing_replicas=(1,)
     )
     done = after(moving, wanted(moving), {1, 2}, min_in_sync=2)

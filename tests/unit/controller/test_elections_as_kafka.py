@@ -18,8 +18,8 @@ from tests.support.class_archive import SHORT_LIFE
 from tests.support.kafka_jars import kafka_libs
 
 from ottla.base.ids import TopicId
-from ottla.controller.elections import Election, Rules, Wanted, decide_change
-from ottla.metadata.entities import Partition
+from ottla.controller.elections import Election, PartitionTarget, Rules, decide_change
+from ottla.metadata.entities import PartitionRegistration
 from ottla.metadata.records import NO_LEADER
 
 CASES = 5000
@@ -38,15 +38,15 @@ COMPARED = (
 
 
 class Case(NamedTuple):
-    partition: Partition
-    wanted: Wanted
+    partition: PartitionRegistration
+    wanted: PartitionTarget
     alive: frozenset[int]
     min_in_sync: int
 
 
 def random_case(rng: Random) -> Case:
     partition, min_in_sync = random_partition(rng)
-    wanted = Wanted.as_is(partition)
+    wanted = PartitionTarget.as_is(partition)
     alive = {each for each in BROKERS if rng.random() < 0.7}
     match rng.randrange(5):
         case 0 | 1 as kind:
@@ -69,7 +69,7 @@ def random_case(rng: Random) -> Case:
     return Case(partition, wanted, frozenset(alive), min_in_sync)
 
 
-def random_partition(rng: Random) -> tuple[Partition, int]:
+def random_partition(rng: Random) -> tuple[PartitionRegistration, int]:
     replicas = tuple(rng.sample(BROKERS, rng.randrange(1, 5)))
     in_sync = tuple(each for each in replicas if rng.random() < 0.6)
     min_in_sync = min(rng.randrange(1, 4), len(replicas))
@@ -78,7 +78,7 @@ def random_partition(rng: Random) -> tuple[Partition, int]:
     moving = rng.random() < 0.3
     adding = tuple(sorted(each for each in replicas if moving and rng.random() < 0.3))
     leaving = [each for each in replicas if each not in adding and moving and rng.random() < 0.3]
-    partition = Partition(
+    partition = PartitionRegistration(
         replicas,
         in_sync,
         leader,

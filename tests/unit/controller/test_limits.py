@@ -190,13 +190,13 @@ def test_subscriptions_to_metrics_are_counted_until_they_are_gone() -> None:
 
 def test_a_resource_has_at_most_so_many_settings() -> None:
     from ottla.controller.config_checks import SETTINGS_MAX, check_group_config
-    from ottla.controller.decision import Refused
+    from ottla.controller.decision import ItemRejected
 
     cluster = Cluster()
     layers = cluster.loaded.layers
-    with pytest.raises(Refused, match="settings"):
+    with pytest.raises(ItemRejected, match="settings"):
         check_group_config({f"x{at}": "1" for at in range(SETTINGS_MAX + 1)}, layers)
-    with pytest.raises(Refused, match="Unknown"):
+    with pytest.raises(ItemRejected, match="Unknown"):
         check_group_config({f"x{at}": "1" for at in range(SETTINGS_MAX)}, layers)
 
 

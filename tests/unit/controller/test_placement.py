@@ -7,26 +7,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ottla.controller.decision import Refused
-from ottla.controller.placement import Candidate, place
+from ottla.controller.decision import ItemRejected
+from ottla.controller.placement import UsableBroker, place
 
 RACKS = st.sampled_from([None, "a", "b", "c"])
 BROKERS = st.lists(st.tuples(RACKS, st.booleans()), min_size=1, max_size=12).map(
-    lambda brokers: [Candidate(n, rack, fenced) for n, (rack, fenced) in enumerate(brokers)]
+    lambda brokers: [UsableBroker(n, rack, fenced) for n, (rack, fenced) in enumerate(brokers)]
 )
 
 
-def alive(*racks: str | None) -> list[Candidate]:
-    return [Candidate(number, rack, False) for number, rack in enumerate(racks)]
+def alive(*racks: str | None) -> list[UsableBroker]:
+    return [UsableBroker(number, rack, False) for number, rack in enumerate(racks)]
 
 
 @given(BROKERS, st.integers(1, 40), st.integers(1, 12), st.integers(0, 1000))
 def test_every_placement_keeps_the_rules(
-    brokers: list[Candidate], partitions: int, factor: int, seed: int
+    brokers: list[UsableBroker], partitions: int, factor: int, seed: int
 ) -> None:
     fenced = {each.broker_id for each in brokers if each.is_fenced}
     if factor > len(brokers) or len(fenced) == len(brokers):
-        with pytest.raises(Refused):
+        with pytest.raises(ItemRejected):
             place(brokers, partitions, factor, Random(seed))
         return
     racks = {each.broker_id: each.rack for each in brokers}
@@ -65,7 +65,11 @@ def test_each_partition_of_three_replicas_is_on_three_racks() -> None:
 
 
 def test_fenced_brokers_are_used_only_when_the_others_are_used_up() -> None:
-    brokers = [Candidate(1, None, False), Candidate(2, None, True), Candidate(3, None, False)]
+    brokers = [
+        UsableBroker(1, None, False),
+        UsableBroker(2, None, True),
+        UsableBroker(3, None, False),
+    ]
     for replicas in place(brokers, 10, 2, Random(1)):
         assert set(replicas) == {1, 3}
     for replicas in place(brokers, 10, 3, Random(1)):
@@ -87,13 +91,13 @@ def test_two_partitions_seldom_share_their_replicas() -> None:
     [
         (alive(None), 0, "Invalid replication factor 0: the replication factor must be positive."),
         ([], 1, "All brokers are currently fenced"),
-        ([Candidate(1, None, True)], 1, "All brokers are currently fenced"),
+        ([UsableBroker(1, None, True)], 1, "All brokers are currently fenced"),
         (alive(None), 2, "The target replication factor of 2 cannot be reached because only 1"),
     ],
 )
 def test_what_cannot_be_placed_is_refused(
-    brokers: list[Candidate], factor: int, message: str
+    brokers: list[UsableBroker], factor: int, message: str
 ) -> None:
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(ItemRejected) as raised:
         place(brokers, 1, factor, Random(1))
     assert message in raised.value.message

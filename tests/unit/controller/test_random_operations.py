@@ -34,7 +34,7 @@ from ottla.controller.elect_leaders import (
 from ottla.controller.eligible_replicas import MIN_IN_SYNC
 from ottla.controller.reassignment import decide_alter_partition_reassignments
 from ottla.metadata.codec import decode_records, encode_records
-from ottla.metadata.entities import Partition, Topic
+from ottla.metadata.entities import PartitionRegistration, Topic
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import NO_LEADER, PartitionCreated
 from ottla.protocol.error_codes import ErrorCode
@@ -64,7 +64,7 @@ TOPICS = ("a", "b.c", "b_c", "d")
 ELECTIONS = ("preferred", "unclean")
 
 
-def some_partition(rng: Random, image: Image) -> tuple[Topic, int, Partition] | None:
+def some_partition(rng: Random, image: Image) -> tuple[Topic, int, PartitionRegistration] | None:
     found = list(image.all_partitions())
     return rng.choice(found) if found else None
 
@@ -394,7 +394,7 @@ OPERATIONS: tuple[Callable[[Random, Cluster], Expected], ...] = (
 )
 
 
-def check(image: Image, before: dict[tuple[TopicId, int], Partition]) -> None:
+def check(image: Image, before: dict[tuple[TopicId, int], PartitionRegistration]) -> None:
     for topic, index, now in image.all_partitions():
         where = f"{topic.name}-{index}: {now}"
         replicas, in_sync = set(now.replicas), set(now.in_sync_replicas)
@@ -417,7 +417,7 @@ def check(image: Image, before: dict[tuple[TopicId, int], Partition]) -> None:
             check_new(image, now)
 
 
-def check_epochs(old: Partition | None, now: Partition) -> None:
+def check_epochs(old: PartitionRegistration | None, now: PartitionRegistration) -> None:
     if old is None or old == now:
         return
     assert now.partition_epoch > old.partition_epoch

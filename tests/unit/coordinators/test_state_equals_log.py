@@ -25,7 +25,7 @@ from tests.unit.coordinators.groups.test_service import (
 from tests.unit.coordinators.transactions.test_service import TransactionWorld
 
 from ottla.base.scheduling.step_scheduler import StepScheduler
-from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
 from ottla.coordinators.groups.record_types import GROUP_RECORDS
 from ottla.coordinators.groups.shard import GroupShard
 from ottla.coordinators.groups.shared import Caller
@@ -70,7 +70,8 @@ def at_rest(shard: GroupShard) -> dict[str, Any]:
             {each.member_id: each.assignment for each in group.members.values()},
         )
         for group_id, group in shard.groups.items()
-        if isinstance(group, ClassicGroup) and group.state in (State.STABLE, State.EMPTY)
+        if isinstance(group, ClassicGroup)
+        and group.state in (ClassicGroupState.STABLE, ClassicGroupState.EMPTY)
     }
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from demo.place import Place, WrongDirectory
+from demo.place import NotADemoDirectory, Place
 
 
 def test_a_story_begins_in_an_empty_directory(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_git_does_not_see_it(tmp_path: Path) -> None:
 
 def test_a_directory_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").touch()
-    with pytest.raises(WrongDirectory, match="was not made by the demo"):
+    with pytest.raises(NotADemoDirectory, match="was not made by the demo"):
         Place(tmp_path).prepare()
     assert (tmp_path / "thesis.txt").exists()
 
@@ -40,6 +40,6 @@ def test_a_directory_in_which_a_story_is_told_is_left_alone(tmp_path: Path) -> N
     first, second = Place(tmp_path), Place(tmp_path)
     first.prepare()
     for attempt in (second.prepare, second.clean):
-        with pytest.raises(WrongDirectory, match="a demo is running in"):
+        with pytest.raises(NotADemoDirectory, match="a demo is running in"):
             attempt()
     assert first.checkpoints.is_dir()

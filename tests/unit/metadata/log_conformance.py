@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 import pytest
 from tests.unit.metadata.histories import histories
 
-from ottla.metadata.continuity import Known, load_known
+from ottla.metadata.continuity import KnownState, load_known
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import AppendRefused, MetadataLog, MetadataLost, Trimmed
 from ottla.metadata.publisher import Publisher
@@ -36,7 +36,7 @@ class MetadataLogConformance:
     def test_a_new_log_is_empty(self, place: Place) -> None:
         async def story() -> None:
             log = place.new_log()
-            assert await log.load(Known()) == Image()
+            assert await log.load(KnownState()) == Image()
             assert log.end_offset == 0
             assert await log.read(0) == []
             await log.close()
@@ -46,7 +46,7 @@ class MetadataLogConformance:
     def test_what_was_appended_is_read_in_batches(self, place: Place) -> None:
         async def story() -> None:
             log = place.new_log()
-            await log.load(Known())
+            await log.load(KnownState())
             batches = [batch(0, 2), batch(2, 3, epoch=4), batch(5)]
             for each in batches:
                 await log.append(each)
@@ -62,14 +62,14 @@ class MetadataLogConformance:
         async def story(seed: int) -> None:
             image = Image()
             log = place.new_log()
-            start = (await log.load(Known())).offset
+            start = (await log.load(KnownState())).offset
             for each in histories(Random(seed), 20):
                 if each.end_offset > start:
                     await log.append(each)
                 image.apply(each)
             await log.close()
             log = place.new_log()
-            assert await log.load(Known()) == image
+            assert await log.load(KnownState()) == image
             assert log.end_offset == image.offset
             await log.close()
 
@@ -80,7 +80,7 @@ class MetadataLogConformance:
     ) -> None:
         async def story() -> None:
             log = place.new_log()
-            await log.load(Known())
+            await log.load(KnownState())
             await log.append(batch(0))
             for wrong in (batch(0), batch(2), Batch(1, 1, ())):
                 with pytest.raises(AppendRefused):
@@ -94,17 +94,17 @@ class MetadataLogConformance:
     @pytest.mark.parametrize(
         ("known", "what"),
         [
-            (Known(offset=4), "it ends at offset 3"),
-            (Known("other", 3), "it belongs to cluster mine"),
-            (Known("mine", 3, 3), "its controller epoch is 2"),
+            (KnownState(offset=4), "it ends at offset 3"),
+            (KnownState("other", 3), "it belongs to cluster mine"),
+            (KnownState("mine", 3, 3), "its controller epoch is 2"),
         ],
     )
     def test_a_log_that_lacks_what_is_known_is_not_loaded_and_not_changed(
-        self, place: Place, known: Known, what: str
+        self, place: Place, known: KnownState, what: str
     ) -> None:
         async def story() -> None:
             log = place.new_log()
-            await load_known(log, Known())
+            await load_known(log, KnownState())
             await log.append(Batch(0, 2, (ClusterNamed("mine"),)))
             await log.append(batch(1, 2, epoch=2))
             await log.close()
@@ -113,7 +113,7 @@ class MetadataLogConformance:
                 await load_known(log, known)
             await log.close()
             log = place.new_log()
-            assert (await load_known(log, Known("mine", 3, 2))).offset == 3
+            assert (await load_known(log, KnownState("mine", 3, 2))).offset == 3
             await log.close()
 
         place.run(story())
@@ -122,7 +122,7 @@ class MetadataLogConformance:
         async def story() -> None:
             log = place.new_log()
             with pytest.raises(MetadataLost, match="it is missing or empty"):
-                await load_known(log, Known(offset=1))
+                await load_known(log, KnownState(offset=1))
             await log.close()
 
         place.run(story())
@@ -130,7 +130,7 @@ class MetadataLogConformance:
     def test_a_log_that_is_in_its_place_passes_every_check(self, place: Place) -> None:
         async def story() -> None:
             log = place.new_log()
-            image = await load_known(log, Known())
+            image = await load_known(log, KnownState())
             for each in histories(Random(5), 5):
                 await log.append(each)
                 image.apply(each)
@@ -145,7 +145,7 @@ class MetadataLogConformance:
     def test_a_follower_does_not_go_back(self, place: Place) -> None:
         async def story() -> None:
             log = place.new_log()
-            image = await load_known(log, Known())
+            image = await load_known(log, KnownState())
             await log.append(batch(0, 3))
             image.apply(batch(0, 3))
             ahead = Image()
@@ -161,7 +161,7 @@ class MetadataLogConformance:
     def test_a_waiting_reader_wakes_when_something_is_appended(self, place: Place) -> None:
         async def story() -> None:
             log = place.new_log()
-            await log.load(Known())
+            await log.load(KnownState())
             await log.append(batch(0))
             await log.wait_beyond(0)
             waiting = asyncio.ensure_future(log.wait_beyond(1))
@@ -176,7 +176,7 @@ class MetadataLogConformance:
     def test_a_snapshot_stands_for_what_made_it(self, place: Place) -> None:
         async def story() -> None:
             log = place.new_log()
-            image = await log.load(Known())
+            image = await log.load(KnownState())
             for each in histories(Random(3), 10):
                 await log.append(each)
                 image.apply(each)
@@ -189,7 +189,7 @@ class MetadataLogConformance:
             assert await log.read(offset) == [batch(offset)]
             await log.close()
             log = place.new_log()
-            assert await log.load(Known()) == image
+            assert await log.load(KnownState()) == image
             await log.close()
 
         place.run(story())
@@ -197,7 +197,7 @@ class MetadataLogConformance:
     def test_a_snapshot_is_made_while_others_append(self, place: Place) -> None:
         async def story() -> None:
             log = place.new_log()
-            image = await log.load(Known())
+            image = await log.load(KnownState())
             for each in histories(Random(4), 200):
                 await log.append(each)
                 image.apply(each)
@@ -211,7 +211,7 @@ class MetadataLogConformance:
             await writing
             await log.close()
             log = place.new_log()
-            assert await log.load(Known()) == image
+            assert await log.load(KnownState()) == image
             await log.close()
 
         place.run(story())
@@ -219,7 +219,7 @@ class MetadataLogConformance:
     def test_a_snapshot_must_be_of_the_end(self, place: Place) -> None:
         async def story() -> None:
             log = place.new_log()
-            image = await log.load(Known())
+            image = await log.load(KnownState())
             await log.append(batch(0))
             with pytest.raises(ValueError, match="an image at 0, but the log ends at 1"):
                 await log.write_snapshot(image)
@@ -230,7 +230,7 @@ class MetadataLogConformance:
     def test_a_follower_sees_the_same_image(self, place: Place) -> None:
         async def story() -> None:
             log = place.new_log()
-            image = await log.load(Known())
+            image = await log.load(KnownState())
             publisher = Publisher(Image())
             following = asyncio.ensure_future(publisher.follow(log))
             for each in histories(Random(5), 10):

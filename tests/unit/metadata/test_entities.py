@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ottla.base.ids import TopicId
-from ottla.metadata.entities import Broker, Partition, Topic
+from ottla.metadata.entities import BrokerRegistration, PartitionRegistration, Topic
 from ottla.metadata.features import (
     ELIGIBLE_LEADER_REPLICAS,
     GROUP_VERSION,
@@ -37,7 +37,7 @@ TOPIC = TopicId(b"t" * 16)
 PLAIN, SECURE = Endpoint("PLAIN", "a", 1, "PLAINTEXT"), Endpoint("SECURE", "b", 2, "SSL")
 
 
-def broker(**changes: object) -> Broker:
+def broker(**changes: object) -> BrokerRegistration:
     registered = BrokerRegistered(7, 3, ONE, (PLAIN, SECURE), (), "r", False, False, (ONE, TWO))
     image = Image()
     image.apply(Batch(0, 1, (registered,)))
@@ -80,13 +80,13 @@ def test_endpoints_are_found_by_listener() -> None:
 
 
 def test_the_directory_of_each_replica_is_at_its_place() -> None:
-    partition = Partition((5, 3, 4), (5,), 5, directories=(ONE, TWO, NOT_KNOWN))
+    partition = PartitionRegistration((5, 3, 4), (5,), 5, directories=(ONE, TWO, NOT_KNOWN))
     assert [partition.directory_of(each) for each in (5, 3, 4, 9)] == [ONE, TWO, NOT_KNOWN, None]
     assert partition._replace(directories=()).directory_of(5) is None
 
 
 def test_a_partition_says_who_should_lead_and_whether_it_moves() -> None:
-    partition = Partition((5, 3), (5, 3), 5)
+    partition = PartitionRegistration((5, 3), (5, 3), 5)
     assert partition.has_preferred_leader
     assert not partition._replace(leader=3).has_preferred_leader
     assert partition.has_leader
@@ -97,22 +97,22 @@ def test_a_partition_says_who_should_lead_and_whether_it_moves() -> None:
 
 
 def test_a_changed_partition_keeps_what_is_not_given_and_takes_what_is_even_if_empty() -> None:
-    partition = Partition((5, 3), (5, 3), 5, 8, 9, adding_replicas=(3,))
+    partition = PartitionRegistration((5, 3), (5, 3), 5, 8, 9, adding_replicas=(3,))
     changed = partition.changed(
         PartitionChanged(TOPIC, 0, 10, in_sync_replicas=(), adding_replicas=())
     )
-    assert changed == Partition((5, 3), (), 5, 8, 10)
-    assert Partition(*_fields(changed.to_record(TOPIC, 4))) == changed
+    assert changed == PartitionRegistration((5, 3), (), 5, 8, 10)
+    assert PartitionRegistration(*_fields(changed.to_record(TOPIC, 4))) == changed
 
 
 def _fields(record: PartitionCreated) -> tuple[Any, ...]:
-    return tuple(getattr(record, name) for name in Partition._fields)
+    return tuple(getattr(record, name) for name in PartitionRegistration._fields)
 
 
 def test_topics_are_equal_by_all_they_are() -> None:
     def topic(topic_id: TopicId = TOPIC, name: str = "t", leader: int = 1) -> Topic:
         made = Topic(topic_id, name)
-        made.put(0, Partition((1, 2), (1, 2), leader))
+        made.put(0, PartitionRegistration((1, 2), (1, 2), leader))
         return made
 
     assert topic() == topic()
@@ -121,7 +121,7 @@ def test_topics_are_equal_by_all_they_are() -> None:
     assert [topic() == each for each in others] == [False] * 4
     copied = topic().copy()
     assert copied == topic()
-    copied.put(1, Partition((1,), (1,), 1))
+    copied.put(1, PartitionRegistration((1,), (1,), 1))
     assert (len(copied.partitions), copied.replication_factor) == (2, 2)
     assert copied != topic()
 

@@ -15,7 +15,7 @@ from tests.unit.metadata.log_conformance import MetadataLogConformance, batch
 
 from ottla.base.files.disk import DiskFileSystem
 from ottla.base.files.filesystem import FileSystem, read_file
-from ottla.metadata.continuity import Known
+from ottla.metadata.continuity import KnownState
 from ottla.metadata.file_log import FileMetadataLog
 from ottla.metadata.frame import SNAPSHOT, encode_frame
 from ottla.metadata.image import Batch, Image
@@ -62,13 +62,13 @@ class TestInMemory(MetadataLogConformance):
 
 
 def open_image(disk: FileSystem) -> Image:
-    journal, image = open_journal(disk, "/m", Known())
+    journal, image = open_journal(disk, "/m", KnownState())
     journal.close(is_clean=False)
     return image
 
 
 def fill(disk: MemoryDisk, batches: int = 3) -> None:
-    journal, _ = open_journal(disk, "/m", Known())
+    journal, _ = open_journal(disk, "/m", KnownState())
     for offset in range(batches):
         journal.append(batch(offset))
     journal.close(is_clean=False)
@@ -79,7 +79,7 @@ JOURNAL = f"/m/{0:020}.journal"
 
 def life(disk: MemoryDisk, seed: int, acknowledged: list[Batch]) -> None:
     """Appends, with a snapshot in between and an orderly stop, until something fails."""
-    journal, image = open_journal(disk, "/m", Known())
+    journal, image = open_journal(disk, "/m", KnownState())
     captured = image
     for each in histories(Random(seed), 8):
         journal.append(each)
@@ -156,7 +156,7 @@ def test_a_batch_whose_sync_failed_is_durable_once_it_was_found_again() -> None:
     for seed in range(20):
         disk = MemoryDisk()
         fill(disk, 2)
-        journal, _ = open_journal(disk, "/m", Known())
+        journal, _ = open_journal(disk, "/m", KnownState())
         disk.fail("sync", "*.journal")
         with pytest.raises(OSError, match="Input/output error"):
             journal.append(batch(2))
@@ -171,7 +171,7 @@ def test_an_old_journal_may_be_damaged_once_a_snapshot_stands_for_it() -> None:
     for seed in range(20):
         disk = MemoryDisk()
         fill(disk, 2)
-        journal, _ = open_journal(disk, "/m", Known())
+        journal, _ = open_journal(disk, "/m", KnownState())
         disk.fail("sync", "*.journal")
         with pytest.raises(OSError, match="Input/output error"):
             journal.append(batch(2))
@@ -258,11 +258,11 @@ def test_a_damaged_note_of_the_orderly_stop_is_noticed(content: bytes) -> None:
 
 def test_an_older_note_of_an_orderly_stop_does_no_harm() -> None:
     disk = MemoryDisk()
-    journal, _ = open_journal(disk, "/m", Known())
+    journal, _ = open_journal(disk, "/m", KnownState())
     journal.append(batch(0))
     journal.close(is_clean=True)
     older = read_file(disk, "/m/clean")
-    journal, _ = open_journal(disk, "/m", Known())
+    journal, _ = open_journal(disk, "/m", KnownState())
     journal.append(batch(1))
     journal.close(is_clean=True)
     file = disk.open("/m/clean")
@@ -276,18 +276,18 @@ def test_after_an_orderly_stop_nothing_is_written_anew() -> None:
     disk = MemoryDisk()
     life(disk, 11, [])
     before = [name for name in disk.list_directory("/m") if name != "clean"]
-    journal, _ = open_journal(disk, "/m", Known())
+    journal, _ = open_journal(disk, "/m", KnownState())
     assert disk.list_directory("/m") == before
     journal.close(is_clean=True)
 
 
 def test_a_large_journal_becomes_a_snapshot_at_the_next_start() -> None:
     disk = MemoryDisk()
-    journal, _ = open_journal(disk, "/m", Known())
+    journal, _ = open_journal(disk, "/m", KnownState())
     big = ConfigChanged(ALL_BROKERS, "x", "y" * JOURNAL_BYTES_MAX)
     journal.append(Batch(0, 1, (big,)))
     journal.close(is_clean=True)
-    journal, image = open_journal(disk, "/m", Known())
+    journal, image = open_journal(disk, "/m", KnownState())
     assert journal.size_bytes == 0
     assert image.broker_config(None) == {"x": "y" * JOURNAL_BYTES_MAX}
 
@@ -304,14 +304,14 @@ def test_after_a_failed_append_only_loading_again_helps() -> None:
     async def story() -> None:
         disk = MemoryDisk()
         log = FileMetadataLog(disk, "/m", at_once)
-        await log.load(Known())
+        await log.load(KnownState())
         disk.fail("write", "*.journal", keep_bytes=10)
         with pytest.raises(AppendFailed):
             await log.append(batch(0))
         for attempt in (log.append(batch(0)), log.read(0), log.write_snapshot(Image())):
             with pytest.raises(AppendFailed, match="was not loaded, or failed since"):
                 await attempt
-        assert (await log.load(Known())).offset == 0
+        assert (await log.load(KnownState())).offset == 0
         await log.append(batch(0))
         assert await log.read(0) == [batch(0)]
         await log.close()
@@ -323,14 +323,14 @@ def test_a_bug_while_a_batch_is_written_leaves_the_log_as_loading_finds_it() -> 
     async def story() -> None:
         disk = MemoryDisk()
         log = FileMetadataLog(disk, "/m", at_once)
-        await log.load(Known())
+        await log.load(KnownState())
         await log.append(batch(0))
         bad = Batch(1, 0, (ConfigChanged(ALL_BROKERS, "x", object()),))  # type: ignore[arg-type]
         with pytest.raises(AppendFailed):
             await log.append(bad)
         with pytest.raises(AppendFailed, match="was not loaded, or failed since"):
             await log.append(batch(1))
-        assert (await log.load(Known())).offset == 1
+        assert (await log.load(KnownState())).offset == 1
         await log.append(batch(1))
         assert await log.read(1) == [batch(1)]
         await log.close()
@@ -342,7 +342,7 @@ def test_a_log_that_failed_is_not_closed_as_if_in_order() -> None:
     async def story() -> None:
         disk = MemoryDisk()
         log = FileMetadataLog(disk, "/m", at_once)
-        await log.load(Known())
+        await log.load(KnownState())
         disk.fail("sync", "*.journal")
         with pytest.raises(AppendFailed):
             await log.append(batch(0))
@@ -362,13 +362,13 @@ def test_a_cancelled_append_runs_to_its_end_before_anything_else_happens() -> No
 
         log = FileMetadataLog(MemoryDisk(), "/m", slowly)
         gate.set()
-        await log.load(Known())
+        await log.load(KnownState())
         gate.clear()
         appending = asyncio.ensure_future(log.append(batch(0)))
         await asyncio.sleep(0)
         appending.cancel()
         await asyncio.wait([appending])
-        loading = asyncio.ensure_future(log.load(Known()))
+        loading = asyncio.ensure_future(log.load(KnownState()))
         await asyncio.sleep(0)
         assert not loading.done()
         gate.set()
@@ -381,7 +381,7 @@ def test_a_cancelled_append_runs_to_its_end_before_anything_else_happens() -> No
 def test_a_log_asks_for_a_snapshot_when_its_journal_has_grown() -> None:
     async def story() -> None:
         log = FileMetadataLog(MemoryDisk(), "/m", at_once)
-        image = await log.load(Known())
+        image = await log.load(KnownState())
         assert not log.wants_snapshot
         big = Batch(0, 1, (ConfigChanged(ALL_BROKERS, "x", "y" * JOURNAL_BYTES_MAX),))
         await log.append(big)
@@ -405,7 +405,7 @@ def test_a_snapshot_is_not_written_where_another_directory_has_taken_the_place()
 
         log = FileMetadataLog(disk, "/m", gated)
         gate.set()
-        image = await log.load(Known())
+        image = await log.load(KnownState())
         await log.append(batch(0))
         image.apply(batch(0))
         writing = asyncio.ensure_future(log.write_snapshot(image))
@@ -426,6 +426,6 @@ def test_a_snapshot_is_not_written_where_another_directory_has_taken_the_place()
 
 
 def fill_at(disk: MemoryDisk, directory: str) -> None:
-    journal, _ = open_journal(disk, directory, Known())
+    journal, _ = open_journal(disk, directory, KnownState())
     journal.append(batch(0))
     journal.close(is_clean=False)

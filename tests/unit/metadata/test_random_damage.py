@@ -12,7 +12,7 @@ from tests.unit.metadata.test_file_log import fold, snapshot_frame
 
 from ottla.base.files.filesystem import read_file
 from ottla.metadata.codec import encode_records
-from ottla.metadata.continuity import Known
+from ottla.metadata.continuity import KnownState
 from ottla.metadata.frame import (
     BATCH,
     HEADER_BYTES,
@@ -65,7 +65,7 @@ class Layout:
                     starts.add(end)
         return starts
 
-    def open(self, known: Known) -> Image:
+    def open(self, known: KnownState) -> Image:
         journal, image = open_journal(self.disk, PLACE, known)
         journal.close(is_clean=False)
         return image
@@ -73,7 +73,7 @@ class Layout:
 
 def layout_of(random: Random) -> Layout:
     disk = MemoryDisk()
-    journal, image = open_journal(disk, PLACE, Known())
+    journal, image = open_journal(disk, PLACE, KnownState())
     batches, snapshot_offset = [], 0
     for each in histories(random, random.randint(1, 6)):
         journal.append(each)
@@ -134,18 +134,18 @@ def test_a_frame_whose_numbers_contradict_it_is_refused_though_its_checksum_is_r
 def test_what_a_crash_left_unfinished_goes_and_files_of_others_stay(is_clean: bool) -> None:
     random = Random(3)
     layout = layout_of(random)
-    journal, _ = open_journal(layout.disk, PLACE, Known())
+    journal, _ = open_journal(layout.disk, PLACE, KnownState())
     journal.close(is_clean=is_clean)
     for name in ("00000000000000000009.snapshot.tmp", "clean.tmp", "notes", "x.tmp.txt"):
         layout.disk.open(f"{PLACE}/{name}", create=True).write_at(0, b"half a file")
-    assert layout.open(Known()) == fold(layout.batches)
+    assert layout.open(KnownState()) == fold(layout.batches)
     assert {"notes", "x.tmp.txt"} <= layout.files.keys()
     assert not [name for name in layout.files if name.endswith(".tmp")]
 
 
 def outcome_of(layout: Layout) -> tuple[Image, None] | tuple[None, CorruptMetadataError]:
     try:
-        return layout.open(Known()), None
+        return layout.open(KnownState()), None
     except CorruptMetadataError as error:
         return None, error
 
@@ -173,7 +173,7 @@ def test_damage_is_repaired_only_where_a_crash_may_have_left_it(seed: int) -> No
             prefixes = [fold(layout.batches[:end]) for end in range(len(layout.batches) + 1)]
             assert image in prefixes if may_be_torn else image == whole
             assert image is not None
-            assert layout.open(Known.of(image)) == image, "what was found stays"
+            assert layout.open(KnownState.of(image)) == image, "what was found stays"
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -184,6 +184,6 @@ def test_what_is_known_is_there_or_nothing_is_changed_whatever_is_damaged(seed: 
         damage(random, layout)
         before, whole = layout.files, fold(layout.batches)
         try:
-            assert layout.open(Known.of(whole)) == whole
+            assert layout.open(KnownState.of(whole)) == whole
         except (CorruptMetadataError, MetadataLost):
             assert layout.files == before

@@ -26,7 +26,7 @@ from ottla.base.ids import TopicId
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps
 from ottla.metadata.changes import Changes
-from ottla.metadata.continuity import Known, load_known
+from ottla.metadata.continuity import KnownState, load_known
 from ottla.metadata.file_log import FileMetadataLog
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import AppendFailed, MetadataLost, Trimmed
@@ -66,7 +66,7 @@ class Life:
 
     async def start(self) -> None:
         self.log = FileMetadataLog(self.disk, PLACE, at_once)
-        image = await self.log.load(Known.of(image_of(self.acknowledged)))
+        image = await self.log.load(KnownState.of(image_of(self.acknowledged)))
         assert image == image_of(self.acknowledged)
         assert self.log.end_offset == image.offset
         try:
@@ -178,7 +178,7 @@ def test_a_log_that_cannot_be_read_is_lost_and_a_full_disk_is_only_full(
     disk.fail("list", "*", error=code, times=None)
     log = FileMetadataLog(disk, PLACE, at_once)
     with pytest.raises(expected) as raised:
-        asyncio.run(load_known(log, Known()))
+        asyncio.run(load_known(log, KnownState()))
     assert isinstance(raised.value, MetadataLost) == (expected is MetadataLost)
 
 
@@ -194,7 +194,7 @@ def test_an_append_that_fails_is_either_there_or_not_after_the_next_load() -> No
         with pytest.raises(AppendFailed):
             await life.log.append(lost)
         life.disk.heal()
-        image = await life.log.load(Known.of(image_of(life.acknowledged)))
+        image = await life.log.load(KnownState.of(image_of(life.acknowledged)))
         assert image in (
             image_of(life.acknowledged),
             image_of([*life.acknowledged, lost]),
@@ -290,12 +290,12 @@ def test_a_log_that_others_wrote_to_can_be_loaded_again_without_being_closed() -
             (name,) = (each for each in names if each.endswith(".journal"))
             harm(life.disk, f"{PLACE}/{name}")
             known = image_of(life.acknowledged)
-            assert await life.log.load(Known.of(known)) == known
+            assert await life.log.load(KnownState.of(known)) == known
         await life.append()
         (name,) = (each for each in life.disk.list_directory(PLACE) if each.endswith(".journal"))
         remove(life.disk, f"{PLACE}/{name}")
         with pytest.raises(MetadataLost):
-            await life.log.load(Known.of(image_of(life.acknowledged)))
+            await life.log.load(KnownState.of(image_of(life.acknowledged)))
 
     asyncio.run(story())
 
@@ -314,7 +314,7 @@ def test_work_whose_caller_was_cancelled_ends_before_the_next_begins(following: 
 
         gate.set()
         log = FileMetadataLog(MemoryDisk(), PLACE, slowly)
-        image = await log.load(Known())
+        image = await log.load(KnownState())
         await log.append(batch(0))
         image.apply(batch(0))
         gate.clear()
@@ -328,7 +328,7 @@ def test_work_whose_caller_was_cancelled_ends_before_the_next_begins(following: 
             "check": log.check,
             "snapshot": lambda: log.write_snapshot(image),
             "close": log.close,
-            "load": lambda: log.load(Known()),
+            "load": lambda: log.load(KnownState()),
         }
         next_one = asyncio.ensure_future(steps[following]())
         for _ in range(5):
@@ -351,7 +351,7 @@ def test_a_log_that_fails_again_and_again_keeps_no_files_open(
         kept: list[Exception] = []  # with all that their frames refer to
         counts = set()
         for number in range(4):
-            await log.load(Known())
+            await log.load(KnownState())
             await log.append(batch(number))
             counts.add(len(os.listdir("/proc/self/fd")))
             (journal,) = tmp_path.glob("*.journal")

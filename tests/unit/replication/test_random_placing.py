@@ -14,7 +14,7 @@ from tests.unit.storage.log_making import append, batch_of, values_of
 
 from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.metadata.entities import Partition as Decided
+from ottla.metadata.entities import PartitionRegistration as Decided
 from ottla.metadata.image import Image
 from ottla.metadata.records import (
     PartitionChanged,

@@ -29,8 +29,8 @@ from ottla.coordinators.groups.consumer.member import (
     MemberState,
 )
 from ottla.coordinators.groups.consumer.subscriptions import update_epoch
-from ottla.coordinators.groups.shared import Caller, Deadline, Reply, Waits
-from ottla.coordinators.records import Change, CoordinatorRecord
+from ottla.coordinators.groups.shared import Caller, Deadline, Reply, TimerKind
+from ottla.coordinators.records import CoordinatorRecord, CoordinatorResult
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.consumer_group_describe_response import DescribedGroup
@@ -55,7 +55,7 @@ CLIENT_MEMBER_IDS_FROM = 1  # the version of ConsumerGroupHeartbeat
 
 def heartbeat(
     shard: GroupShard, request: ConsumerGroupHeartbeatRequest, caller: Caller
-) -> Change[ConsumerGroupHeartbeatResponse]:
+) -> CoordinatorResult[ConsumerGroupHeartbeatResponse]:
     config = shard.shared.config
     check(request, caller.version, config.group_consumer_assignors)
     check_bounds(request, config.ottla_group_topics_max)
@@ -64,7 +64,7 @@ def heartbeat(
     is_joining = request.member_epoch == JOINING_EPOCH
     draft = draft_to_join(shard, request.group_id) if is_joining else draft_of(shard, request)
     answer = heartbeats.heartbeat(draft, request, caller)
-    return Change(draft.records, answer)
+    return CoordinatorResult(draft.records, answer)
 
 
 def check(request: ConsumerGroupHeartbeatRequest, version: int, assignors: Collection[str]) -> None:
@@ -143,7 +143,7 @@ def draft_to_join(shard: GroupShard, group_id: str) -> Draft:
 
 def leave(
     shard: GroupShard, request: ConsumerGroupHeartbeatRequest
-) -> Change[ConsumerGroupHeartbeatResponse]:
+) -> CoordinatorResult[ConsumerGroupHeartbeatResponse]:
     draft = draft_of(shard, request)
     member = leaving.leaving_member(draft, request)
     answer = ConsumerGroupHeartbeatResponse(
@@ -151,8 +151,8 @@ def leave(
     )
     if request.member_epoch == STATIC_LEAVING_EPOCH:
         leaving.leave_for_a_while(draft, member)
-        return Change(draft.records, answer)
-    return Change(remove(shard, draft.group, [member]), answer)
+        return CoordinatorResult(draft.records, answer)
+    return CoordinatorResult(remove(shard, draft.group, [member]), answer)
 
 
 def remove(shard: GroupShard, group: ConsumerGroup, members: Collection[ConsumerMember]) -> Records:
@@ -187,7 +187,7 @@ def expire(shard: GroupShard, group: ConsumerGroup, deadline: Deadline) -> Recor
     member = group.members.get(deadline.member_id)
     if member is None:
         return []
-    if deadline.waits is Waits.REVOCATION and (
+    if deadline.waits is TimerKind.REVOCATION and (
         member.state is not MemberState.UNREVOKED_PARTITIONS
         or member.epoch == STATIC_LEAVING_EPOCH  # it has revoked all partitions
     ):
@@ -222,7 +222,7 @@ def join_classic(
 
 def leave_classic(
     shard: GroupShard, group: ConsumerGroup, request: LeaveGroupRequest
-) -> Change[list[MemberResponse]]:
+) -> CoordinatorResult[list[MemberResponse]]:
     found: dict[str, ConsumerMember] = {}
     answers = []
     for identity in request.members:
@@ -233,7 +233,7 @@ def leave_classic(
         except BrokerError as error:
             code = error.code
         answers.append(MemberResponse(identity.member_id, identity.group_instance_id, code))
-    return Change(remove(shard, group, found.values()) if found else [], answers)
+    return CoordinatorResult(remove(shard, group, found.values()) if found else [], answers)
 
 
 def identified(group: ConsumerGroup, identity: MemberIdentity) -> ConsumerMember:

@@ -36,7 +36,7 @@ from ottla.coordinators.groups.service import GroupService
 from ottla.coordinators.groups.shard import GroupShard, LoadedShard
 from ottla.coordinators.groups.shared import Deadline, Shared, Usage
 from ottla.coordinators.internal_topic import CreateTopics, InternalTopic
-from ottla.coordinators.runtime import Runtime, Topic
+from ottla.coordinators.runtime import CoordinatorTopic, Runtime
 from ottla.coordinators.shard import Status
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
@@ -72,7 +72,7 @@ class GroupCoordinator:
             image, OFFSETS_TOPIC, config.offsets_topic_num_partitions, create_topics
         )
         self._runtime: Runtime[GroupShard] = Runtime(
-            Topic(
+            CoordinatorTopic(
                 OFFSETS_TOPIC,
                 GROUP_RECORDS,
                 BatchFormat(config.offsets_topic_compression_codec, base_sequence=0),

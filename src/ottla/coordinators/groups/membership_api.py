@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable
 from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups import consumer_api
 from ottla.coordinators.groups.classic import answers, joining, leaving, syncing
-from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
 from ottla.coordinators.groups.classic.stored import new_group_record
 from ottla.coordinators.groups.consumer import classic_members
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
@@ -20,7 +20,7 @@ from ottla.coordinators.groups.group import UNKNOWN_MEMBER, Group
 from ottla.coordinators.groups.offset_commits import decide_delete_all
 from ottla.coordinators.groups.shard import GroupShard, Records
 from ottla.coordinators.groups.shared import GROUP_BYTES, Caller, Reply
-from ottla.coordinators.records import Change
+from ottla.coordinators.records import CoordinatorResult
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.describe_groups_response import DescribedGroup
@@ -81,9 +81,9 @@ def heartbeat(shard: GroupShard, request: HeartbeatRequest) -> ErrorCode:
     return syncing.heartbeat(group, request)
 
 
-def leave(shard: GroupShard, request: LeaveGroupRequest) -> Change[list[MemberResponse]]:
+def leave(shard: GroupShard, request: LeaveGroupRequest) -> CoordinatorResult[list[MemberResponse]]:
     if not request.members:  # an empty list is accepted for every group
-        return Change([], [])
+        return CoordinatorResult([], [])
     group = with_members(shard, request.group_id)
     if isinstance(group, ConsumerGroup):
         return consumer_api.leave_classic(shard, group, request)
@@ -104,7 +104,7 @@ def describe(shard: GroupShard, group_id: str, version: int) -> Steps[DescribedG
     group = shard.find(group_id)
     if isinstance(group, ClassicGroup):
         return (yield from answers.describing(group))
-    dead = DescribedGroup(group_id=group_id, group_state=State.DEAD.value)
+    dead = DescribedGroup(group_id=group_id, group_state=ClassicGroupState.DEAD.value)
     if version >= GROUP_ERRORS_FROM:
         what = "not found" if group is None else "is not a classic group"
         error = BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {what}.")

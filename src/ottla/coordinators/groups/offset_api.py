@@ -24,7 +24,7 @@ from ottla.coordinators.groups.offset_commits import (
 )
 from ottla.coordinators.groups.offset_fetching import fetching, fetching_all, snapshot
 from ottla.coordinators.groups.shard import GroupShard
-from ottla.coordinators.records import Change
+from ottla.coordinators.records import CoordinatorResult
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.offset_commit_request import OffsetCommitRequest
@@ -45,7 +45,7 @@ MEMBER_EPOCHS_FROM = 9  # version of OffsetCommit with member epochs
 
 def commit(
     shard: GroupShard, request: OffsetCommitRequest, version: int
-) -> Change[OffsetCommitResponse]:
+) -> CoordinatorResult[OffsetCommitResponse]:
     return decide_commit(commit_rules(shard, request, version), request.topics)
 
 
@@ -93,7 +93,7 @@ def group_for_commit(shard: GroupShard, group_id: str, by: CommitBy, unknown: Er
 
 def commit_transactional(
     shard: GroupShard, request: TxnOffsetCommitRequest, version: int
-) -> Change[TxnOffsetCommitResponse]:
+) -> CoordinatorResult[TxnOffsetCommitResponse]:
     """Offsets that take effect when their transaction commits; the group fences old members
     (KIP-447)."""
     topics = [(topic, topic_id_of(shard, topic.name)) for topic in request.topics]

@@ -19,7 +19,7 @@ from ottla.coordinators.groups.record_types import (
     OFFSET_VALUE_VERSION,
     tombstone,
 )
-from ottla.coordinators.records import Change, CoordinatorRecord
+from ottla.coordinators.records import CoordinatorRecord, CoordinatorResult
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.offset_commit_key import OffsetCommitKey
 from ottla.protocol.messages.offset_commit_request import (
@@ -75,7 +75,7 @@ def expiry_of(retention_ms: int, now_ms: int) -> int:
 
 def decide_commit(
     rules: CommitRules, topics: Iterable[OffsetCommitRequestTopic]
-) -> Change[OffsetCommitResponse]:
+) -> CoordinatorResult[OffsetCommitResponse]:
     records: list[CoordinatorRecord] = []
     answers = []
     for topic in topics:
@@ -87,12 +87,12 @@ def decide_commit(
             for each in topic.partitions
         ]
         answers.append(OffsetCommitResponseTopic(topic.name, topic.topic_id, partitions))
-    return Change(records, OffsetCommitResponse(topics=answers))
+    return CoordinatorResult(records, OffsetCommitResponse(topics=answers))
 
 
 def decide_transactional_commit(
     rules: CommitRules, topics: Iterable[tuple[TxnOffsetCommitRequestTopic, TopicId]]
-) -> Change[TxnOffsetCommitResponse]:
+) -> CoordinatorResult[TxnOffsetCommitResponse]:
     """The same for offsets that take effect when their transaction commits."""
     records: list[CoordinatorRecord] = []
     answers = []
@@ -104,7 +104,7 @@ def decide_transactional_commit(
             for each in topic.partitions
         ]
         answers.append(TxnOffsetCommitResponseTopic(topic.name, partitions))
-    return Change(records, TxnOffsetCommitResponse(topics=answers))
+    return CoordinatorResult(records, TxnOffsetCommitResponse(topics=answers))
 
 
 def commit_one(

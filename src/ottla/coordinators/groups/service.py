@@ -26,7 +26,7 @@ from ottla.coordinators.groups.replies import WaitingReply
 from ottla.coordinators.groups.shard import GroupShard, LoadedShard, Records
 from ottla.coordinators.groups.shared import Caller
 from ottla.coordinators.internal_topic import InternalTopic
-from ottla.coordinators.records import Change
+from ottla.coordinators.records import CoordinatorResult
 from ottla.coordinators.runtime import Runtime
 from ottla.metadata.features import GROUP_VERSION
 from ottla.metadata.image import Image
@@ -138,9 +138,9 @@ class GroupService:
     def leave(self, request: LeaveGroupRequest) -> Outcome[LeaveGroupResponse]:
         shard = self._shard_of_named(request.group_id)
 
-        def act(state: GroupShard) -> Change[LeaveGroupResponse]:
+        def act(state: GroupShard) -> CoordinatorResult[LeaveGroupResponse]:
             records, members = membership_api.leave(state, request)
-            return Change(records, LeaveGroupResponse(members=members))
+            return CoordinatorResult(records, LeaveGroupResponse(members=members))
 
         return self._runtime.decide(shard, act)
 

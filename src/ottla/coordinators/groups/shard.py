@@ -14,7 +14,7 @@ from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.batches import Writer
 from ottla.coordinators.groups import consumer_api
 from ottla.coordinators.groups.classic import rebalance, stored
-from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
 from ottla.coordinators.groups.classic.joining import size_max_of
 from ottla.coordinators.groups.committed_offsets import CommittedOffsets
 from ottla.coordinators.groups.consumer.classic_members import renew_session
@@ -22,7 +22,13 @@ from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.kinds import ConsumerKey, GroupKey, MemberKey
 from ottla.coordinators.groups.consumer.member import MemberState
 from ottla.coordinators.groups.group import Group
-from ottla.coordinators.groups.shared import GROUP_BYTES, Deadline, Posted, Shared, Waits
+from ottla.coordinators.groups.shared import (
+    GROUP_BYTES,
+    Deadline,
+    PostedResponse,
+    Shared,
+    TimerKind,
+)
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.shard import Shard
 from ottla.protocol.error_codes import ErrorCode
@@ -34,7 +40,12 @@ from ottla.protocol.messages.legacy_offset_commit_key import LegacyOffsetCommitK
 from ottla.protocol.messages.offset_commit_key import OffsetCommitKey
 
 Records = list[CoordinatorRecord]
-MEMBER_WAITS = (Waits.SESSION, Waits.REVOCATION, Waits.MEMBER_JOIN, Waits.MEMBER_SYNC)
+MEMBER_WAITS = (
+    TimerKind.SESSION,
+    TimerKind.REVOCATION,
+    TimerKind.MEMBER_JOIN,
+    TimerKind.MEMBER_SYNC,
+)
 
 
 class GroupShard:
@@ -89,7 +100,7 @@ class GroupShard:
             if isinstance(group, ClassicGroup):
                 self._drop(group)
                 group.stop_timers()
-                group.state = State.DEAD
+                group.state = ClassicGroupState.DEAD
             return
         if not isinstance(group, ClassicGroup):
             if group is not None:
@@ -132,7 +143,7 @@ class GroupShard:
             self._drop(self.groups[key.group_id])
             self.shared.checked.pop(key.group_id, None)
 
-    def end_step(self, refusal: ErrorCode | None = None) -> Sequence[Posted]:
+    def end_step(self, refusal: ErrorCode | None = None) -> Sequence[PostedResponse]:
         return self.shared.end_step(refusal)
 
     def cancel_step(self) -> None:
@@ -163,7 +174,7 @@ class GroupShard:
             yield 0
             renew_session(self.shared, group.group_id, member)
             if member.state is MemberState.UNREVOKED_PARTITIONS and not member.speaks_classic:
-                deadline = Deadline(group.group_id, Waits.REVOCATION, member.member_id)
+                deadline = Deadline(group.group_id, TimerKind.REVOCATION, member.member_id)
                 self.shared.timers.start(deadline, member.rebalance_timeout_ms)
 
     def unloaded(self) -> Steps[None]:
@@ -174,7 +185,7 @@ class GroupShard:
             self._drop(group)
             if isinstance(group, ClassicGroup):
                 group.answer_all(ErrorCode.NOT_COORDINATOR)
-                group.state = State.DEAD
+                group.state = ClassicGroupState.DEAD
             for posted in self.shared.take_posted():
                 posted.give()
                 yield 0
@@ -189,11 +200,11 @@ class GroupShard:
         if isinstance(group, ConsumerGroup):
             return consumer_api.expire(self, group, deadline)
         match deadline.waits:
-            case Waits.SESSION:
+            case TimerKind.SESSION:
                 return rebalance.expire_session(group, deadline.member_id)
-            case Waits.SYNC:
+            case TimerKind.SYNC:
                 return rebalance.expire_sync(group)
-            case Waits.JOIN | Waits.INITIAL_JOIN:
+            case TimerKind.JOIN | TimerKind.INITIAL_JOIN:
                 return rebalance.expire_join(group)
             case _:
                 return []

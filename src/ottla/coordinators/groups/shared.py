@@ -43,7 +43,7 @@ class Reply(Protocol):
     def give(self, response: Any) -> None: ...
 
 
-class Posted(NamedTuple):
+class PostedResponse(NamedTuple):
     """A response that is sent once the records of its step are replicated."""
 
     reply: Reply
@@ -52,16 +52,16 @@ class Posted(NamedTuple):
     def give(self) -> None:
         self.reply.give(self.response)
 
-    def failed(self, code: ErrorCode) -> Posted:
+    def failed(self, code: ErrorCode) -> PostedResponse:
         """The response if they cannot be replicated."""
         if isinstance(self.response, JoinGroupResponse):
             refusal = JoinGroupResponse(error_code=code, member_id=self.response.member_id)
-            return Posted(self.reply, refusal)
+            return PostedResponse(self.reply, refusal)
         assert isinstance(self.response, SyncGroupResponse)
-        return Posted(self.reply, SyncGroupResponse(error_code=code))
+        return PostedResponse(self.reply, SyncGroupResponse(error_code=code))
 
 
-class Waits(Enum):
+class TimerKind(Enum):
     """The kinds of timers."""
 
     INITIAL_JOIN = "more members of a new group"
@@ -80,7 +80,7 @@ class Deadline(NamedTuple):
     """The key of a timer: of a group, or of one of its members."""
 
     group_id: str
-    waits: Waits
+    waits: TimerKind
     member_id: str = ""
 
 
@@ -103,7 +103,7 @@ class Shared:
     topics_version: int = 0  # incremented when topics or partitions change
     usage: Usage = field(default_factory=Usage)
     # The current step
-    outbox: list[Posted] = field(default_factory=list)
+    outbox: list[PostedResponse] = field(default_factory=list)
     on_written: list[Callable[[], None]] = field(default_factory=list)
     on_refused: list[Callable[[ErrorCode], None]] = field(default_factory=list)
     # Of consumer groups: the topic version that each has seen, and groups whose patterns are to be
@@ -128,7 +128,7 @@ class Shared:
 
     def answer(self, reply: Reply, response: Message) -> None:
         """Send the response once the records of this step are replicated."""
-        self.outbox.append(Posted(reply, response))
+        self.outbox.append(PostedResponse(reply, response))
 
     def when_written(self, effect: Callable[[], None]) -> None:
         """Change soft state once the records of this step are written."""
@@ -138,7 +138,7 @@ class Shared:
         """Undo a change of soft state if the log rejects the records of this step."""
         self.on_refused.append(undo)
 
-    def end_step(self, refusal: ErrorCode | None = None) -> Sequence[Posted]:
+    def end_step(self, refusal: ErrorCode | None = None) -> Sequence[PostedResponse]:
         """The records of the step were written or rejected; returns the responses."""
         on_written, self.on_written = self.on_written, []
         on_refused, self.on_refused = self.on_refused, []
@@ -157,6 +157,6 @@ class Shared:
         self.on_refused.clear()
         self.outbox.clear()
 
-    def take_posted(self) -> list[Posted]:
+    def take_posted(self) -> list[PostedResponse]:
         posted, self.outbox = self.outbox, []
         return posted

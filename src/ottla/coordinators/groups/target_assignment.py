@@ -17,7 +17,7 @@ from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups.assignors.division import Division
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.records import target_epoch_record, target_record
-from ottla.coordinators.groups.consumer.targets import Plan, planning
+from ottla.coordinators.groups.consumer.targets import TargetPlan, planning
 from ottla.coordinators.groups.shard import GroupShard, LoadedShard
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.runtime import Runtime
@@ -59,7 +59,11 @@ def unassigned(shard: LoadedShard, group_id: str) -> ConsumerGroup | None:
 
 
 def writing(
-    shard: LoadedShard, group_id: str, plan: Plan, division: Division, runtime: Runtime[GroupShard]
+    shard: LoadedShard,
+    group_id: str,
+    plan: TargetPlan,
+    division: Division,
+    runtime: Runtime[GroupShard],
 ) -> Steps[bool]:
     """Write the target, a few members at a time; returns whether it is complete.
 

@@ -25,10 +25,10 @@ from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.config.broker_options import BrokerConfig
 from ottla.coordinators.batches import BatchFormat
 from ottla.coordinators.internal_topic import CreateTopics, InternalTopic
-from ottla.coordinators.runtime import Runtime, Topic
+from ottla.coordinators.runtime import CoordinatorTopic, Runtime
 from ottla.coordinators.shard import Status
 from ottla.coordinators.transactions.ending import (
-    End,
+    EndRequest,
     decide_end,
     decide_fence,
     producer_afterwards,
@@ -36,7 +36,7 @@ from ottla.coordinators.transactions.ending import (
 from ottla.coordinators.transactions.enlisting import decide_add_partitions, verifying
 from ottla.coordinators.transactions.expiration import TransactionExpiration
 from ottla.coordinators.transactions.finishing import Finisher
-from ottla.coordinators.transactions.initialising import Wanted, decide_init, must_abort_first
+from ottla.coordinators.transactions.initialising import InitRequest, decide_init, must_abort_first
 from ottla.coordinators.transactions.markers import MarkerSender
 from ottla.coordinators.transactions.producer_id_source import ProducerIdSource
 from ottla.coordinators.transactions.record_types import TRANSACTION_RECORDS, record_of
@@ -70,7 +70,7 @@ class TransactionCoordinator:
             image, TRANSACTION_STATE, config.transaction_state_log_num_partitions, create_topics
         )
         self.runtime: Runtime[TransactionShard] = Runtime(
-            Topic(
+            CoordinatorTopic(
                 TRANSACTION_STATE,
                 TRANSACTION_RECORDS,
                 BatchFormat(),
@@ -91,7 +91,7 @@ class TransactionCoordinator:
 
     # Requests
 
-    async def init_producer_id(self, wanted: Wanted) -> ProducerIdAndEpoch:
+    async def init_producer_id(self, wanted: InitRequest) -> ProducerIdAndEpoch:
         """Assign the transactional id to a new producer; earlier ones are fenced."""
         if not 0 < wanted.timeout_ms <= self._config.transaction_max_timeout_ms:
             raise BrokerError(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
@@ -168,7 +168,7 @@ class TransactionCoordinator:
         shard, current = self._get(transactional_id)
         return shard, (yield from verifying(current, producer, partitions))
 
-    async def end_transaction(self, transactional_id: str, end: End) -> ProducerIdAndEpoch:
+    async def end_transaction(self, transactional_id: str, end: EndRequest) -> ProducerIdAndEpoch:
         """Commit or abort; returns the producer id and epoch for the next transaction. Markers
         follow."""
         reach(FaultPoint.END_RECEIVED)

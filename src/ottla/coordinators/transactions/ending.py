@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ottla.coordinators.transactions.initialising import NewProducerId
-from ottla.coordinators.transactions.states import ENDING, IDLE, State
+from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionState
 from ottla.coordinators.transactions.transaction import (
     EPOCH_BUMP_VERSION,
     EPOCH_MAX,
@@ -28,7 +28,7 @@ from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import NO_PRODUCER_ID
 
 
-class End(NamedTuple):
+class EndRequest(NamedTuple):
     """The request of a producer."""
 
     producer: ProducerIdAndEpoch
@@ -37,7 +37,7 @@ class End(NamedTuple):
 
 
 def decide_end(
-    current: Transaction | None, end: End, new_id: NewProducerId, now_ms: int
+    current: Transaction | None, end: EndRequest, new_id: NewProducerId, now_ms: int
 ) -> Transaction | None:
     """The transaction that is to end; None for a repeated request after the end."""
     if current is None:
@@ -47,14 +47,14 @@ def decide_end(
     return _decide_classic_end(current, end, now_ms)
 
 
-def _decide_classic_end(current: Transaction, end: End, now_ms: int) -> Transaction | None:
+def _decide_classic_end(current: Transaction, end: EndRequest, now_ms: int) -> Transaction | None:
     if current.producer_id != end.producer.producer_id:
         raise BrokerError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
     if current.epoch != end.producer.epoch:
         raise BrokerError(ErrorCode.PRODUCER_FENCED)
     if current.state in ENDING:
         raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
-    if current.state is State.ONGOING:
+    if current.state is TransactionState.ONGOING:
         return current.changed(now_ms, state=prepare(end.is_commit), client_version=0)
     if current.state is complete(end.is_commit):
         return None
@@ -62,7 +62,7 @@ def _decide_classic_end(current: Transaction, end: End, now_ms: int) -> Transact
 
 
 def _decide_bumping_end(
-    current: Transaction, end: End, new_id: NewProducerId, now_ms: int
+    current: Transaction, end: EndRequest, new_id: NewProducerId, now_ms: int
 ) -> Transaction | None:
     if current.state in ENDING:
         # This may be the end of the next transaction, with its new id and epoch.
@@ -72,7 +72,7 @@ def _decide_bumping_end(
         raise BrokerError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
     if current.epoch != end.producer.epoch and not is_retry:
         raise BrokerError(ErrorCode.PRODUCER_FENCED)
-    if current.state is State.ONGOING:
+    if current.state is TransactionState.ONGOING:
         return _bumped(current, prepare(end.is_commit), new_id, now_ms)
     if is_retry:
         if current.state is complete(end.is_commit):
@@ -81,13 +81,13 @@ def _decide_bumping_end(
     if current.state in IDLE and not end.is_commit:
         # No partition was added, perhaps because that failed: the epoch is incremented all the
         # same.
-        return _bumped(current, State.PREPARE_ABORT, new_id, now_ms, start_ms=now_ms)
+        return _bumped(current, TransactionState.PREPARE_ABORT, new_id, now_ms, start_ms=now_ms)
     raise _refused(current, end)
 
 
 def _is_retry(current: Transaction, producer: ProducerIdAndEpoch) -> bool:
     """Whether the producer repeats an EndTxn because it missed the response."""
-    if current.state not in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT):
+    if current.state not in (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT):
         return False
     if producer.producer_id == current.producer_id:
         return current.epoch == producer.epoch + 1
@@ -103,10 +103,10 @@ def decide_fence(
     `transaction_version` is the finalised level of the cluster, not that of the producer.
     """
     if transaction_version >= EPOCH_BUMP_VERSION:
-        return _bumped(current, State.PREPARE_ABORT, new_id, now_ms)
+        return _bumped(current, TransactionState.PREPARE_ABORT, new_id, now_ms)
     return current.changed(
         now_ms,
-        state=State.PREPARE_ABORT,
+        state=TransactionState.PREPARE_ABORT,
         epoch=min(current.epoch + 1, EPOCH_MAX),
         last_epoch=NO_EPOCH,
         client_version=0,
@@ -115,7 +115,7 @@ def decide_fence(
 
 def _bumped(
     current: Transaction,
-    state: State,
+    state: TransactionState,
     new_id: NewProducerId,
     now_ms: int,
     start_ms: int | None = None,
@@ -153,15 +153,15 @@ def producer_afterwards(current: Transaction) -> ProducerIdAndEpoch:
     return current.producer
 
 
-def prepare(is_commit: bool) -> State:
-    return State.PREPARE_COMMIT if is_commit else State.PREPARE_ABORT
+def prepare(is_commit: bool) -> TransactionState:
+    return TransactionState.PREPARE_COMMIT if is_commit else TransactionState.PREPARE_ABORT
 
 
-def complete(is_commit: bool) -> State:
-    return State.COMPLETE_COMMIT if is_commit else State.COMPLETE_ABORT
+def complete(is_commit: bool) -> TransactionState:
+    return TransactionState.COMPLETE_COMMIT if is_commit else TransactionState.COMPLETE_ABORT
 
 
-def _refused(current: Transaction, end: End) -> BrokerError:
+def _refused(current: Transaction, end: EndRequest) -> BrokerError:
     wanted = "commit" if end.is_commit else "abort"
     return BrokerError(
         ErrorCode.INVALID_TXN_STATE, f"cannot {wanted} in state {current.state.label}"

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import Steps, run_blocking
-from ottla.coordinators.transactions.states import ENDING, IDLE, State
+from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionState
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch, Transaction
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -33,7 +33,7 @@ def decide_add_partitions(
         # The producer may already use the id and epoch of its next transaction.
         raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
     known = _check_producer(current, producer)
-    if known.state is State.ONGOING and known.partitions.issuperset(partitions):
+    if known.state is TransactionState.ONGOING and known.partitions.issuperset(partitions):
         return None
     wanted = known.partitions.union(partitions)
     if len(wanted) > partitions_max:
@@ -41,7 +41,7 @@ def decide_add_partitions(
         raise BrokerError(ErrorCode.INVALID_REQUEST, what)
     return known.changed(
         now_ms,
-        state=State.ONGOING,
+        state=TransactionState.ONGOING,
         partitions=wanted,
         start_ms=now_ms if known.state in IDLE else known.start_ms,
         client_version=client_version,

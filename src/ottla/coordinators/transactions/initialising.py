@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ottla.coordinators.transactions.states import ENDING, IDLE, State
+from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionState
 from ottla.coordinators.transactions.transaction import (
     EPOCH_SPENT,
     NEVER,
@@ -27,24 +27,24 @@ from ottla.protocol.errors import BrokerError
 NewProducerId = Callable[[], int]
 
 
-class Wanted(NamedTuple):
+class InitRequest(NamedTuple):
     transactional_id: str
     timeout_ms: int
     expected: ProducerIdAndEpoch | None  # the last id and epoch of a continuing producer
 
 
-def must_abort_first(current: Transaction | None, wanted: Wanted) -> bool:
+def must_abort_first(current: Transaction | None, wanted: InitRequest) -> bool:
     """Whether a transaction is open that has to be aborted before a new epoch is assigned."""
     if current is None:
         return False
     if current.state in ENDING:
         raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
     _check_expected_id(current, wanted.expected)
-    return current.state is State.ONGOING
+    return current.state is TransactionState.ONGOING
 
 
 def decide_init(
-    current: Transaction | None, wanted: Wanted, new_id: NewProducerId, now_ms: int
+    current: Transaction | None, wanted: InitRequest, new_id: NewProducerId, now_ms: int
 ) -> Transaction:
     """The transactional id with its new producer id and epoch."""
     if current is None:
@@ -65,7 +65,7 @@ def decide_init(
         epoch=producer.epoch,
         last_epoch=last_epoch,
         timeout_ms=wanted.timeout_ms,
-        state=State.EMPTY,
+        state=TransactionState.EMPTY,
         partitions=NO_PARTITIONS,
         start_ms=NEVER,
     )

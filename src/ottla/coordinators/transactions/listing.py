@@ -6,7 +6,7 @@ from collections.abc import Set
 from typing import NamedTuple
 
 from ottla.coordinators.patterns import Matches
-from ottla.coordinators.transactions.states import BY_LABEL, State
+from ottla.coordinators.transactions.states import BY_LABEL, TransactionState
 from ottla.coordinators.transactions.transaction import Transaction
 
 ANY_DURATION = -1
@@ -25,7 +25,7 @@ class Filter(NamedTuple):
         return list(self.state_labels - BY_LABEL.keys())
 
     def includes(self, transaction: Transaction, now_ms: int) -> bool:
-        if transaction.state is State.DEAD:
+        if transaction.state is TransactionState.DEAD:
             return False
         if self.producer_ids and transaction.producer_id not in self.producer_ids:
             return False

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ottla.base.ids import TopicPartition
 from ottla.coordinators.records import CoordinatorRecord, RecordType, RecordTypes
-from ottla.coordinators.transactions.states import State
+from ottla.coordinators.transactions.states import TransactionState
 from ottla.coordinators.transactions.transaction import (
     NO_PARTITIONS,
     Transaction,
@@ -52,7 +52,7 @@ def tombstone_of(transactional_id: str) -> CoordinatorRecord:
 
 def transaction_of(transactional_id: str, value: TransactionLogValue) -> Transaction:
     try:
-        state = State(value.transaction_status)
+        state = TransactionState(value.transaction_status)
     except ValueError:
         raise MalformedMessage(
             f"transactional id {transactional_id!r}: unknown state {value.transaction_status}"
@@ -82,7 +82,7 @@ def transaction_of(transactional_id: str, value: TransactionLogValue) -> Transac
 
 def _by_topic(transaction: Transaction) -> list[PartitionsSchema] | None:
     """Sorted, so that encoding is deterministic; None before the first partition."""
-    if transaction.state is State.EMPTY:
+    if transaction.state is TransactionState.EMPTY:
         return None
     topics: defaultdict[str, list[int]] = defaultdict(list)
     for topic, partition in sorted(transaction.partitions):

@@ -15,7 +15,7 @@ from ottla.coordinators.batches import Writer
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.shard import PendingResponse, Shard
 from ottla.coordinators.transactions.record_types import transaction_of
-from ottla.coordinators.transactions.states import ENDING, State
+from ottla.coordinators.transactions.states import ENDING, TransactionState
 from ottla.coordinators.transactions.transaction import Transaction
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.transaction_log_key import TransactionLogKey
@@ -73,7 +73,7 @@ class TransactionShard:
 
     def _put(self, transaction: Transaction) -> None:
         self.transactions[transaction.transactional_id] = transaction
-        if transaction.state is State.ONGOING:
+        if transaction.state is TransactionState.ONGOING:
             self._ongoing[transaction.transactional_id] = transaction
 
     def apply_marker(self, writer: Writer, is_commit: bool) -> None:

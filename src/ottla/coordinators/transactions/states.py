@@ -12,7 +12,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 
-class State(IntEnum):
+class TransactionState(IntEnum):
     EMPTY = 0
     ONGOING = 1
     PREPARE_COMMIT = 2
@@ -29,6 +29,8 @@ class State(IntEnum):
 
 
 # decided, markers are being written
-ENDING = frozenset({State.PREPARE_COMMIT, State.PREPARE_ABORT})
-IDLE = frozenset({State.EMPTY, State.COMPLETE_COMMIT, State.COMPLETE_ABORT})  # no open transaction
-BY_LABEL = {state.label: state for state in State}
+ENDING = frozenset({TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT})
+IDLE = frozenset(
+    {TransactionState.EMPTY, TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT}
+)  # no open transaction
+BY_LABEL = {state.label: state for state in TransactionState}

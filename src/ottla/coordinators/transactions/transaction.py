@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ottla.base.ids import TopicPartition
-from ottla.coordinators.transactions.states import ENDING, IDLE, State
+from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionState
 from ottla.protocol.records.batch import NO_PRODUCER_ID
 
 NO_EPOCH = -1
@@ -35,7 +35,7 @@ class Transaction:
     producer_id: int
     epoch: int
     timeout_ms: int
-    state: State
+    state: TransactionState
     partitions: frozenset[TopicPartition]
     start_ms: int
     last_update_ms: int
@@ -61,7 +61,7 @@ class Transaction:
     @property
     def is_commit(self) -> bool:
         """The type of the markers, in a state that is ENDING."""
-        return self.state is State.PREPARE_COMMIT
+        return self.state is TransactionState.PREPARE_COMMIT
 
     def changed(self, now_ms: int, **changes: Any) -> Transaction:
         """The same id after a change."""
@@ -70,7 +70,7 @@ class Transaction:
         )
 
     def is_timed_out(self, now_ms: int) -> bool:
-        return self.state is State.ONGOING and self.start_ms + self.timeout_ms < now_ms
+        return self.state is TransactionState.ONGOING and self.start_ms + self.timeout_ms < now_ms
 
     def is_expired(self, now_ms: int, expiration_ms: int) -> bool:
         """Whether it was unused for longer than the expiration time."""
@@ -86,7 +86,7 @@ def new_transaction(
         producer_id,
         NO_EPOCH,
         timeout_ms,
-        State.EMPTY,
+        TransactionState.EMPTY,
         NO_PARTITIONS,
         NEVER,
         now_ms,
@@ -98,7 +98,7 @@ def last_epoch_by_record(transaction: Transaction) -> int:
 
     With version 2 the end of a transaction increments the epoch, so it is the previous one.
     """
-    is_ended = transaction.state in ENDING or transaction.state in IDLE - {State.EMPTY}
+    is_ended = transaction.state in ENDING or transaction.state in IDLE - {TransactionState.EMPTY}
     if not (transaction.bumps_epoch and is_ended):
         return NO_EPOCH
     if transaction.epoch > 0:

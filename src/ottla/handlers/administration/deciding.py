@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ottla.controller.decision import Decision, check_size
-from ottla.controller.state import State
+from ottla.controller.state import ControllerState
 from ottla.handlers.serving.context import Context
 
 T = TypeVar("T")
@@ -16,7 +16,7 @@ SMALL_REQUEST_BYTES = 1000
 
 
 async def decide(
-    context: Context, decide: Callable[[State], Decision[T]], *, is_large: bool = False
+    context: Context, decide: Callable[[ControllerState], Decision[T]], *, is_large: bool = False
 ) -> T:
     """The controller's result. BrokerError if the decision has more records than a batch may have.
 

@@ -25,7 +25,7 @@ from ottla.handlers.serving.context import Context
 from ottla.protocol.messages.fetch_request import FetchRequest
 from ottla.protocol.messages.fetch_response import FetchResponse
 from ottla.replication.fetch_sessions import WantedPartition
-from ottla.replication.waiting import DataWaiter, Watched
+from ottla.replication.waiting import DataWaiter, Watchable
 
 UNPARKED_THROTTLE_MS = 100
 LOOKED_AT_TOGETHER_MAX = 20  # partitions of one fetch
@@ -177,7 +177,7 @@ class FetchOperation:
     def waiter(self) -> DataWaiter:
         """A session is notified of all its partitions, so waiting costs the same for any number.
         What was read is not kept during the wait, but read again."""
-        watched: list[Watched]
+        watched: list[Watchable]
         if self.requested.session is not None:
             watched = [self.requested.session]
         else:

@@ -11,7 +11,7 @@ from ottla.base.scheduling.steps import Steps
 from ottla.handlers.administration.permissions import NOT_ASKED, TOPIC_OPERATIONS
 from ottla.handlers.serving.chunks import chunks
 from ottla.metadata.changes import Changes
-from ottla.metadata.entities import Partition, Topic
+from ottla.metadata.entities import PartitionRegistration, Topic
 from ottla.metadata.image import Image
 from ottla.metadata.topic_names import INTERNAL_TOPICS, fault_of_name
 from ottla.protocol.error_codes import ErrorCode
@@ -82,7 +82,9 @@ def describing_topic(
     )
 
 
-def describe_partition(index: int, partition: Partition, image: Image) -> MetadataResponsePartition:
+def describe_partition(
+    index: int, partition: PartitionRegistration, image: Image
+) -> MetadataResponsePartition:
     has_leader = partition.has_leader
     return MetadataResponsePartition(
         ErrorCode.NONE if has_leader else ErrorCode.LEADER_NOT_AVAILABLE,
@@ -95,7 +97,7 @@ def describe_partition(index: int, partition: Partition, image: Image) -> Metada
     )
 
 
-def offline_replicas(partition: Partition, image: Image) -> list[int]:
+def offline_replicas(partition: PartitionRegistration, image: Image) -> list[int]:
     offline = []
     for broker_id in partition.replicas:
         broker = image.broker(broker_id)

@@ -6,7 +6,7 @@ from ottla.protocol.records.batch import Buffer
 from ottla.protocol.records.column_layout import (
     FilledColumns,
     HeaderColumns,
-    Segment,
+    RecordSegment,
     StringColumn,
 )
 from ottla.protocol.records.record import Record
@@ -49,7 +49,7 @@ def encode(records: Iterable[Record], base_offset: int, base_timestamp: int) -> 
 def select(
     data: Buffer, start: int, end: int, count: int, keep: Buffer, timestamp_shift: int
 ) -> bytearray: ...
-def columns(segments: Iterable[Segment], with_headers: bool) -> FilledColumns: ...
+def columns(segments: Iterable[RecordSegment], with_headers: bool) -> FilledColumns: ...
 def encode_columns(
     first: int,
     end_row: int,

@@ -25,12 +25,12 @@ from ottla.protocol.records.column_layout import (
     FilledStrings,
     HeaderColumns,
     ListColumn,
-    Segment,
+    RecordSegment,
     StringColumn,
 )
 
 
-def columns(segments: Iterable[Segment], with_headers: bool) -> FilledColumns:
+def columns(segments: Iterable[RecordSegment], with_headers: bool) -> FilledColumns:
     """The records of all segments, one column each for offset, timestamp, key, value, headers."""
     parts = list(segments)
     _check_sizes(parts)
@@ -57,7 +57,7 @@ def columns(segments: Iterable[Segment], with_headers: bool) -> FilledColumns:
     )  # fmt: skip
 
 
-def _check_sizes(parts: list[Segment]) -> None:
+def _check_sizes(parts: list[RecordSegment]) -> None:
     for part in parts:
         if not 0 <= part.position <= part.end <= len(part.data):
             raise ValueError(f"bytes {part.position} to {part.end} of {len(part.data)}")

@@ -19,7 +19,12 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import InvalidBatch
 from ottla.protocol.records import native
 from ottla.protocol.records.batch import BatchHeader, Buffer, has_valid_checksum, iterate_headers
-from ottla.protocol.records.column_layout import INT64_MAX, FilledHeaders, FilledStrings, Segment
+from ottla.protocol.records.column_layout import (
+    INT64_MAX,
+    FilledHeaders,
+    FilledStrings,
+    RecordSegment,
+)
 from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX
 from ottla.protocol.records.reading import append_time_of, open_body
 
@@ -84,13 +89,13 @@ def read_arrow(
 
 def segments_of(
     header: BatchHeader, body: Buffer, from_offset: int, end_offset: int
-) -> Iterator[Segment]:
+) -> Iterator[RecordSegment]:
     """The records of one batch in parts of at most ROWS_MAX."""
     first, position, count = 0, 0, header.records_count
     while True:
         rows = min(ROWS_MAX, count - first)
         is_last = first + rows == count
-        yield Segment(
+        yield RecordSegment(
             body, position, len(body), first, rows, is_last, header.base_offset,
             header.base_timestamp, append_time_of(header), from_offset, end_offset,
         )  # fmt: skip
@@ -106,12 +111,12 @@ class _Pending:
     def __init__(self, with_headers: bool, bytes_max: int) -> None:
         self.with_headers = with_headers
         self.bytes_max = bytes_max
-        self.segments: list[Segment] = []
+        self.segments: list[RecordSegment] = []
         self.rows = 0
         self.bytes = 0
         self.is_append_time = False
 
-    def fits(self, segment: Segment, is_append_time: bool) -> bool:
+    def fits(self, segment: RecordSegment, is_append_time: bool) -> bool:
         if not self.segments:
             return True
         return (
@@ -120,7 +125,7 @@ class _Pending:
             and self.bytes + segment.end - segment.position <= self.bytes_max
         )
 
-    def add(self, segment: Segment, is_append_time: bool) -> None:
+    def add(self, segment: RecordSegment, is_append_time: bool) -> None:
         self.segments.append(segment)
         self.rows += segment.records_count
         self.bytes += segment.end - segment.position

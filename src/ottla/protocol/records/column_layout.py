@@ -14,7 +14,7 @@ from ottla.protocol.records.batch import Buffer
 INT64_MAX = 2**63 - 1
 
 
-class Segment(NamedTuple):
+class RecordSegment(NamedTuple):
     """Records that lie together: those of one batch, or some of them."""
 
     data: Buffer

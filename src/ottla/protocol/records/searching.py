@@ -13,7 +13,7 @@ from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX
 from ottla.protocol.records.record_index import iterate_indexes
 
 
-class TimestampOffset(NamedTuple):
+class FoundRecord(NamedTuple):
     timestamp: int
     offset: int
 
@@ -25,23 +25,23 @@ def find_timestamp(
     *,
     from_offset: int = 0,
     decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX,
-) -> TimestampOffset | None:
+) -> FoundRecord | None:
     """The first record of the batch at `position` that is at or after both `timestamp` and
     `from_offset`."""
     for index in iterate_indexes(batch, position, decompressed_bytes_max):
         for found, offset in zip(index.timestamps, index.offsets, strict=True):
             if found >= timestamp and offset >= from_offset:
-                return TimestampOffset(found, offset)
+                return FoundRecord(found, offset)
     return None
 
 
 def find_max_timestamp(
     batch: Buffer, position: int, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX
-) -> TimestampOffset | None:
+) -> FoundRecord | None:
     """The record with the largest timestamp, the first of them where several have it."""
-    largest: TimestampOffset | None = None
+    largest: FoundRecord | None = None
     for index in iterate_indexes(batch, position, decompressed_bytes_max):
         for timestamp, offset in zip(index.timestamps, index.offsets, strict=True):
             if largest is None or timestamp > largest.timestamp:
-                largest = TimestampOffset(timestamp, offset)
+                largest = FoundRecord(timestamp, offset)
     return largest

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from ottla.base.ids import TopicPartition
 from ottla.config.options import KIB, MIB
-from ottla.spark.planning.range_splitting import ReadRange
+from ottla.spark.planning.range_splitting import TaskRange
 
 TASK_BYTES = 32 * MIB  # at this size the fixed cost of a task is small
 RECORD_BYTES_MIN = 128  # decoding a record has a cost, however small the record is
@@ -26,7 +26,7 @@ RANGE_BYTES = 256 * KIB  # and so has reading a partition, however few records i
 TASKS_MIN = 8
 TASKS_PER_CORE = 2
 
-Ranges = tuple[ReadRange, ...]
+Ranges = tuple[TaskRange, ...]
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Packing:
     offsets_max: int | None = None  # in one task
     record_bytes: Mapping[str, int] = field(default_factory=dict)
 
-    def weight_of(self, piece: ReadRange) -> int:
+    def weight_of(self, piece: TaskRange) -> int:
         record_bytes = self.record_bytes.get(piece.place.topic, RECORD_BYTES_MIN)
         return piece.size * max(record_bytes, RECORD_BYTES_MIN) + RANGE_BYTES
 
-    def is_large(self, piece: ReadRange) -> bool:
+    def is_large(self, piece: TaskRange) -> bool:
         return self.weight_of(piece) >= TASK_BYTES // 2
 
 
@@ -53,14 +53,14 @@ def tasks_min_of(cores: int, min_partitions: int | None) -> int:
     return max(TASKS_MIN, TASKS_PER_CORE * cores, min_partitions or 0)
 
 
-def has_small_ranges(pieces: Sequence[ReadRange], packing: Packing) -> bool:
+def has_small_ranges(pieces: Sequence[TaskRange], packing: Packing) -> bool:
     """Whether there is anything to pack."""
     if len(pieces) <= packing.tasks_min:
         return False
     return sum(not packing.is_large(each) for each in pieces) > 1
 
 
-def pack(pieces: Sequence[ReadRange], packing: Packing) -> list[Ranges]:
+def pack(pieces: Sequence[TaskRange], packing: Packing) -> list[Ranges]:
     """The ranges of each task."""
     if not has_small_ranges(pieces, packing):
         return [(each,) for each in pieces]
@@ -74,7 +74,7 @@ def pack(pieces: Sequence[ReadRange], packing: Packing) -> list[Ranges]:
 
 
 def _packs_wanted(
-    pieces: Sequence[ReadRange], small: Sequence[int], alone: int, packing: Packing
+    pieces: Sequence[TaskRange], small: Sequence[int], alone: int, packing: Packing
 ) -> int:
     weight = sum(packing.weight_of(pieces[each]) for each in small)
     wanted = max(-(-weight // TASK_BYTES), packing.tasks_min - alone)
@@ -87,7 +87,7 @@ def _packs_wanted(
 class _Packs:
     """Each range goes to the task with the least work, or to a new one if it must not go there."""
 
-    def __init__(self, pieces: Sequence[ReadRange], packing: Packing, count: int) -> None:
+    def __init__(self, pieces: Sequence[TaskRange], packing: Packing, count: int) -> None:
         self._pieces = pieces
         self._packing = packing
         self._by_weight = [(0, number) for number in range(count)]  # a heap
@@ -111,7 +111,7 @@ class _Packs:
         self._places[pack].add(piece.place)
         self._offsets[pack] += piece.size
 
-    def _has_room(self, pack: int, piece: ReadRange) -> bool:
+    def _has_room(self, pack: int, piece: TaskRange) -> bool:
         offsets_max = self._packing.offsets_max
         fits = offsets_max is None or self._offsets[pack] + piece.size <= offsets_max
         return fits and piece.place not in self._places[pack]

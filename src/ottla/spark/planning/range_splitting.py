@@ -16,7 +16,7 @@ BATCH_SPLIT_OFFSETS = 1_000_000  # about a second of work for a task
 
 
 @dataclass(frozen=True)
-class ReadRange:
+class TaskRange:
     """Offsets from `start` up to, and not including, `end`, of the topic with this id."""
 
     place: TopicPartition
@@ -29,20 +29,20 @@ class ReadRange:
         return max(0, self.end - self.start)
 
 
-def split_evenly(whole: ReadRange, pieces: int) -> Iterator[ReadRange]:
+def split_evenly(whole: TaskRange, pieces: int) -> Iterator[TaskRange]:
     pieces = max(1, min(pieces, whole.size))
     bounds = [whole.start + whole.size * number // pieces for number in range(pieces + 1)]
     for start, end in pairwise(bounds):
         yield replace(whole, start=start, end=end)
 
 
-def split_by_size(ranges: Sequence[ReadRange], offsets_max: int) -> list[ReadRange]:
+def split_by_size(ranges: Sequence[TaskRange], offsets_max: int) -> list[TaskRange]:
     return [
         piece for whole in ranges for piece in split_evenly(whole, -(-whole.size // offsets_max))
     ]
 
 
-def split_into(ranges: Sequence[ReadRange], pieces_min: int) -> list[ReadRange]:
+def split_into(ranges: Sequence[TaskRange], pieces_min: int) -> list[TaskRange]:
     """At least `pieces_min` pieces of similar size; ranges below the average stay whole."""
     found = [each for each in ranges if each.size > 0]
     if not found or len(found) >= pieces_min:
@@ -58,9 +58,9 @@ def split_into(ranges: Sequence[ReadRange], pieces_min: int) -> list[ReadRange]:
     return [piece for each in found for piece in pieces[id(each)]]
 
 
-def _part(ranges: Sequence[ReadRange], pieces: int) -> tuple[list[ReadRange], list[ReadRange], int]:
+def _part(ranges: Sequence[TaskRange], pieces: int) -> tuple[list[TaskRange], list[TaskRange], int]:
     """Ranges below the average size of a piece, the others, and the pieces left for the others."""
-    small: list[ReadRange] = []
+    small: list[TaskRange] = []
     large = sorted(ranges, key=lambda each: each.size)
     while len(large) > 1 and large[0].size * pieces < sum(each.size for each in large):
         small.append(large.pop(0))
@@ -68,18 +68,18 @@ def _part(ranges: Sequence[ReadRange], pieces: int) -> tuple[list[ReadRange], li
     return small, large, max(pieces, len(large))
 
 
-def _largest_first(ranges: Sequence[ReadRange], counts: list[int], missing: int) -> list[int]:
+def _largest_first(ranges: Sequence[TaskRange], counts: list[int], missing: int) -> list[int]:
     """The ranges with the largest pieces, one for each piece that rounding down left over."""
     order = sorted(range(len(ranges)), key=lambda n: -ranges[n].size / counts[n])
     return [order[number % len(order)] for number in range(max(0, missing))]
 
 
 def split_ranges(
-    ranges: Sequence[ReadRange],
+    ranges: Sequence[TaskRange],
     *,
     min_partitions: int | None,
     max_records_per_partition: int | None,
-) -> list[ReadRange]:
+) -> list[TaskRange]:
     """Each as large as one task may be."""
     pieces = [each for each in ranges if each.size > 0]
     if max_records_per_partition is not None:

@@ -17,7 +17,7 @@ from ottla.client.settings import Address, ClientSettings
 from ottla.client.topology import Leader, Topology
 from ottla.spark.data_loss import LossPolicy
 from ottla.spark.planning.pushed_filters import Bounds
-from ottla.spark.planning.range_splitting import ReadRange
+from ottla.spark.planning.range_splitting import TaskRange
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class KnownLeaders:
     brokers: Mapping[int, Address] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, topology: Topology, ranges: Iterable[ReadRange]) -> KnownLeaders:
+    def of(cls, topology: Topology, ranges: Iterable[TaskRange]) -> KnownLeaders:
         """Only with topic ids: otherwise the leader epochs of an earlier topic of this name would
         be taken for those of the new one."""
         found = {
@@ -47,7 +47,7 @@ class KnownLeaders:
 class TaskRanges(InputPartition):  # type: ignore[misc]
     """What one task reads: a range, or several small ones of different partitions."""
 
-    def __init__(self, ranges: Sequence[ReadRange], leaders: KnownLeaders | None = None) -> None:
+    def __init__(self, ranges: Sequence[TaskRange], leaders: KnownLeaders | None = None) -> None:
         self.ranges = tuple(ranges)
         self.leaders = leaders or KnownLeaders()
         super().__init__(self.ranges)

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from ottla.base.ids import TopicPartition
 from ottla.base.uuids import uuid_from_text, uuid_to_text
 from ottla.spark.errors import named
-from ottla.spark.planning.range_splitting import ReadRange
+from ottla.spark.planning.range_splitting import TaskRange
 from ottla.spark.planning.stream_offsets import StreamOffsets
 
 Offsets = Mapping[TopicPartition, int]
 
 
 @dataclass(frozen=True)
-class Change:
+class StreamChange:
     """What changed since the offsets in the checkpoint."""
 
     kept: tuple[TopicPartition, ...]  # continued at their offset
@@ -31,12 +31,12 @@ class Change:
 
 def compare(
     place: StreamOffsets, partitions: Sequence[TopicPartition], topic_ids: Mapping[str, str]
-) -> Change:
+) -> StreamChange:
     """A topic whose id is unknown on either side is taken for the same topic."""
     there = set(partitions)
     known = [each for each in partitions if each in place.offsets]
     anew = {each: None for each in known if is_another(each.topic, place.topic_ids, topic_ids)}
-    return Change(
+    return StreamChange(
         tuple(each for each in known if each not in anew),
         tuple(each for each in partitions if each not in place.offsets),
         tuple(anew),
@@ -49,7 +49,7 @@ def is_another(topic: str, before: Mapping[str, str], now: Mapping[str, str]) ->
 
 
 def losses(
-    change: Change, is_selected: Callable[[TopicPartition], bool], selection: str
+    change: StreamChange, is_selected: Callable[[TopicPartition], bool], selection: str
 ) -> list[str]:
     """What can no longer be read, in sentences. `selection` is the option that names topics."""
     told = []
@@ -111,10 +111,10 @@ def batch_start(start: StreamOffsets, end: StreamOffsets) -> BatchStart:
     return BatchStart(found, tuple(place for place in end.offsets if place not in began))
 
 
-def ranges_of(starts: Offsets, end: StreamOffsets) -> list[ReadRange]:
+def ranges_of(starts: Offsets, end: StreamOffsets) -> list[TaskRange]:
     """What the batch reads: nothing where the start is unknown or not before the end."""
     return [
-        ReadRange(place, starts[place], offset, _raw_id(end, place.topic))
+        TaskRange(place, starts[place], offset, _raw_id(end, place.topic))
         for place, offset in sorted(end.offsets.items())
         if place in starts and starts[place] < offset
     ]

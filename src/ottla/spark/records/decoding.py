@@ -19,7 +19,7 @@ from ottla.protocol.errors import InvalidBatch
 from ottla.protocol.records.arrow import ROWS_MAX, read_arrow
 from ottla.protocol.records.batch import iterate_headers
 from ottla.spark.errors import UnreadableRecords
-from ottla.spark.planning.range_splitting import ReadRange
+from ottla.spark.planning.range_splitting import TaskRange
 from ottla.spark.planning.read_tasks import ReadPlan
 from ottla.spark.records.columns import Columns
 from ottla.spark.records.row_filter import filter_rows
@@ -47,7 +47,7 @@ class Decoder:
             self._decode_values = decoder_of(plan.value_format, plan.value_schema)
         self._columns: dict[TopicPartition, Columns] = {}
 
-    def decode(self, fetched: FetchedRecords, wanted: ReadRange) -> Iterator[pa.RecordBatch]:
+    def decode(self, fetched: FetchedRecords, wanted: TaskRange) -> Iterator[pa.RecordBatch]:
         """The records in the range; no batch if there are only markers."""
         columns = self._columns_of(fetched.partition)
         try:
@@ -78,7 +78,7 @@ class Decoder:
         )
 
     def _unreadable(
-        self, fetched: FetchedRecords, wanted: ReadRange, error: InvalidBatch
+        self, fetched: FetchedRecords, wanted: TaskRange, error: InvalidBatch
     ) -> UnreadableRecords:
         """A table has many record batches: find the one that cannot be read, to name its offset."""
         offset, told = fetched.start_offset, error.message

@@ -31,7 +31,7 @@ from ottla.spark.sink.decision_copy import DecisionCopy
 from ottla.spark.sink.decisions import (
     DECISION,
     ENDED,
-    Decision,
+    CommitDecision,
     DecisionReader,
     encode_decision,
     encode_ended,
@@ -102,7 +102,7 @@ class DecisionLog:
             copy = process_globals[key] = DecisionCopy(topic.topic_id, start)
         return copy
 
-    def write(self, driver_id: str, driver: ProducerIdentity, decision: Decision) -> None:
+    def write(self, driver_id: str, driver: ProducerIdentity, decision: CommitDecision) -> None:
         """ProducerFenced if another driver has taken over; then there is no decision."""
         batch = _batch({key_of(DECISION, decision.sink): encode_decision(decision)}, True)
         with BatchProducer(self._cluster, driver, driver_id) as producer:
@@ -110,7 +110,7 @@ class DecisionLog:
             producer.flush()
         end_transaction(self._cluster, driver_id, driver, commit=True)
 
-    def note_ended(self, decision: Decision) -> None:
+    def note_ended(self, decision: CommitDecision) -> None:
         """Saves work at the next start. Needs no fencing, because it names its batch."""
         self._append({key_of(ENDED, decision.sink): encode_ended(decision)})
 

@@ -29,7 +29,7 @@ class Written(NamedTuple):
     records: int
 
 
-class Transaction(NamedTuple):
+class TaskTransaction(NamedTuple):
     """The transaction of one task attempt: enough to end it from another process."""
 
     transactional_id: str
@@ -39,13 +39,13 @@ class Transaction(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Decision:
+class CommitDecision:
     """These transactions, and no others, are what the query writes in this batch."""
 
     sink: str
     query: str
     batch: int
-    transactions: tuple[Transaction, ...]
+    transactions: tuple[TaskTransaction, ...]
     decided_ms: int = 0
 
 
@@ -53,7 +53,7 @@ class Decision:
 class SinkState:
     """The last decision under a sink's name, and whether all its transactions are known ended."""
 
-    decision: Decision | None = None
+    decision: CommitDecision | None = None
     is_ended: bool = True
 
 
@@ -70,7 +70,7 @@ def split_key(key: bytes) -> tuple[str, str]:
     return kind, sink
 
 
-def encode_decision(decision: Decision) -> bytes:
+def encode_decision(decision: CommitDecision) -> bytes:
     return _encode({
         "query": decision.query,
         "batch": decision.batch,
@@ -79,7 +79,7 @@ def encode_decision(decision: Decision) -> bytes:
     })  # fmt: skip
 
 
-def encode_ended(decision: Decision) -> bytes:
+def encode_ended(decision: CommitDecision) -> bytes:
     return _encode({"query": decision.query, "batch": decision.batch})
 
 
@@ -87,7 +87,7 @@ def _encode(fields: dict[str, Any]) -> bytes:
     return json.dumps({"version": VERSION, **fields}, separators=(",", ":")).encode()
 
 
-def _transaction_fields(transaction: Transaction) -> dict[str, Any]:
+def _transaction_fields(transaction: TaskTransaction) -> dict[str, Any]:
     written: dict[str, list[list[int]]] = {}
     for topic, *numbers in transaction.written:
         written.setdefault(topic, []).append(numbers)
@@ -98,9 +98,9 @@ def _transaction_fields(transaction: Transaction) -> dict[str, Any]:
     }
 
 
-def decode_decision(sink: str, value: bytes) -> Decision:
+def decode_decision(sink: str, value: bytes) -> CommitDecision:
     fields = _decode(sink, value)
-    return Decision(
+    return CommitDecision(
         sink,
         fields["query"],
         fields["batch"],
@@ -125,12 +125,12 @@ def _decode(sink: str, value: bytes) -> dict[str, Any]:
     return fields
 
 
-def _transaction(fields: dict[str, Any]) -> Transaction:
+def _transaction(fields: dict[str, Any]) -> TaskTransaction:
     producer_id, producer_epoch = fields["producer"]
     written = tuple(
         Written(topic, *numbers) for topic, each in fields["written"].items() for numbers in each
     )
-    return Transaction(fields["id"], producer_id, producer_epoch, written)
+    return TaskTransaction(fields["id"], producer_id, producer_epoch, written)
 
 
 class DecisionReader:

@@ -27,10 +27,10 @@ from ottla.client.transactions import (
 from ottla.spark.sink.decision_log import DecisionLog
 from ottla.spark.sink.decisions import (
     NOTHING_DECIDED,
-    Decision,
+    CommitDecision,
     DecisionReader,
     SinkState,
-    Transaction,
+    TaskTransaction,
 )
 from ottla.spark.sink.errors import LostTransactions, SinkError, SinkTakenOver
 from ottla.spark.sink.messages import Started
@@ -90,7 +90,7 @@ class SinkDriver:
             if state.decision is not None:
                 self._help(state.decision)
 
-    def _help(self, decision: Decision) -> None:
+    def _help(self, decision: CommitDecision) -> None:
         try:
             self._commit_all(decision)
         except SinkError as error:
@@ -103,7 +103,7 @@ class SinkDriver:
     # After the tasks
 
     def commit(
-        self, started: Started, wanted: BatchOfQuery, written: Sequence[Transaction]
+        self, started: Started, wanted: BatchOfQuery, written: Sequence[TaskTransaction]
     ) -> None:
         reach(SinkPoint.DECIDING)
         reader = self._log.read()
@@ -117,7 +117,7 @@ class SinkDriver:
             log.warning("transactions of other attempts may still be open: %s", error)
         reach(SinkPoint.DONE)
 
-    def abort(self, started: Started, written: Sequence[Transaction]) -> None:
+    def abort(self, started: Started, written: Sequence[TaskTransaction]) -> None:
         """Spark also calls this after a commit that failed: what was decided is committed."""
         try:
             end_transaction(self._cluster, driver_id(self._sink), started.driver, commit=False)
@@ -179,7 +179,7 @@ class SinkDriver:
                 f"written twice. Set the option sinkName={earlier}."
             )
 
-    def _decide(self, decision: Decision, driver: ProducerIdentity) -> None:
+    def _decide(self, decision: CommitDecision, driver: ProducerIdentity) -> None:
         self._check_open(decision.transactions)
         try:
             self._log.write(driver_id(self._sink), driver, decision)
@@ -194,7 +194,7 @@ class SinkDriver:
             f"each its own name with the option sinkName."
         )
 
-    def _check_open(self, transactions: Sequence[Transaction]) -> None:
+    def _check_open(self, transactions: Sequence[TaskTransaction]) -> None:
         """A transaction that has ended, for example by its timeout, must not be in a decision."""
         found = describe_transactions(
             self._cluster, [each.transactional_id for each in transactions]
@@ -211,7 +211,7 @@ class SinkDriver:
 
     # Ending transactions
 
-    def _finish(self, decision: Decision) -> None:
+    def _finish(self, decision: CommitDecision) -> None:
         try:
             self._commit_all(decision)
         except SinkError:
@@ -224,8 +224,8 @@ class SinkDriver:
         else:
             self._log.note_ended(decision)
 
-    def _commit_all(self, decision: Decision) -> None:
-        missing: list[Transaction] = []
+    def _commit_all(self, decision: CommitDecision) -> None:
+        missing: list[TaskTransaction] = []
         gone: set[str] = set()
         reason = ""
         for transaction, code in self._send_commits(decision.transactions):
@@ -237,7 +237,9 @@ class SinkDriver:
         if missing:
             raise torn(decision, missing, reason, gone)
 
-    def _send_commits(self, transactions: Sequence[Transaction]) -> list[tuple[Transaction, str]]:
+    def _send_commits(
+        self, transactions: Sequence[TaskTransaction]
+    ) -> list[tuple[TaskTransaction, str]]:
         """The transactions whose commit was refused, and why. Finding out their outcome takes time,
         and the timeouts of the others continue: so all commits are sent first."""
         refused = []
@@ -251,7 +253,7 @@ class SinkDriver:
             reach(SinkPoint.FIRST_COMMITTED)
         return refused
 
-    def _abort(self, transaction: Transaction) -> None:
+    def _abort(self, transaction: TaskTransaction) -> None:
         try:
             end_transaction(
                 self._cluster, transaction.transactional_id, _identity(transaction), commit=False
@@ -276,7 +278,7 @@ class SinkDriver:
         return [each.transactional_id for each in listed]
 
 
-def _is_open(transaction: Transaction, found: Mapping[str, TransactionDescription]) -> bool:
+def _is_open(transaction: TaskTransaction, found: Mapping[str, TransactionDescription]) -> bool:
     described = found.get(transaction.transactional_id)
     return (
         described is not None
@@ -285,5 +287,5 @@ def _is_open(transaction: Transaction, found: Mapping[str, TransactionDescriptio
     )
 
 
-def _identity(transaction: Transaction) -> ProducerIdentity:
+def _identity(transaction: TaskTransaction) -> ProducerIdentity:
     return ProducerIdentity(transaction.producer_id, transaction.producer_epoch)

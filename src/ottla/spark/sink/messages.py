@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql.datasource import WriterCommitMessage
 
 from ottla.client.transactions import ProducerIdentity
-from ottla.spark.sink.decisions import SinkState, Transaction
+from ottla.spark.sink.decisions import SinkState, TaskTransaction
 from ottla.spark.sink.plan import BatchOfQuery
 
 
@@ -38,4 +38,4 @@ class TaskWritten(WriterCommitMessage):  # type: ignore[misc]
     wanted: BatchOfQuery
     rows: int
     started: Started | None = None
-    transaction: Transaction | None = None
+    transaction: TaskTransaction | None = None

@@ -25,12 +25,12 @@ from ottla.client.settings import READ_UNCOMMITTED
 from ottla.config.options import DAY_MS
 from ottla.protocol.records.batch import Buffer, iterate_headers
 from ottla.protocol.records.control import read_end_marker
-from ottla.spark.sink.decisions import Transaction, Written
+from ottla.spark.sink.decisions import TaskTransaction, Written
 
 NEW_TOPIC_MS = 2000
 
 
-class End(Enum):
+class PartitionOutcome(Enum):
     """What the log of one partition says."""
 
     COMMITTED = "committed"
@@ -41,7 +41,7 @@ class End(Enum):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TransactionOutcome:
     """`is_committed` is False also if it cannot be determined. `gone` are topics that were deleted,
     also if they were created again."""
 
@@ -49,20 +49,22 @@ class Outcome:
     gone: frozenset[str] = frozenset()
 
 
-def outcome_of(cluster: Cluster, transaction: Transaction, decided_ms: int) -> Outcome:
+def outcome_of(
+    cluster: Cluster, transaction: TaskTransaction, decided_ms: int
+) -> TransactionOutcome:
     """The transaction was open when the batch was decided, at `decided_ms`."""
     there = _partitions_of(cluster, {each.topic for each in transaction.written})
     places = [each for each in transaction.written if each.partition < there.get(each.topic, 0)]
     gone = frozenset(each.topic for each in transaction.written if each not in places)
-    ends = set[End]()
+    ends = set[PartitionOutcome]()
     for place in places:
         end = _end_at(cluster, transaction, place, decided_ms)
-        if end in (End.COMMITTED, End.ABORTED):
-            return Outcome(end is End.COMMITTED, gone)
-        if end is End.ELSEWHERE:
+        if end in (PartitionOutcome.COMMITTED, PartitionOutcome.ABORTED):
+            return TransactionOutcome(end is PartitionOutcome.COMMITTED, gone)
+        if end is PartitionOutcome.ELSEWHERE:
             gone |= {place.topic}
         ends.add(end)
-    return Outcome(ends == {End.TAKEN}, gone)
+    return TransactionOutcome(ends == {PartitionOutcome.TAKEN}, gone)
 
 
 def _partitions_of(cluster: Cluster, topics: Iterable[str]) -> dict[str, int]:
@@ -80,23 +82,25 @@ def _partitions_of(cluster: Cluster, topics: Iterable[str]) -> dict[str, int]:
     return {name: len(topic.partitions) for name, topic in found.items()}
 
 
-def _end_at(cluster: Cluster, transaction: Transaction, place: Written, decided_ms: int) -> End:
+def _end_at(
+    cluster: Cluster, transaction: TaskTransaction, place: Written, decided_ms: int
+) -> PartitionOutcome:
     partition = TopicPartition(place.topic, place.partition)
     start = _first_offset_after(cluster, partition, place, decided_ms)
     end = latest_offsets(cluster, [partition], READ_UNCOMMITTED)[partition]
     if end == 0 or place.last_offset >= end:
-        return End.ELSEWHERE  # acknowledged records are never truncated
+        return PartitionOutcome.ELSEWHERE  # acknowledged records are never truncated
     if place.last_offset < 0 and end <= start:
-        return End.TAKEN  # the log is empty, and was not always
+        return PartitionOutcome.TAKEN  # the log is empty, and was not always
     try:
         for fetched in fetch_range(
             cluster, partition, start, end, isolation_level=READ_UNCOMMITTED
         ):
             for is_commit in _ends(fetched.data, transaction, start):
-                return End.COMMITTED if is_commit else End.ABORTED
+                return PartitionOutcome.COMMITTED if is_commit else PartitionOutcome.ABORTED
     except OffsetOutOfRange:
-        return End.TAKEN
-    return End.UNKNOWN
+        return PartitionOutcome.TAKEN
+    return PartitionOutcome.UNKNOWN
 
 
 def _first_offset_after(
@@ -112,7 +116,7 @@ def _first_offset_after(
     return earliest_offsets(cluster, [partition])[partition] if found == NO_OFFSET else found
 
 
-def _ends(data: Buffer, transaction: Transaction, start_offset: int) -> Iterator[bool]:
+def _ends(data: Buffer, transaction: TaskTransaction, start_offset: int) -> Iterator[bool]:
     """For each marker of this transaction, or a later one of its producer: whether it commits."""
     for position, header in iterate_headers(data):
         if not header.is_control or header.producer_id != transaction.producer_id:

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from ottla.spark.sink.decisions import Decision, SinkState, Transaction, Written
+from ottla.spark.sink.decisions import CommitDecision, SinkState, TaskTransaction, Written
 from ottla.spark.sink.errors import StaleBatch, TornBatch
 
 SHOWN_MAX = 50
@@ -39,16 +39,16 @@ class TaskAction(Enum):
 class CommitPlan:
     """In this order: commit `finish`, write the decision `decide` and commit it, abort."""
 
-    finish: Decision | None = None
-    decide: Decision | None = None
-    abort: tuple[Transaction, ...] = ()
+    finish: CommitDecision | None = None
+    decide: CommitDecision | None = None
+    abort: tuple[TaskTransaction, ...] = ()
 
 
 @dataclass(frozen=True)
 class RecoveryPlan:
     """In this order: commit what was decided, abort what is open and was not decided."""
 
-    finish: Decision | None = None
+    finish: CommitDecision | None = None
     abort: tuple[str, ...] = ()
 
 
@@ -65,7 +65,7 @@ def plan_commit(
     state: SinkState,
     sink: str,
     wanted: BatchOfQuery,
-    written: Sequence[Transaction],
+    written: Sequence[TaskTransaction],
     now_ms: int,
 ) -> CommitPlan:
     """StaleBatch if a later batch of the query was decided before."""
@@ -76,11 +76,11 @@ def plan_commit(
         return CommitPlan(finish=unfinished, abort=not_in(state.decision, written))
     if not written:
         return CommitPlan(finish=unfinished)
-    decision = Decision(sink, wanted.query, wanted.batch, tuple(written), now_ms)
+    decision = CommitDecision(sink, wanted.query, wanted.batch, tuple(written), now_ms)
     return CommitPlan(finish=unfinished, decide=decision)
 
 
-def plan_abort(state: SinkState, written: Sequence[Transaction]) -> CommitPlan:
+def plan_abort(state: SinkState, written: Sequence[TaskTransaction]) -> CommitPlan:
     """An abort may follow a commit that failed half way: a decision stays valid."""
     unfinished = None if state.is_ended else state.decision
     return CommitPlan(finish=unfinished, abort=not_in(state.decision, written))
@@ -96,7 +96,9 @@ def plan_recovery(state: SinkState, open_ids: Iterable[str]) -> RecoveryPlan:
     )
 
 
-def not_in(decision: Decision | None, written: Sequence[Transaction]) -> tuple[Transaction, ...]:
+def not_in(
+    decision: CommitDecision | None, written: Sequence[TaskTransaction]
+) -> tuple[TaskTransaction, ...]:
     decided = {
         (each.transactional_id, each.producer_id, each.producer_epoch)
         for each in (decision.transactions if decision is not None else ())
@@ -127,7 +129,10 @@ def _check_not_stale(state: SinkState, wanted: BatchOfQuery, last: int) -> None:
 
 
 def torn(
-    decision: Decision, missing: Sequence[Transaction], reason: str, gone: Collection[str] = ()
+    decision: CommitDecision,
+    missing: Sequence[TaskTransaction],
+    reason: str,
+    gone: Collection[str] = (),
 ) -> TornBatch:
     """The error says which rows are missing and how to continue. `gone` are deleted topics."""
     there = [each for each in decision.transactions if each not in missing]
@@ -146,7 +151,7 @@ def torn(
     )
 
 
-def _shown(transactions: Sequence[Transaction]) -> str:
+def _shown(transactions: Sequence[TaskTransaction]) -> str:
     written = sorted(each for one in transactions for each in one.written)
     shown = "; ".join(map(_shown_range, written[:SHOWN_MAX]))
     more = len(written) - SHOWN_MAX

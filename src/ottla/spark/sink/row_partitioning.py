@@ -26,7 +26,7 @@ INT32_BYTES = 4
 NO_PARTITION = -1
 
 
-class Part(NamedTuple):
+class PartitionRows(NamedTuple):
     """Rows for one partition: the columns key, value and headers, where they are there."""
 
     partition: TopicPartition
@@ -73,7 +73,7 @@ class Splitter:
         self._turn = first_turn
         self._rows_before = 0
 
-    def split(self, chunk: pa.RecordBatch) -> Iterator[Part]:
+    def split(self, chunk: pa.RecordBatch) -> Iterator[PartitionRows]:
         for topic, rows in self._by_topic(chunk):
             yield from self._by_partition(topic, rows)
         self._rows_before += chunk.num_rows
@@ -89,19 +89,19 @@ class Splitter:
         for index, rows in _grouped(chunk, topics.indices, len(names)):
             yield names[index], rows
 
-    def _by_partition(self, topic: str, rows: pa.RecordBatch) -> Iterator[Part]:
+    def _by_partition(self, topic: str, rows: pa.RecordBatch) -> Iterator[PartitionRows]:
         count = self._partitions_of(topic)
         payload = rows.select(self._payload())
         if count == 1 and not self._columns.has_partition:
-            yield Part(TopicPartition(topic, 0), payload)
+            yield PartitionRows(TopicPartition(topic, 0), payload)
             return
         if not (self._columns.has_key or self._columns.has_partition):
             for partition, start, run in self._scheduler(rows, count):
-                yield Part(TopicPartition(topic, partition), payload.slice(start, run))
+                yield PartitionRows(TopicPartition(topic, partition), payload.slice(start, run))
             return
         places = self._places(topic, rows, count)
         for partition, part in _grouped(payload, places, count):
-            yield Part(TopicPartition(topic, partition), part)
+            yield PartitionRows(TopicPartition(topic, partition), part)
 
     def _payload(self) -> list[str]:
         optional = (("key", self._columns.has_key), ("headers", self._columns.has_headers))

@@ -33,11 +33,11 @@ from ottla.client.transactions import (
 from ottla.protocol.records.arrow_building import build_arrow_batches
 from ottla.protocol.records.column_building import ColumnBatchSettings
 from ottla.spark.sink.broker_errors import explained
-from ottla.spark.sink.decisions import Transaction, Written
+from ottla.spark.sink.decisions import TaskTransaction, Written
 from ottla.spark.sink.errors import InvalidRows, SinkError, SinkTakenOver
 from ottla.spark.sink.messages import Started
 from ottla.spark.sink.names import driver_id, task_id
-from ottla.spark.sink.row_partitioning import Part, Splitter, gather
+from ottla.spark.sink.row_partitioning import PartitionRows, Splitter, gather
 from ottla.spark.sink.setup import SinkSetup
 
 ROUNDS_MAX = 100
@@ -74,7 +74,7 @@ class TaskWriter:
         self._is_in_time = started is None
         self.rows = 0
 
-    def write(self, batches: Iterable[pa.RecordBatch]) -> Transaction | None:
+    def write(self, batches: Iterable[pa.RecordBatch]) -> TaskTransaction | None:
         """None if there were no rows, or with at-least-once."""
         try:
             with self._cluster:
@@ -82,7 +82,7 @@ class TaskWriter:
         except ClientError as error:
             raise explained(error) from error
 
-    def _write(self, batches: Iterable[pa.RecordBatch]) -> Transaction | None:
+    def _write(self, batches: Iterable[pa.RecordBatch]) -> TaskTransaction | None:
         try:
             for chunk in gather(batches, self._setup.options.chunk_bytes):
                 self._write_chunk(chunk)
@@ -106,7 +106,7 @@ class TaskWriter:
         self.rows += chunk.num_rows
         reach(SinkPoint.WRITING)
 
-    def _send(self, producer: BatchProducer, part: Part) -> None:
+    def _send(self, producer: BatchProducer, part: PartitionRows) -> None:
         now_ms = time.time_ns() // 1_000_000
         try:
             settings = self._batch_settings(producer.next_sequence(part.partition))
@@ -182,12 +182,12 @@ class TaskWriter:
 
     def _transaction(
         self, acknowledged: Mapping[TopicPartition, Acknowledged]
-    ) -> Transaction | None:
+    ) -> TaskTransaction | None:
         if self._id is None:
             return None
         assert self._identity is not None
         written = tuple(_written(*each) for each in acknowledged.items())
-        return Transaction(self._id, *self._identity, written)
+        return TaskTransaction(self._id, *self._identity, written)
 
     # The topics
 

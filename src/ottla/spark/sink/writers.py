@@ -35,7 +35,7 @@ from ottla.spark.process_model import (
     task_of_query,
 )
 from ottla.spark.sink.broker_errors import explained
-from ottla.spark.sink.decisions import Transaction
+from ottla.spark.sink.decisions import TaskTransaction
 from ottla.spark.sink.driver import SinkDriver
 from ottla.spark.sink.errors import SinkError
 from ottla.spark.sink.messages import Started, TaskWritten
@@ -111,7 +111,7 @@ def _told(messages: Sequence[WriterCommitMessage | None]) -> list[TaskWritten]:
     return [each for each in messages if isinstance(each, TaskWritten)]
 
 
-def _transactions(told: Sequence[TaskWritten]) -> list[Transaction]:
+def _transactions(told: Sequence[TaskWritten]) -> list[TaskTransaction]:
     return [each.transaction for each in told if each.transaction is not None]
 
 

@@ -18,7 +18,7 @@ from ottla.spark.options.positions import Earliest
 from ottla.spark.options.source_checks import ending_position, starting_position
 from ottla.spark.options.source_options import SourceOptions
 from ottla.spark.planning.pushed_filters import Bounds, gather
-from ottla.spark.planning.range_splitting import BATCH_SPLIT_OFFSETS, ReadRange
+from ottla.spark.planning.range_splitting import BATCH_SPLIT_OFFSETS, TaskRange
 from ottla.spark.planning.read_tasks import TaskRanges
 from ottla.spark.source.position_lookup import Logs, find_start_by_time, resolve_end, resolve_start
 from ottla.spark.source.query import Query
@@ -50,7 +50,7 @@ class FilteringBatchReader(BatchReader):
         return filters
 
 
-def plan_ranges(cluster: Cluster, query: Query, bounds: Bounds) -> list[ReadRange]:
+def plan_ranges(cluster: Cluster, query: Query, bounds: Bounds) -> list[TaskRange]:
     options = query.options
     topics = find_topics(cluster, options)
     topics.demand_all()
@@ -65,13 +65,13 @@ def plan_ranges(cluster: Cluster, query: Query, bounds: Bounds) -> list[ReadRang
     if bounds.search_ms is not None:
         ranges = find_start_by_time(logs, ranges, bounds.search_ms)
     return [
-        ReadRange(place, start, end, topics.topic_ids.get(place.topic, b""))
+        TaskRange(place, start, end, topics.topic_ids.get(place.topic, b""))
         for place, (start, end) in ranges.items()
     ]
 
 
 def plan_batch_tasks(
-    cluster: Cluster, ranges: Sequence[ReadRange], options: SourceOptions
+    cluster: Cluster, ranges: Sequence[TaskRange], options: SourceOptions
 ) -> list[TaskRanges]:
     records_max = options.max_records_per_partition
     if records_max is None and not options.preserve_order:

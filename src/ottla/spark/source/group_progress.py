@@ -53,7 +53,7 @@ def moved_forward(
     return {place: at for place, at in reached.items() if at > committed.get(place, -1)}
 
 
-class Progress:
+class GroupProgress:
     def __init__(self, query: Query, group: str) -> None:
         settings = query.kafka.settings
         timeout_ms = min(settings.default_api_timeout_ms, COMMIT_TIMEOUT_MS)

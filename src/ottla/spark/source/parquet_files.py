@@ -29,7 +29,7 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 from ottla.base.uuids import uuid_to_text
 from ottla.config.options import InvalidOption
 from ottla.spark.errors import SourceError
-from ottla.spark.planning.range_splitting import ReadRange
+from ottla.spark.planning.range_splitting import TaskRange
 
 FILE_ROWS = StructType(
     [
@@ -90,7 +90,7 @@ def check_file_schema(schema: StructType) -> None:
 
 
 def write_file(
-    batches: Iterator[pa.RecordBatch], directory: str, wanted: ReadRange
+    batches: Iterator[pa.RecordBatch], directory: str, wanted: TaskRange
 ) -> Iterator[pa.RecordBatch]:
     """Write the batches into one file; the result is one row that describes it."""
     files, folder = _open_directory(directory)
@@ -111,7 +111,7 @@ def write_file(
     )
 
 
-def file_name(wanted: ReadRange, attempt: str = "") -> str:
+def file_name(wanted: TaskRange, attempt: str = "") -> str:
     place = wanted.place
     topic_id = uuid_to_text(wanted.topic_id) if wanted.topic_id else ""
     parts = [place.topic, f"{place.partition}", f"{wanted.start:020}", f"{wanted.end:020}"]

@@ -39,7 +39,7 @@ from ottla.spark.planning.stream_changes import (
 )
 from ottla.spark.planning.stream_offsets import StreamOffsets, offsets_from_json
 from ottla.spark.process_model import PickledAsQuery
-from ottla.spark.source.group_progress import Progress, group_name, new_query_id
+from ottla.spark.source.group_progress import GroupProgress, group_name, new_query_id
 from ottla.spark.source.position_lookup import Logs, Offsets, resolve_start
 from ottla.spark.source.query import Query
 from ottla.spark.source.record_sizes import RecordSizes
@@ -58,7 +58,7 @@ class StreamReader(
     def __init__(self, query: Query) -> None:
         self.query = query
         self._cluster: Cluster | None = None
-        self._progress: Progress | None = None
+        self._progress: GroupProgress | None = None
         self._initial: StreamOffsets | None = None
         self._query_id = new_query_id()  # if the checkpoint holds none
         self._admission = Admission(query.options)
@@ -241,12 +241,12 @@ class StreamReader(
             known = set(partitions)
             progress.report({at: n for at, n in reached.offsets.items() if at in known})
 
-    def _progress_of(self, reached: StreamOffsets) -> Progress | None:
+    def _progress_of(self, reached: StreamOffsets) -> GroupProgress | None:
         """None before the first batch unless kafka.group.id is given: the id of the query is not
         stored in the checkpoint yet."""
         if self._progress is None:
             group = group_name(self.query.kafka.group_id, self.query.options, reached.query)
-            self._progress = Progress(self.query, group) if group else None
+            self._progress = GroupProgress(self.query, group) if group else None
         return self._progress
 
     @property

@@ -12,14 +12,14 @@ from dataclasses import replace
 from ottla.client.cluster import Cluster
 from ottla.spark.options.source_options import SourceOptions
 from ottla.spark.planning.range_packing import Packing, Ranges, has_small_ranges, pack, tasks_min_of
-from ottla.spark.planning.range_splitting import ReadRange, split_ranges
+from ottla.spark.planning.range_splitting import TaskRange, split_ranges
 from ottla.spark.planning.read_tasks import KnownLeaders, TaskRanges
 from ottla.spark.source.record_sizes import RecordSizes
 
 
 def plan_tasks(
     cluster: Cluster,
-    ranges: Sequence[ReadRange],
+    ranges: Sequence[TaskRange],
     options: SourceOptions,
     *,
     records_max: int | None,

@@ -25,7 +25,7 @@ from ottla.client.fetch_session import FetchedRecords
 from ottla.client.fetching import PartitionRange, fetch_ranges
 from ottla.client.settings import ClientSettings
 from ottla.config.options import MIB
-from ottla.spark.planning.range_splitting import ReadRange
+from ottla.spark.planning.range_splitting import TaskRange
 from ottla.spark.planning.read_tasks import ReadPlan, TaskRanges
 from ottla.spark.process_model import freeze_imported_modules
 from ottla.spark.records.decoding import Decoder, join_small, offset_text
@@ -51,7 +51,7 @@ def settings_for(settings: ClientSettings, ranges: int) -> ClientSettings:
 
 
 def _read(
-    plan: ReadPlan, cluster: Cluster, ranges: Sequence[ReadRange]
+    plan: ReadPlan, cluster: Cluster, ranges: Sequence[TaskRange]
 ) -> Iterator[pa.RecordBatch]:
     if plan.files_to is None:
         yield from TaskReader(plan, cluster, ranges).read()
@@ -63,7 +63,7 @@ def _read(
 class TaskReader:
     """Ranges of different partitions."""
 
-    def __init__(self, plan: ReadPlan, cluster: Cluster, ranges: Sequence[ReadRange]) -> None:
+    def __init__(self, plan: ReadPlan, cluster: Cluster, ranges: Sequence[TaskRange]) -> None:
         self._plan = plan
         self._cluster = cluster
         self._decoder = Decoder(plan)

@@ -18,7 +18,7 @@ from ottla.base.files.readers import WAIT, LookUpReader, NotCached, Reader
 from ottla.base.memory.stored_errors import without_traceback
 from ottla.base.scheduling.steps import PAUSE, Job, Steps, searching
 from ottla.protocol.records.batch import CODEC_MASK, BatchHeader, has_valid_checksum
-from ottla.protocol.records.searching import TimestampOffset, find_timestamp
+from ottla.protocol.records.searching import FoundRecord, find_timestamp
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import DELETED_SUFFIX
@@ -242,7 +242,7 @@ class _Opened:
 
     def finding(self, reader: Reader) -> Steps[FoundTime | None]:
         header, watch = self._header, self._watch
-        found: TimestampOffset | None
+        found: FoundRecord | None
         if header.attributes & CODEC_MASK or header.size_bytes > OPENED_HERE_BYTES_MAX:
             try:
                 found = yield self._search_elsewhere
@@ -256,14 +256,14 @@ class _Opened:
             return None
         return FoundTime(*found, header.partition_leader_epoch)
 
-    def _search_elsewhere(self) -> TimestampOffset | None:
+    def _search_elsewhere(self) -> FoundRecord | None:
         """In a thread."""
         try:
             return self._search(WAIT)
         except Exception as error:
             raise without_traceback(error) from None  # they hold the batch as it was opened
 
-    def _search(self, reader: Reader) -> TimestampOffset | None:
+    def _search(self, reader: Reader) -> FoundRecord | None:
         size = self._header.size_bytes
         data = reader.read(self._file, self._position, size)
         if len(data) < size or not has_valid_checksum(data, 0, self._header):

@@ -17,7 +17,7 @@ from ottla.client.cluster import Cluster
 from ottla.client.settings import ClientSettings
 from ottla.spark.options.producer_options import ProducerOptions
 from ottla.spark.options.sink_options import SinkOptions
-from ottla.spark.sink.decisions import Transaction
+from ottla.spark.sink.decisions import TaskTransaction
 from ottla.spark.sink.driver import SinkDriver
 from ottla.spark.sink.input_columns import SinkColumns
 from ottla.spark.sink.messages import Started
@@ -50,7 +50,7 @@ def run_batch(setup: SinkSetup, wanted: BatchOfQuery) -> None:
         driver.commit(started, wanted, run_tasks(setup, started, wanted))
 
 
-def run_tasks(setup: SinkSetup, started: Started, wanted: BatchOfQuery) -> list[Transaction]:
+def run_tasks(setup: SinkSetup, started: Started, wanted: BatchOfQuery) -> list[TaskTransaction]:
     if plan_task(started.state, wanted) is TaskAction.SKIP:
         return []
     written = (

@@ -32,7 +32,7 @@ from ottla.config.options import DAY_MS
 from ottla.spark.options.producer_options import ProducerOptions
 from ottla.spark.options.sink_options import SinkOptions
 from ottla.spark.sink.decision_log import DecisionLog
-from ottla.spark.sink.decisions import DECISION, NOTHING_DECIDED, Transaction, Written, key_of
+from ottla.spark.sink.decisions import DECISION, NOTHING_DECIDED, TaskTransaction, Written, key_of
 from ottla.spark.sink.driver import SinkDriver
 from ottla.spark.sink.errors import (
     LostTransactions,
@@ -44,7 +44,7 @@ from ottla.spark.sink.errors import (
 from ottla.spark.sink.input_columns import SinkColumns
 from ottla.spark.sink.messages import Started
 from ottla.spark.sink.names import driver_id, task_id
-from ottla.spark.sink.outcomes import Outcome, outcome_of
+from ottla.spark.sink.outcomes import TransactionOutcome, outcome_of
 from ottla.spark.sink.plan import BatchOfQuery, TaskAction, plan_task
 from ottla.spark.sink.setup import SinkSetup
 from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
@@ -69,7 +69,7 @@ class Sink:
 
     def write(
         self, task: int, values: list[str], attempt: int = 0, started: Started | None = None
-    ) -> Transaction:
+    ) -> TaskTransaction:
         """As a task of the driver that started last, unless another is given."""
         keys = [value.encode() for value in values]
         rows = pa.record_batch({"key": pa.array(keys), "value": pa.array(values)})
@@ -100,7 +100,7 @@ def batch(number: int, query: str = "query") -> BatchOfQuery:
     return BatchOfQuery(query, number)
 
 
-def identity(transaction: Transaction) -> ProducerIdentity:
+def identity(transaction: TaskTransaction) -> ProducerIdentity:
     return ProducerIdentity(transaction.producer_id, transaction.producer_epoch)
 
 
@@ -183,11 +183,11 @@ def test_a_start_finishes_what_a_dead_driver_decided(sink: Sink, committed_befor
 
 
 def decide_without_committing(
-    sink: Sink, driver: ProducerIdentity, wanted: BatchOfQuery, written: list[Transaction]
+    sink: Sink, driver: ProducerIdentity, wanted: BatchOfQuery, written: list[TaskTransaction]
 ) -> None:
-    from ottla.spark.sink.decisions import Decision
+    from ottla.spark.sink.decisions import CommitDecision
 
-    decision = Decision(sink.name, wanted.query, wanted.batch, tuple(written))
+    decision = CommitDecision(sink.name, wanted.query, wanted.batch, tuple(written))
     log = DecisionLog(sink.cluster, sink.setup.options.decisions_topic)
     log.write(driver_id(sink.name), driver, decision)
 
@@ -430,7 +430,7 @@ def test_a_driver_that_paused_does_not_fence_the_attempts_of_its_successor(
     """It has seen which ids are open. Its successor's attempts use the same ones."""
     paused, successor = sink.driver(), sink.driver()
     started: list[Started] = []
-    written: list[Transaction] = []
+    written: list[TaskTransaction] = []
 
     def list_and_pause(*words: Any, **options: Any) -> list[ListedTransaction]:
         found = list_transactions(*words, **options)
@@ -510,7 +510,7 @@ def test_an_abort_is_found_in_a_log_that_begins_late_and_has_only_older_times(
     delete_records(cluster, {place: end if is_log_empty else 1})
     written = known._replace(written=(Written(*place, -1, -1, 1),))
     in_days_ms = time.time_ns() // 1_000_000 + 3 * DAY_MS
-    assert outcome_of(cluster, written, in_days_ms) == Outcome(is_log_empty)
+    assert outcome_of(cluster, written, in_days_ms) == TransactionOutcome(is_log_empty)
 
 
 def test_a_deleted_topic_in_a_torn_batch_is_told_and_can_be_accepted(
@@ -558,7 +558,7 @@ def test_nor_does_one_that_was_created_again_with_fewer_partitions(
     init_producer_id(cluster, known.transactional_id)
     beyond = Written(sink.topic, 3, 0, 0, 1)  # it has three
     written = known._replace(written=(beyond, *known.written))
-    assert outcome_of(cluster, written, 0) == Outcome(False, frozenset({sink.topic}))
+    assert outcome_of(cluster, written, 0) == TransactionOutcome(False, frozenset({sink.topic}))
 
 
 def test_another_sinks_open_decision_does_not_hide_later_ones(

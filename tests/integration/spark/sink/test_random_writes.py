@@ -29,7 +29,7 @@ from ottla.spark.process_model import BATCH_ID, QUERY_ID
 from ottla.spark.sink import driver, task_writer
 from ottla.spark.sink.errors import SinkTakenOver
 from ottla.spark.sink.names import task_id
-from ottla.spark.sink.outcomes import Outcome, outcome_of
+from ottla.spark.sink.outcomes import TransactionOutcome, outcome_of
 from ottla.spark.sink.setup import set_up
 from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
 from ottla.spark.sink.writers import StreamWriter, new_batch_writer
@@ -206,7 +206,7 @@ def test_what_became_of_a_transaction_is_known_at_once_where_its_topics_are(
     writer.commit([message])
     assert target.committed() == ["a", "b"]
     monkeypatch.setattr(Retries, "pause", pause)
-    assert outcome_of(target.cluster, message.transaction, 0) == Outcome(True)
+    assert outcome_of(target.cluster, message.transaction, 0) == TransactionOutcome(True)
 
 
 def open_files() -> int:

@@ -25,7 +25,7 @@ from ottla.config.options import InvalidOption
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
 from ottla.spark.process_model import BATCH_ID, QUERY_ID, WRITE_PLANNER
-from ottla.spark.sink.decisions import DECISION, Decision, encode_decision, key_of
+from ottla.spark.sink.decisions import DECISION, CommitDecision, encode_decision, key_of
 from ottla.spark.sink.errors import InvalidRows, SinkError, SinkTakenOver
 from ottla.spark.sink.messages import TaskWritten
 from ottla.spark.sink.names import driver_id
@@ -356,7 +356,7 @@ def test_a_decision_that_was_under_way_when_the_write_was_aborted_does_not_count
     writer = travelled(StreamWriter(setup))
     message = stream_write(writer, 0, 0, "a")
     started = message.started
-    decision = Decision(sink, message.wanted.query, 0, (message.transaction,))
+    decision = CommitDecision(sink, message.wanted.query, 0, (message.transaction,))
     batch = build_batch(
         [Record(0, 0, key_of(DECISION, sink), encode_decision(decision))], is_transactional=True
     )

@@ -29,8 +29,8 @@ from ottla.coordinators.groups.offset_expiry import expiring
 from ottla.coordinators.groups.record_types import GROUP_RECORDS, OFFSETS_TOPIC
 from ottla.coordinators.groups.shard import GroupShard, LoadedShard, Records
 from ottla.coordinators.groups.shared import Caller, Deadline, Shared
-from ottla.coordinators.records import Change, decode_record
-from ottla.coordinators.runtime import Runtime, Topic
+from ottla.coordinators.records import CoordinatorResult, decode_record
+from ottla.coordinators.runtime import CoordinatorTopic, Runtime
 from ottla.coordinators.shard import Shard, Status
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import PartitionCreated, Record, TopicCreated, TopicDeleted
@@ -182,7 +182,7 @@ class Harness:
         self.partition = ListPartition()
         self._ids = count(1)
         self.runtime: Runtime[GroupShard] = Runtime(
-            Topic(OFFSETS_TOPIC, GROUP_RECORDS, BatchFormat(), lambda: 1),
+            CoordinatorTopic(OFFSETS_TOPIC, GROUP_RECORDS, BatchFormat(), lambda: 1),
             self._new_shard,
             no_load_ends,
             self.clock.now_ms,
@@ -284,7 +284,9 @@ class Harness:
     def step(self, act: Callable[[GroupShard], Records]) -> None:
         self.runtime.step(self.loaded, act)
 
-    def decide(self, act: Callable[[GroupShard], Change[A]], writer: Writer = NOBODY) -> A:
+    def decide(
+        self, act: Callable[[GroupShard], CoordinatorResult[A]], writer: Writer = NOBODY
+    ) -> A:
         answer = self.runtime.decide(self.loaded, act, writer)
         assert not isinstance(answer, Awaitable)
         return answer

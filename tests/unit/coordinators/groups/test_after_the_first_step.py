@@ -28,7 +28,7 @@ from tests.unit.coordinators.groups.test_changing_over import (
 from tests.unit.coordinators.groups.test_service import GROUP as READERS
 from tests.unit.coordinators.groups.test_service import join, new_world, outcome, run
 
-from ottla.coordinators.groups.classic.group import State
+from ottla.coordinators.groups.classic.group import ClassicGroupState
 from ottla.coordinators.groups.committed_offsets import OffsetName, from_record
 from ottla.coordinators.groups.consumer.member import MemberState
 from ottla.coordinators.groups.offset_commits import offset_record
@@ -82,7 +82,7 @@ def test_a_group_that_became_empty_knows_neither_leader_nor_protocol(
     if is_restarted:
         harness.restart()
     group = harness.classic()
-    assert (group.state, group.leader, group.protocol) == (State.EMPTY, None, None)
+    assert (group.state, group.leader, group.protocol) == (ClassicGroupState.EMPTY, None, None)
     assert group.generation == generation + 1
     third = ClassicClient(harness, "c", protocols={"roundrobin": b""})
     rebalance(harness, third)

@@ -20,7 +20,7 @@ from tests.unit.coordinators.groups.harness import (
 
 from ottla.base.scheduling.steps import run_blocking
 from ottla.coordinators.groups import consumer_api
-from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
 from ottla.coordinators.groups.consumer import classic_members
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.embedded_protocol import decode_assignment, encode_assignment
@@ -306,7 +306,7 @@ def test_when_the_last_new_member_leaves_the_group_is_classic_again(harness: Har
     generation = old.generation
     new.leave()
     group = harness.classic()
-    assert (group.state, group.generation) == (State.PREPARING_REBALANCE, generation)
+    assert (group.state, group.generation) == (ClassicGroupState.PREPARING_REBALANCE, generation)
     assert old.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
     work_classic(harness, old)
     assert len(partitions_of(old)) == 4
@@ -320,7 +320,7 @@ def test_a_restart_right_after_the_group_turned_back_finds_a_classic_group(
     old, new = mixed(harness)
     new.leave()
     harness.restart()
-    assert harness.classic().state is State.STABLE
+    assert harness.classic().state is ClassicGroupState.STABLE
     assert old.heartbeat() == ErrorCode.NONE
     assert old.member_id in harness.classic().members
 
@@ -330,7 +330,7 @@ def test_when_the_last_new_member_goes_silent_the_group_is_classic_again(harness
     for _ in range(10):
         harness.advance_ms(SESSION_MS - 1000)
         old.heartbeat()
-    assert harness.classic().state is State.PREPARING_REBALANCE
+    assert harness.classic().state is ClassicGroupState.PREPARING_REBALANCE
 
 
 def test_nonsense_in_a_protocol_that_was_never_used_does_not_keep_the_group_from_turning_back(
@@ -367,7 +367,7 @@ def test_a_static_member_that_comes_back_as_a_classic_one_takes_its_place(harnes
     assert isinstance(harness.shard.groups[GROUP], ClassicGroup)
     assert back.synced(back.sync(protocol="range"))
     assert partitions_of(back) == had
-    assert harness.classic().state is State.STABLE
+    assert harness.classic().state is ClassicGroupState.STABLE
     harness.restart()
     assert back.heartbeat() == ErrorCode.NONE
 
@@ -415,7 +415,7 @@ def test_an_empty_consumer_group_becomes_a_classic_one(harness: Harness) -> None
     old = classic(harness, "a")
     work_classic(harness, old)
     for _ in range(2):
-        assert harness.classic().state is State.STABLE
+        assert harness.classic().state is ClassicGroupState.STABLE
         assert harness.fetch("t", 0) == 5
         harness.restart()
 

@@ -13,7 +13,7 @@ from tests.unit.coordinators.groups.harness import (
     rebalance,
 )
 
-from ottla.coordinators.groups.classic.group import State
+from ottla.coordinators.groups.classic.group import ClassicGroupState
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.leave_group_request import MemberIdentity
@@ -75,7 +75,7 @@ def test_everybody_gets_the_part_that_the_leader_gave_it(harness: Harness) -> No
     parts = {first.member_id: b"A", second.member_id: b"B", "nobody": b"C"}
     assert first.synced(first.sync(parts)) == b"A"
     assert second.synced(waiting) == b"B"
-    assert harness.classic().state is State.STABLE
+    assert harness.classic().state is ClassicGroupState.STABLE
 
 
 def test_whom_the_leader_left_out_gets_nothing(harness: Harness) -> None:
@@ -180,7 +180,7 @@ def test_a_group_that_is_full_takes_nobody_in() -> None:
     harness = Harness("group.max.size=2")
     rebalance(harness, *clients(harness, 2))
     assert ClassicClient(harness).join().code == ErrorCode.GROUP_MAX_SIZE_REACHED
-    assert harness.classic().state is State.STABLE
+    assert harness.classic().state is ClassicGroupState.STABLE
 
 
 def test_a_group_over_a_lowered_limit_loses_those_who_join_last() -> None:
@@ -189,7 +189,7 @@ def test_a_group_over_a_lowered_limit_loses_those_who_join_last() -> None:
     rebalance(harness, *members)
     harness.config = Harness("group.max.size=2").config
     harness.restart()
-    assert harness.classic().state is State.PREPARING_REBALANCE
+    assert harness.classic().state is ClassicGroupState.PREPARING_REBALANCE
     replies = [members[0].join(), members[1].join()]
     assert members[2].join().code == ErrorCode.GROUP_MAX_SIZE_REACHED
     assert [reply.code for reply in replies] == [ErrorCode.NONE] * 2
@@ -201,7 +201,7 @@ def test_a_follower_whose_answer_got_lost_is_told_its_generation_again(harness: 
     rebalance(harness, first, second)
     again = second.join()
     assert second.joined(again).generation_id == 1
-    assert harness.classic().state is State.STABLE
+    assert harness.classic().state is ClassicGroupState.STABLE
 
 
 def test_a_leader_that_joins_again_begins_a_rebalance(harness: Harness) -> None:
@@ -336,7 +336,11 @@ def test_the_last_member_leaves_an_empty_group_of_the_next_generation(harness: H
     client.leave()
     for _ in range(2):
         group = harness.classic()
-        assert (group.state, group.generation, group.protocol_type) == (State.EMPTY, 2, "consumer")
+        assert (group.state, group.generation, group.protocol_type) == (
+            ClassicGroupState.EMPTY,
+            2,
+            "consumer",
+        )
         harness.restart()
     again = ClassicClient(harness)
     rebalance(harness, again)

@@ -11,7 +11,7 @@ from tests.unit.coordinators.groups.harness import (
     rebalance,
 )
 
-from ottla.coordinators.groups.classic.group import State
+from ottla.coordinators.groups.classic.group import ClassicGroupState
 from ottla.coordinators.groups.shared import NEW_MEMBER_TIMEOUT_MS
 from ottla.protocol.error_codes import ErrorCode
 
@@ -49,9 +49,9 @@ def test_commits_are_signs_of_life_too(harness: Harness) -> None:
 def test_a_group_whose_members_all_go_silent_becomes_empty(harness: Harness) -> None:
     pair(harness)
     harness.advance_ms(SESSION_MS)
-    assert harness.classic().state is State.EMPTY
+    assert harness.classic().state is ClassicGroupState.EMPTY
     harness.restart()
-    assert (harness.classic().state, harness.classic().generation) == (State.EMPTY, 2)
+    assert (harness.classic().state, harness.classic().generation) == (ClassicGroupState.EMPTY, 2)
 
 
 def test_after_a_restart_members_have_one_session_to_show_up(harness: Harness) -> None:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.coordinators.groups.harness import ClassicClient, Harness, ReplyBox, code_of
 
-from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
 from ottla.coordinators.groups.classic.member import bytes_of
 from ottla.coordinators.groups.shard import GroupShard
 from ottla.coordinators.groups.shared import GROUP_BYTES, PENDING_BYTES
@@ -214,7 +214,7 @@ def test_members_at_random(history: list[tuple[str, int]]) -> None:
     assert not any(reply.is_waiting for reply in replies)
     for group in harness.shard.groups.values():
         assert isinstance(group, ClassicGroup)
-        assert group.state is State.EMPTY
+        assert group.state is ClassicGroupState.EMPTY
         assert group.joining == 0
         assert not group.pending
         assert all(count == 0 for count in group._supported.values())
@@ -235,6 +235,6 @@ def test_members_that_stay_end_in_one_stable_generation(lost: list[int]) -> None
             walker.step()
         harness.advance_ms(2_500)
     group = harness.classic()
-    assert group.state is State.STABLE
+    assert group.state is ClassicGroupState.STABLE
     assert {walker.client.generation for walker in walkers} == {group.generation}
     assert {walker.client.member_id for walker in walkers} == set(group.members)

@@ -19,7 +19,7 @@ from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.regexes import REFRESH_MS_MIN
 from ottla.coordinators.groups.offset_commits import Deleted
 from ottla.coordinators.groups.shard import LoadedShard
-from ottla.coordinators.groups.shared import Caller, Deadline, Waits
+from ottla.coordinators.groups.shared import Caller, Deadline, TimerKind
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.runtime import BY_COORDINATOR
 from ottla.metadata.features import GROUP_VERSION
@@ -573,7 +573,7 @@ def test_a_bug_in_one_group_does_not_stop_time_for_the_others(
     async def story() -> None:
         world = await new_world()
         joining = join(world)
-        bad = Deadline("another", Waits.SESSION, "m")
+        bad = Deadline("another", TimerKind.SESSION, "m")
         shard = world.groups._runtime.shard(GROUP)
         right = shard.state.expire
 

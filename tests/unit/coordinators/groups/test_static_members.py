@@ -13,7 +13,7 @@ from tests.unit.coordinators.groups.harness import (
     rebalance,
 )
 
-from ottla.coordinators.groups.classic.group import State
+from ottla.coordinators.groups.classic.group import ClassicGroupState
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.leave_group_request import MemberIdentity
@@ -45,7 +45,7 @@ def test_a_static_member_that_comes_back_takes_its_place_without_a_rebalance(
     assert (told.generation_id, told.leader, told.skip_assignment) == (1, first.member_id, False)
     assert again.member_id != second.member_id
     assert again.synced(again.sync()) == b"b"
-    assert harness.classic().state is State.STABLE
+    assert harness.classic().state is ClassicGroupState.STABLE
     harness.restart()
     assert again.heartbeat() == ErrorCode.NONE
     assert first.heartbeat() == ErrorCode.NONE
@@ -154,7 +154,7 @@ def test_a_rebalance_that_no_static_member_joined_waits_on(harness: Harness) -> 
     dynamic.join()
     dynamic.leave()
     harness.advance_ms(REBALANCE_MS)
-    assert harness.classic().state is State.PREPARING_REBALANCE
+    assert harness.classic().state is ClassicGroupState.PREPARING_REBALANCE
     assert first.joined(first.send_join()).generation_id == 2
 
 

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from ottla.base.ids import TopicPartition
-from ottla.coordinators.transactions.states import State
+from ottla.coordinators.transactions.states import TransactionState
 from ottla.coordinators.transactions.transaction import Transaction
 
 ID = "payments"
@@ -16,14 +16,14 @@ NOW_MS = 1_000_000
 LATER_MS = NOW_MS + 500
 PARTITIONS = frozenset({TopicPartition("t", 0), TopicPartition("t", 1)})
 
-EMPTY = Transaction(ID, PRODUCER, 3, 60_000, State.EMPTY, frozenset(), -1, NOW_MS)
+EMPTY = Transaction(ID, PRODUCER, 3, 60_000, TransactionState.EMPTY, frozenset(), -1, NOW_MS)
 
 
-def transaction(state: State, **changes: Any) -> Transaction:
+def transaction(state: TransactionState, **changes: Any) -> Transaction:
     """In this state, with what belongs to it unless a test says otherwise."""
-    if state is State.EMPTY:
+    if state is TransactionState.EMPTY:
         return replace(EMPTY, **changes)
-    is_over = state in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT)
+    is_over = state in (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT)
     usual: dict[str, Any] = {
         "start_ms": NOW_MS,
         "partitions": frozenset() if is_over else PARTITIONS,

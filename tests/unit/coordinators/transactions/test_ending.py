@@ -15,7 +15,7 @@ from tests.unit.coordinators.transactions.making import (
 )
 
 from ottla.coordinators.transactions.ending import (
-    End,
+    EndRequest,
     complete,
     decide_complete,
     decide_end,
@@ -23,7 +23,7 @@ from ottla.coordinators.transactions.ending import (
     prepare,
     producer_afterwards,
 )
-from ottla.coordinators.transactions.states import ENDING, IDLE, State
+from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionState
 from ottla.coordinators.transactions.transaction import (
     EPOCH_MAX,
     EPOCH_SPENT,
@@ -48,7 +48,7 @@ def end(
     epoch: int = 3,
     new_id: NewIds | None = None,
 ) -> Transaction | None:
-    wanted = End(ProducerIdAndEpoch(producer_id, epoch), is_commit, version)
+    wanted = EndRequest(ProducerIdAndEpoch(producer_id, epoch), is_commit, version)
     return decide_end(current, wanted, new_id or NewIds(), LATER_MS)
 
 
@@ -64,7 +64,7 @@ def refusal(current: Transaction | None, is_commit: bool, version: int, **by: in
     return refused.value.code
 
 
-ONGOING = transaction(State.ONGOING)
+ONGOING = transaction(TransactionState.ONGOING)
 
 
 @BOTH
@@ -109,20 +109,23 @@ def test_with_version_2_only_an_abort_needs_no_transaction(is_commit: bool) -> N
             assert refusal(current, is_commit, BUMPING) is ErrorCode.INVALID_TXN_STATE
             continue
         ending = ended(current, is_commit, BUMPING)
-        assert (ending.state, ending.epoch) == (State.PREPARE_ABORT, 4)
+        assert (ending.state, ending.epoch) == (TransactionState.PREPARE_ABORT, 4)
         assert (ending.partitions, ending.start_ms) == (frozenset(), LATER_MS)
 
 
 @BOTH
 def test_a_classic_end_needs_a_transaction(is_commit: bool) -> None:
-    assert refusal(transaction(State.EMPTY), is_commit, CLASSIC) is ErrorCode.INVALID_TXN_STATE
+    assert (
+        refusal(transaction(TransactionState.EMPTY), is_commit, CLASSIC)
+        is ErrorCode.INVALID_TXN_STATE
+    )
 
 
 @BOTH
 @IN_BOTH
 @pytest.mark.parametrize("state", sorted(ENDING))
 def test_while_a_transaction_ends_its_producer_has_to_wait(
-    is_commit: bool, version: int, state: State
+    is_commit: bool, version: int, state: TransactionState
 ) -> None:
     code = refusal(transaction(state), is_commit, version)
     assert code is ErrorCode.CONCURRENT_TRANSACTIONS
@@ -130,7 +133,7 @@ def test_while_a_transaction_ends_its_producer_has_to_wait(
 
 @pytest.mark.parametrize("state", sorted(ENDING))
 def test_version_2_may_come_with_the_next_epoch_while_the_last_transaction_ends(
-    state: State,
+    state: TransactionState,
 ) -> None:
     ending = transaction(state, epoch=4, next_producer_id=77)
     for by in ({"epoch": 4}, {"epoch": 3}, {"producer_id": 77, "epoch": 0}):
@@ -177,14 +180,18 @@ def test_a_classic_end_never_takes_a_new_id() -> None:
 
 def test_fencing_aborts_and_bumps() -> None:
     fenced = decide_fence(replace(ONGOING, last_epoch=2), 2, NewIds(), LATER_MS)
-    assert (fenced.state, fenced.epoch, fenced.last_epoch) == (State.PREPARE_ABORT, 4, 3)
+    assert (fenced.state, fenced.epoch, fenced.last_epoch) == (TransactionState.PREPARE_ABORT, 4, 3)
     assert fenced.bumps_epoch
 
 
 @pytest.mark.parametrize("level", [0, 1])
 def test_before_version_2_a_fenced_producer_cannot_ask_for_its_bump(level: int) -> None:
     fenced = decide_fence(replace(ONGOING, last_epoch=2), level, NewIds(), LATER_MS)
-    assert (fenced.state, fenced.epoch, fenced.last_epoch) == (State.PREPARE_ABORT, 4, NO_EPOCH)
+    assert (fenced.state, fenced.epoch, fenced.last_epoch) == (
+        TransactionState.PREPARE_ABORT,
+        4,
+        NO_EPOCH,
+    )
     assert not fenced.bumps_epoch
 
 

@@ -13,7 +13,7 @@ from tests.unit.coordinators.transactions.making import (
 
 from ottla.base.ids import TopicPartition
 from ottla.coordinators.transactions.enlisting import decide_add_partitions, decide_verify
-from ottla.coordinators.transactions.states import ENDING, IDLE, State
+from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionState
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch, Transaction
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -29,11 +29,11 @@ def add(
 
 
 @pytest.mark.parametrize("state", sorted(IDLE))
-def test_the_first_partition_begins_a_transaction(state: State) -> None:
+def test_the_first_partition_begins_a_transaction(state: TransactionState) -> None:
     begun = add(transaction(state), MORE)
     assert begun is not None
     assert (begun.state, begun.partitions, begun.client_version) == (
-        State.ONGOING,
+        TransactionState.ONGOING,
         frozenset({MORE}),
         2,
     )
@@ -41,26 +41,26 @@ def test_the_first_partition_begins_a_transaction(state: State) -> None:
 
 
 def test_more_partitions_leave_the_beginning_where_it_was() -> None:
-    wider = add(transaction(State.ONGOING), MORE)
+    wider = add(transaction(TransactionState.ONGOING), MORE)
     assert wider is not None
     assert wider.partitions == PARTITIONS | {MORE}
     assert (wider.start_ms, wider.last_update_ms) == (NOW_MS, LATER_MS)
 
 
 def test_partitions_that_are_there_change_nothing() -> None:
-    assert add(transaction(State.ONGOING), *PARTITIONS) is None
+    assert add(transaction(TransactionState.ONGOING), *PARTITIONS) is None
 
 
 def test_no_partitions_at_all_begin_a_transaction_too() -> None:
-    begun = add(transaction(State.EMPTY))
+    begun = add(transaction(TransactionState.EMPTY))
     assert begun is not None
-    assert begun.state is State.ONGOING
+    assert begun.state is TransactionState.ONGOING
 
 
 @pytest.mark.parametrize("state", sorted(ENDING))
 @pytest.mark.parametrize("by", [OWNER, ProducerIdAndEpoch(PRODUCER, 4), ProducerIdAndEpoch(9, 0)])
 def test_while_a_transaction_ends_everybody_has_to_wait(
-    state: State, by: ProducerIdAndEpoch
+    state: TransactionState, by: ProducerIdAndEpoch
 ) -> None:
     """One may be the producer of the next transaction, under its new id and epoch."""
     with pytest.raises(BrokerError) as refused:
@@ -78,10 +78,10 @@ def test_while_a_transaction_ends_everybody_has_to_wait(
 )
 def test_others_are_refused(by: ProducerIdAndEpoch, code: ErrorCode) -> None:
     with pytest.raises(BrokerError) as refused:
-        add(transaction(State.ONGOING), MORE, by=by)
+        add(transaction(TransactionState.ONGOING), MORE, by=by)
     assert refused.value.code is code
     with pytest.raises(BrokerError) as refused:
-        decide_verify(transaction(State.ONGOING), by, [MORE])
+        decide_verify(transaction(TransactionState.ONGOING), by, [MORE])
     assert refused.value.code is code
 
 
@@ -93,14 +93,14 @@ def test_an_unknown_id_has_no_producer() -> None:
 
 def test_verifying_says_which_partitions_take_part() -> None:
     (known, *_) = PARTITIONS
-    codes = decide_verify(transaction(State.ONGOING), OWNER, [known, MORE])
+    codes = decide_verify(transaction(TransactionState.ONGOING), OWNER, [known, MORE])
     assert codes == {known: ErrorCode.NONE, MORE: ErrorCode.TRANSACTION_ABORTABLE}
-    over = decide_verify(transaction(State.COMPLETE_COMMIT), OWNER, [known])
+    over = decide_verify(transaction(TransactionState.COMPLETE_COMMIT), OWNER, [known])
     assert over == {known: ErrorCode.TRANSACTION_ABORTABLE}
 
 
 def test_a_transaction_has_at_most_so_many_partitions() -> None:
-    current = transaction(State.ONGOING)
+    current = transaction(TransactionState.ONGOING)
     known = len(current.partitions)
     others = [TopicPartition("other", at) for at in range(5)]
     added = decide_add_partitions(current, OWNER, others, 2, LATER_MS, known + 5)

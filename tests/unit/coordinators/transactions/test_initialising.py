@@ -13,8 +13,8 @@ from tests.unit.coordinators.transactions.making import (
     transaction,
 )
 
-from ottla.coordinators.transactions.initialising import Wanted, decide_init, must_abort_first
-from ottla.coordinators.transactions.states import ENDING, IDLE, State
+from ottla.coordinators.transactions.initialising import InitRequest, decide_init, must_abort_first
+from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionState
 from ottla.coordinators.transactions.transaction import (
     EPOCH_MAX,
     EPOCH_SPENT,
@@ -32,21 +32,27 @@ def init(
     new_id: NewIds | None = None,
 ) -> Transaction:
     was = None if expected is None else ProducerIdAndEpoch(*expected)
-    return decide_init(current, Wanted(ID, 30_000, was), new_id or NewIds(), LATER_MS)
+    return decide_init(current, InitRequest(ID, 30_000, was), new_id or NewIds(), LATER_MS)
 
 
 def test_a_new_id_begins_with_a_new_producer_and_epoch_zero() -> None:
     made = init(None)
     assert made.producer == (900, 0)
-    assert (made.state, made.timeout_ms, made.last_update_ms) == (State.EMPTY, 30_000, LATER_MS)
+    assert (made.state, made.timeout_ms, made.last_update_ms) == (
+        TransactionState.EMPTY,
+        30_000,
+        LATER_MS,
+    )
 
 
 @pytest.mark.parametrize("state", sorted(IDLE))
-def test_a_new_producer_gets_the_next_epoch_and_nobody_before_it_may_go_on(state: State) -> None:
+def test_a_new_producer_gets_the_next_epoch_and_nobody_before_it_may_go_on(
+    state: TransactionState,
+) -> None:
     made = init(transaction(state, last_epoch=2))
     assert made.producer == (PRODUCER, 4)
     assert made.last_epoch == NO_EPOCH
-    assert (made.state, made.start_ms, made.partitions) == (State.EMPTY, -1, frozenset())
+    assert (made.state, made.start_ms, made.partitions) == (TransactionState.EMPTY, -1, frozenset())
     with pytest.raises(BrokerError, match="FENCED"):
         init(made, (PRODUCER, 3))
 
@@ -66,13 +72,13 @@ def test_who_was_somebody_else_is_fenced(expected: tuple[int, int]) -> None:
 
 
 def test_used_up_epochs_lead_to_another_producer_id() -> None:
-    made = init(transaction(State.COMPLETE_ABORT, epoch=EPOCH_SPENT))
+    made = init(transaction(TransactionState.COMPLETE_ABORT, epoch=EPOCH_SPENT))
     assert made.producer == (900, 0)
     assert (made.previous_producer_id, made.last_epoch) == (PRODUCER, NO_EPOCH)
 
 
 def test_who_goes_on_with_used_up_epochs_may_ask_again_under_the_old_id() -> None:
-    made = init(transaction(State.EMPTY, epoch=EPOCH_SPENT), (PRODUCER, EPOCH_SPENT))
+    made = init(transaction(TransactionState.EMPTY, epoch=EPOCH_SPENT), (PRODUCER, EPOCH_SPENT))
     assert made.producer == (900, 0)
     again = init(made, (PRODUCER, EPOCH_SPENT))
     assert again.producer == (900, 0)
@@ -82,7 +88,7 @@ def test_who_goes_on_with_used_up_epochs_may_ask_again_under_the_old_id() -> Non
 @pytest.mark.parametrize("epoch", [0, 1, 3, EPOCH_SPENT - 2, EPOCH_SPENT - 1, EPOCH_SPENT])
 @pytest.mark.parametrize("has_last", [False, True])
 def test_only_who_has_the_current_epoch_or_the_last_one_goes_on_up_to_the_last_of_all_epochs(
-    epoch: int, has_last: bool, state: State
+    epoch: int, has_last: bool, state: TransactionState
 ) -> None:
     current = transaction(state, epoch=epoch, last_epoch=epoch - 1 if has_last else NO_EPOCH)
     bumped = (900, 0) if epoch == EPOCH_SPENT else (PRODUCER, epoch + 1)
@@ -99,16 +105,16 @@ def test_only_who_has_the_current_epoch_or_the_last_one_goes_on_up_to_the_last_o
 
 
 @pytest.mark.parametrize("state", sorted(ENDING))
-def test_while_a_transaction_ends_everybody_has_to_wait(state: State) -> None:
+def test_while_a_transaction_ends_everybody_has_to_wait(state: TransactionState) -> None:
     for expected in (None, ProducerIdAndEpoch(41, 7)):
         with pytest.raises(BrokerError) as refused:
-            must_abort_first(transaction(state), Wanted(ID, 30_000, expected))
+            must_abort_first(transaction(state), InitRequest(ID, 30_000, expected))
         assert refused.value.code is ErrorCode.CONCURRENT_TRANSACTIONS
 
 
 def test_only_an_open_transaction_must_be_aborted_first() -> None:
-    wanted = Wanted(ID, 30_000, None)
-    assert must_abort_first(transaction(State.ONGOING), wanted)
+    wanted = InitRequest(ID, 30_000, None)
+    assert must_abort_first(transaction(TransactionState.ONGOING), wanted)
     assert not any(must_abort_first(transaction(state), wanted) for state in IDLE)
     assert not must_abort_first(None, wanted)
 
@@ -117,5 +123,5 @@ def test_a_producer_id_is_taken_only_where_one_is_used() -> None:
     new_id = NewIds()
     init(EMPTY, new_id=new_id)
     with pytest.raises(BrokerError):
-        init(transaction(State.ONGOING, start_ms=NOW_MS), new_id=new_id)
+        init(transaction(TransactionState.ONGOING, start_ms=NOW_MS), new_id=new_id)
     assert new_id.given == 0

@@ -16,17 +16,17 @@ from ottla.base.scheduling.steps import run_blocking
 from ottla.coordinators.batches import NOBODY
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.transactions.ending import (
-    End,
+    EndRequest,
     decide_complete,
     decide_end,
     decide_fence,
     producer_afterwards,
 )
 from ottla.coordinators.transactions.enlisting import decide_add_partitions
-from ottla.coordinators.transactions.initialising import Wanted, decide_init, must_abort_first
+from ottla.coordinators.transactions.initialising import InitRequest, decide_init, must_abort_first
 from ottla.coordinators.transactions.record_types import record_of, tombstone_of
 from ottla.coordinators.transactions.shard import TransactionShard
-from ottla.coordinators.transactions.states import ENDING, IDLE, State
+from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionState
 from ottla.coordinators.transactions.transaction import (
     EPOCH_MAX,
     EPOCH_SPENT,
@@ -56,7 +56,7 @@ class Cluster:
 
     def write(self, changed: Transaction) -> None:
         name = changed.transactional_id
-        if changed.state is not State.ONGOING:
+        if changed.state is not TransactionState.ONGOING:
             self.begun_ms.pop(name, None)
         else:
             self.begun_ms.setdefault(name, self.now_ms)
@@ -84,7 +84,7 @@ class Cluster:
     # What producers do
 
     def init(self, name: str, expected: ProducerIdAndEpoch | None = None) -> None:
-        wanted, current = Wanted(name, TIMEOUT_MS, expected), self.shard.get(name)
+        wanted, current = InitRequest(name, TIMEOUT_MS, expected), self.shard.get(name)
         try:
             if must_abort_first(current, wanted):
                 assert current is not None
@@ -124,7 +124,7 @@ class Cluster:
             return
         producer = self.random.choice(self.owners[name][-3:])
         version = self.random.choice([0, 2])
-        wanted = End(producer, self.random.random() < 0.5, version)
+        wanted = EndRequest(producer, self.random.random() < 0.5, version)
         current = self.shard.get(name)
         try:
             changed = decide_end(current, wanted, self.new_id, self.now_ms)
@@ -142,7 +142,7 @@ class Cluster:
 
     def fence(self, name: str) -> None:
         current = self.shard.get(name)
-        if current is not None and current.state is State.ONGOING:
+        if current is not None and current.state is TransactionState.ONGOING:
             self.write(decide_fence(current, 2, self.new_id, self.now_ms))
 
     def complete(self, name: str) -> None:
@@ -163,7 +163,11 @@ class Cluster:
     def use_up_epochs(self, name: str) -> None:
         """As if thousands of transactions had been."""
         current = self.shard.get(name)
-        if current is not None and current.state is State.EMPTY and current.epoch < EPOCH_SPENT:
+        if (
+            current is not None
+            and current.state is TransactionState.EMPTY
+            and current.epoch < EPOCH_SPENT
+        ):
             spent = replace(current, epoch=EPOCH_SPENT, last_epoch=NO_EPOCH)
             self.write(spent)
             self.own(name, spent.producer)

@@ -14,7 +14,7 @@ from ottla.coordinators.transactions.record_types import (
     tombstone_of,
     transaction_of,
 )
-from ottla.coordinators.transactions.states import State
+from ottla.coordinators.transactions.states import TransactionState
 from ottla.coordinators.transactions.transaction import EPOCH_SPENT, NO_EPOCH, Transaction
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.messages.transaction_log_value import TransactionLogValue
@@ -30,8 +30,8 @@ def written_and_read(known: Transaction, level: int) -> Transaction:
     return transaction_of(ID, read.value)
 
 
-@pytest.mark.parametrize("state", sorted(State))
-def test_a_record_holds_everything_but_the_epoch_before(state: State) -> None:
+@pytest.mark.parametrize("state", sorted(TransactionState))
+def test_a_record_holds_everything_but_the_epoch_before(state: TransactionState) -> None:
     known = transaction(state, last_epoch=2, **TAGGED)
     read = written_and_read(known, 2)
     assert replace(read, last_epoch=2) == known
@@ -39,7 +39,7 @@ def test_a_record_holds_everything_but_the_epoch_before(state: State) -> None:
 
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_the_level_of_the_cluster_says_which_version_is_written(level: int) -> None:
-    record = record_of(transaction(State.ONGOING, **TAGGED), level)
+    record = record_of(transaction(TransactionState.ONGOING, **TAGGED), level)
     assert record.value_version == min(level, 1)
     value = encode_value(record)
     assert value is not None
@@ -47,12 +47,12 @@ def test_the_level_of_the_cluster_says_which_version_is_written(level: int) -> N
 
 
 def test_before_version_1_what_has_no_place_is_left_out() -> None:
-    read = written_and_read(transaction(State.ONGOING, **TAGGED), 0)
+    read = written_and_read(transaction(TransactionState.ONGOING, **TAGGED), 0)
     assert (read.previous_producer_id, read.next_producer_id, read.client_version) == (-1, -1, 0)
 
 
 def test_the_bytes_are_kafkas() -> None:
-    record = record_of(transaction(State.ONGOING, client_version=2), 2)
+    record = record_of(transaction(TransactionState.ONGOING, client_version=2), 2)
     assert encode_key(record.key).hex() == "0000" + "0008" + b"payments".hex()
     assert encode_value(record) == bytes.fromhex(
         "0001"  # version
@@ -64,7 +64,7 @@ def test_the_bytes_are_kafkas() -> None:
 
 
 def test_an_empty_transaction_has_no_list_of_partitions_at_all() -> None:
-    value = record_of(transaction(State.EMPTY), 2).value
+    value = record_of(transaction(TransactionState.EMPTY), 2).value
     assert isinstance(value, TransactionLogValue)
     assert value.transaction_partitions is None
 
@@ -83,21 +83,26 @@ def test_an_unknown_state_is_not_taken_for_another() -> None:
 @pytest.mark.parametrize(
     ("known", "expected"),
     [
-        (transaction(State.COMPLETE_COMMIT, client_version=2), 2),
-        (transaction(State.PREPARE_ABORT, client_version=2), 2),
+        (transaction(TransactionState.COMPLETE_COMMIT, client_version=2), 2),
+        (transaction(TransactionState.PREPARE_ABORT, client_version=2), 2),
         (
-            transaction(State.COMPLETE_COMMIT, client_version=2, epoch=0, previous_producer_id=39),
+            transaction(
+                TransactionState.COMPLETE_COMMIT, client_version=2, epoch=0, previous_producer_id=39
+            ),
             EPOCH_SPENT,
         ),
         (
             transaction(
-                State.COMPLETE_ABORT, client_version=2, epoch=0, previous_producer_id=PRODUCER
+                TransactionState.COMPLETE_ABORT,
+                client_version=2,
+                epoch=0,
+                previous_producer_id=PRODUCER,
             ),
             NO_EPOCH,
         ),
-        (transaction(State.COMPLETE_COMMIT, client_version=0), NO_EPOCH),
-        (transaction(State.EMPTY, client_version=2), NO_EPOCH),
-        (transaction(State.ONGOING, client_version=2), NO_EPOCH),
+        (transaction(TransactionState.COMPLETE_COMMIT, client_version=0), NO_EPOCH),
+        (transaction(TransactionState.EMPTY, client_version=2), NO_EPOCH),
+        (transaction(TransactionState.ONGOING, client_version=2), NO_EPOCH),
     ],
 )
 def test_after_an_end_with_version_2_a_record_tells_the_epoch_before(

@@ -22,9 +22,9 @@ from ottla.base.scheduling.steps import Steps, looking_up
 from ottla.coordinators import loading
 from ottla.coordinators.transactions import expiration, finishing, markers
 from ottla.coordinators.transactions.coordinator import TransactionCoordinator
-from ottla.coordinators.transactions.ending import End
-from ottla.coordinators.transactions.initialising import Wanted
-from ottla.coordinators.transactions.states import State
+from ottla.coordinators.transactions.ending import EndRequest
+from ottla.coordinators.transactions.initialising import InitRequest
+from ottla.coordinators.transactions.states import TransactionState
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
 from ottla.metadata.image import Batch
 from ottla.metadata.records import PartitionChanged
@@ -83,7 +83,7 @@ class TransactionWorld(World):
         self.run(run_pending())
 
     def begin(self, timeout_ms: int = 60_000) -> ProducerIdAndEpoch:
-        return self.run(self.coordinator.init_producer_id(Wanted(ID, timeout_ms, None)))
+        return self.run(self.coordinator.init_producer_id(InitRequest(ID, timeout_ms, None)))
 
     def add(self, producer: ProducerIdAndEpoch, client_version: int = 0) -> None:
         self.run(self.coordinator.add_partitions(ID, producer, [ZERO], client_version))
@@ -91,7 +91,9 @@ class TransactionWorld(World):
     def end(
         self, producer: ProducerIdAndEpoch, is_commit: bool = True, version: int = 0
     ) -> ProducerIdAndEpoch:
-        return self.run(self.coordinator.end_transaction(ID, End(producer, is_commit, version)))
+        return self.run(
+            self.coordinator.end_transaction(ID, EndRequest(producer, is_commit, version))
+        )
 
     def produce(self, producer: ProducerIdAndEpoch, version: int = 9) -> ErrorCode:
         batch = batch_of(
@@ -106,7 +108,7 @@ class TransactionWorld(World):
         answer = self.ask(ProduceRequest(ID, -1, 1000, [topic]), version)
         return ErrorCode(answer.responses[0].partition_responses[0].error_code)
 
-    def state(self) -> State:
+    def state(self) -> TransactionState:
         shard, transaction = self.coordinator.describe(ID)
         waiting = self.coordinator.unreplicated([shard])
         for error in self.run(self.coordinator.all_replicated(waiting)).values():
@@ -161,11 +163,11 @@ def test_a_transaction_that_outlives_its_timeout_is_aborted(world: TransactionWo
     assert world.produce(producer) is ErrorCode.NONE
     world.clock.advance_ms(10_000)
     world.run(world.coordinator.expiration.abort_timed_out())
-    assert world.state() is State.ONGOING, "not before its time is over"
+    assert world.state() is TransactionState.ONGOING, "not before its time is over"
     world.clock.advance_ms(1)
     world.run(world.coordinator.expiration.abort_timed_out())
     world.settle()
-    assert world.state() is State.COMPLETE_ABORT
+    assert world.state() is TransactionState.COMPLETE_ABORT
     log = world.partition.log
     assert log.last_stable_offset(WAIT) == log.high_watermark == 2
     with pytest.raises(BrokerError) as refused:
@@ -181,14 +183,14 @@ def test_only_open_transactions_time_out(world: TransactionWorld) -> None:
     world.settle()
     world.clock.advance_ms(DAY_MS)
     world.run(world.coordinator.expiration.abort_timed_out())
-    assert world.state() is State.COMPLETE_COMMIT
+    assert world.state() is TransactionState.COMPLETE_COMMIT
 
 
 def test_an_id_that_nobody_uses_is_forgotten_after_a_week(world: TransactionWorld) -> None:
     first = world.begin()
     world.clock.advance_ms(7 * DAY_MS - 1)
     world.run(world.coordinator.expiration.delete_expired())
-    assert world.state() is State.EMPTY
+    assert world.state() is TransactionState.EMPTY
     world.clock.advance_ms(1)
     world.run(world.coordinator.expiration.delete_expired())
     with pytest.raises(BrokerError) as refused:
@@ -203,12 +205,12 @@ def test_an_open_transaction_keeps_its_id_alive(world: TransactionWorld) -> None
     world.add(world.begin())
     world.clock.advance_ms(100 * DAY_MS)
     world.run(world.coordinator.expiration.delete_expired())
-    assert world.state() is State.ONGOING
+    assert world.state() is TransactionState.ONGOING
 
 
 def test_many_old_ids_are_forgotten_in_batches(world: TransactionWorld) -> None:
     for number in range(60):
-        wanted = Wanted(f"old-{number}", 1000, None)
+        wanted = InitRequest(f"old-{number}", 1000, None)
         world.run(world.coordinator.init_producer_id(wanted))
     world.clock.advance_ms(8 * DAY_MS)
     world.begin()
@@ -258,15 +260,17 @@ def test_a_damaged_coordinator_partition_keeps_no_other_transaction_from_timing_
         raise CorruptLogError("00000000000000000000.log", 7, "no batch")
 
     for transactional_id in (damaged_id, other_id):
-        producer = world.run(coordinator.init_producer_id(Wanted(transactional_id, 10_000, None)))
+        producer = world.run(
+            coordinator.init_producer_id(InitRequest(transactional_id, 10_000, None))
+        )
         world.run(coordinator.add_partitions(transactional_id, producer, [ZERO], 0))
     place = coordinator.topic.partition_of(damaged_id)
     monkeypatch.setattr(world.broker.replicas.partition(*place), "append", refuse)
     world.clock.advance_ms(10_001)
     world.run(coordinator.expiration.abort_timed_out())
     world.settle()
-    assert coordinator.describe(damaged_id)[1].state is State.ONGOING
-    assert coordinator.describe(other_id)[1].state is State.COMPLETE_ABORT
+    assert coordinator.describe(damaged_id)[1].state is TransactionState.ONGOING
+    assert coordinator.describe(other_id)[1].state is TransactionState.COMPLETE_ABORT
 
 
 def ids_of_two_partitions(coordinator: TransactionCoordinator) -> list[str]:
@@ -295,11 +299,11 @@ def test_a_new_coordinator_knows_what_the_old_one_did(world: TransactionWorld) -
     producer = world.begin()
     world.add(producer)
     world.lead_again()
-    assert world.state() is State.ONGOING
+    assert world.state() is TransactionState.ONGOING
     assert world.produce(producer) is ErrorCode.NONE
     world.end(producer)
     world.settle()
-    assert world.state() is State.COMPLETE_COMMIT
+    assert world.state() is TransactionState.COMPLETE_COMMIT
 
 
 def test_a_new_coordinator_writes_the_markers_that_the_old_one_owed(
@@ -311,10 +315,10 @@ def test_a_new_coordinator_writes_the_markers_that_the_old_one_owed(
     monkeypatch.setattr(world.coordinator._finisher, "begin", lambda *_: None)  # it dies here
     world.end(producer)
     monkeypatch.undo()
-    assert world.state() is State.PREPARE_COMMIT
+    assert world.state() is TransactionState.PREPARE_COMMIT
     assert world.partition.log.last_stable_offset(WAIT) == 0
     world.lead_again()
-    assert world.state() is State.COMPLETE_COMMIT
+    assert world.state() is TransactionState.COMPLETE_COMMIT
     assert world.partition.log.last_stable_offset(WAIT) == 2
 
 
@@ -353,7 +357,7 @@ def test_after_a_restart_with_version_2_an_end_can_be_asked_for_again(
     world.settle()
     world.lead_again()
     assert world.end(producer, version=2) == following
-    wanted = Wanted(ID, 60_000, producer)
+    wanted = InitRequest(ID, 60_000, producer)
     assert world.run(world.coordinator.init_producer_id(wanted)) == following
 
 
@@ -393,7 +397,7 @@ def test_nothing_is_answered_before_it_is_replicated(world: TransactionWorld) ->
         world.state()
     assert world.produce(producer) is ErrorCode.NOT_ENOUGH_REPLICAS, "verified by nobody"
     catch_up(world)
-    assert world.state() is State.ONGOING
+    assert world.state() is TransactionState.ONGOING
     assert world.produce(producer) is ErrorCode.NONE
 
 
@@ -408,7 +412,7 @@ def test_no_marker_is_written_before_the_decision_is_replicated(world: Transacti
     catch_up(world)
     assert world.partition.log.log_end_offset == 2
     catch_up(world)
-    assert world.state() is State.COMPLETE_COMMIT
+    assert world.state() is TransactionState.COMPLETE_COMMIT
 
 
 # A disk in need
@@ -426,7 +430,7 @@ def test_loading_does_not_make_the_event_loop_wait_for_the_disk(
     for segment in log.segments:
         segment.verified = VerifiedRanges()  # as after a start
     world.lead_again()
-    assert world.state() is State.EMPTY
+    assert world.state() is TransactionState.EMPTY
     assert disk.cold_reads
 
 
@@ -441,7 +445,7 @@ def test_a_full_disk_puts_the_end_of_a_transaction_off(
     world.disk.fail("write", "*/__transaction_state-*.log", error=errno.ENOSPC, skip=1, times=1)
     world.end(producer)
     world.settle()
-    assert world.state() is State.COMPLETE_COMMIT
+    assert world.state() is TransactionState.COMPLETE_COMMIT
     assert world.end(producer) == producer
 
 
@@ -470,7 +474,7 @@ def test_a_log_that_moves_to_another_directory_is_loaded_from_there(
     world.run(world.broker.housekeeping.remove())  # the old files
     has_moved.set()
     world.settle()
-    assert world.state() is State.ONGOING
+    assert world.state() is TransactionState.ONGOING
 
 
 @pytest.mark.parametrize("damaged", [0, 1])
@@ -491,9 +495,9 @@ def test_a_damaged_partition_keeps_no_other_from_its_marker(
         world.end(producer)
         world.settle()
         assert [each.log.log_end_offset for each in partitions] == [1]
-        assert world.state() is State.PREPARE_COMMIT
+        assert world.state() is TransactionState.PREPARE_COMMIT
     world.settle()
-    assert world.state() is State.COMPLETE_COMMIT
+    assert world.state() is TransactionState.COMPLETE_COMMIT
 
 
 def test_beyond_so_many_transactional_ids_no_new_one_is_taken_on() -> None:
@@ -501,7 +505,7 @@ def test_beyond_so_many_transactional_ids_no_new_one_is_taken_on() -> None:
         world.open_coordinator()
         coordinator = world.coordinator
         for name in ("a", "b", "a"):
-            world.run(coordinator.init_producer_id(Wanted(name, 60_000, None)))
+            world.run(coordinator.init_producer_id(InitRequest(name, 60_000, None)))
         with pytest.raises(BrokerError) as refused:
-            world.run(coordinator.init_producer_id(Wanted("c", 60_000, None)))
+            world.run(coordinator.init_producer_id(InitRequest("c", 60_000, None)))
         assert refused.value.code is ErrorCode.COORDINATOR_NOT_AVAILABLE

@@ -10,9 +10,9 @@ from tests.unit.coordinators.transactions.making import ID, NOW_MS, NewIds
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import run_blocking
 from ottla.coordinators.batches import NOBODY
-from ottla.coordinators.transactions.ending import End, decide_complete, decide_end
+from ottla.coordinators.transactions.ending import EndRequest, decide_complete, decide_end
 from ottla.coordinators.transactions.enlisting import decide_add_partitions
-from ottla.coordinators.transactions.initialising import Wanted, decide_init
+from ottla.coordinators.transactions.initialising import InitRequest, decide_init
 from ottla.coordinators.transactions.record_types import record_of
 from ottla.coordinators.transactions.shard import TransactionShard
 from ottla.coordinators.transactions.transaction import Transaction
@@ -28,7 +28,7 @@ class Story:
         self.shard = TransactionShard()
         self.log: list[Transaction] = []
         self.new_id = NewIds()
-        self.write(decide_init(None, Wanted(ID, TIMEOUT_MS, None), self.new_id, NOW_MS))
+        self.write(decide_init(None, InitRequest(ID, TIMEOUT_MS, None), self.new_id, NOW_MS))
 
     @property
     def now(self) -> Transaction:
@@ -51,7 +51,7 @@ class Story:
         self.write(decide_add_partitions(self.now, self.now.producer, names, 2, now_ms))
 
     def end(self, now_ms: int) -> None:
-        wanted = End(self.now.producer, True, 2)
+        wanted = EndRequest(self.now.producer, True, 2)
         self.write(decide_end(self.now, wanted, self.new_id, now_ms))
         self.write(decide_complete(self.now, now_ms))
 

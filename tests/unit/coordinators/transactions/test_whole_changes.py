@@ -24,16 +24,16 @@ from tests.unit.coordinators.transactions.making import (
 
 from ottla.base.ids import TopicPartition
 from ottla.coordinators.transactions.ending import (
-    End,
+    EndRequest,
     decide_complete,
     decide_end,
     decide_fence,
     producer_afterwards,
 )
 from ottla.coordinators.transactions.enlisting import decide_add_partitions
-from ottla.coordinators.transactions.initialising import Wanted, decide_init, must_abort_first
+from ottla.coordinators.transactions.initialising import InitRequest, decide_init, must_abort_first
 from ottla.coordinators.transactions.listing import Filter
-from ottla.coordinators.transactions.states import ENDING, IDLE, State
+from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionState
 from ottla.coordinators.transactions.transaction import (
     EPOCH_MAX,
     EPOCH_SPENT,
@@ -46,8 +46,8 @@ from ottla.protocol.errors import BrokerError
 
 NEW_ID = 900  # the first that is given
 EPOCHS = (0, 3, EPOCH_SPENT - 1, EPOCH_SPENT)
-COMPLETE = {True: State.COMPLETE_COMMIT, False: State.COMPLETE_ABORT}
-PREPARE = {True: State.PREPARE_COMMIT, False: State.PREPARE_ABORT}
+COMPLETE = {True: TransactionState.COMPLETE_COMMIT, False: TransactionState.COMPLETE_ABORT}
+PREPARE = {True: TransactionState.PREPARE_COMMIT, False: TransactionState.PREPARE_ABORT}
 
 
 def outcome(act: Callable[[], Transaction | None]) -> Transaction | ErrorCode | None:
@@ -67,7 +67,7 @@ def stepped(current: Transaction, **changes: object) -> Transaction:
     )
 
 
-def bumped(current: Transaction, state: State, **changes: object) -> Transaction:
+def bumped(current: Transaction, state: TransactionState, **changes: object) -> Transaction:
     is_spent = current.epoch >= EPOCH_SPENT
     return stepped(
         current,
@@ -84,8 +84,10 @@ def bumped(current: Transaction, state: State, **changes: object) -> Transaction
 @pytest.mark.parametrize("is_commit", [True, False])
 @pytest.mark.parametrize("version", [0, 1, 2])
 def test_the_end_of_an_open_transaction(version: int, is_commit: bool, epoch: int) -> None:
-    current = transaction(State.ONGOING, epoch=epoch, client_version=1, start_ms=NOW_MS - 5)
-    end = End(current.producer, is_commit, version)
+    current = transaction(
+        TransactionState.ONGOING, epoch=epoch, client_version=1, start_ms=NOW_MS - 5
+    )
+    end = EndRequest(current.producer, is_commit, version)
     ended = outcome(lambda: decide_end(current, end, NewIds(), LATER_MS))
     if version < 2:
         assert ended == stepped(current, state=PREPARE[is_commit], client_version=0)
@@ -113,19 +115,23 @@ def test_the_end_of_an_open_transaction(version: int, is_commit: bool, epoch: in
 
 def test_a_client_of_the_first_version_keeps_its_id_though_another_was_meant_for_it() -> None:
     """Only a client of version 2 hears of its next id with the answer."""
-    current = transaction(State.PREPARE_COMMIT, epoch=9, next_producer_id=77, client_version=1)
+    current = transaction(
+        TransactionState.PREPARE_COMMIT, epoch=9, next_producer_id=77, client_version=1
+    )
     assert producer_afterwards(current) == current.producer
     assert producer_afterwards(replace(current, client_version=2)) == (77, 0)
 
 
-@pytest.mark.parametrize("state", [each for each in State if each in IDLE | ENDING])
+@pytest.mark.parametrize("state", [each for each in TransactionState if each in IDLE | ENDING])
 @pytest.mark.parametrize("is_commit", [True, False])
 @pytest.mark.parametrize("version", [0, 2])
-def test_an_end_where_nothing_is_open(version: int, is_commit: bool, state: State) -> None:
+def test_an_end_where_nothing_is_open(
+    version: int, is_commit: bool, state: TransactionState
+) -> None:
     current = transaction(state, epoch=3)
 
     def ended(epoch: int, producer_id: int = PRODUCER) -> Transaction | ErrorCode | None:
-        end = End(ProducerIdAndEpoch(producer_id, epoch), is_commit, version)
+        end = EndRequest(ProducerIdAndEpoch(producer_id, epoch), is_commit, version)
         return outcome(lambda: decide_end(current, end, NewIds(), LATER_MS))
 
     if version == 0:
@@ -144,9 +150,11 @@ def test_an_end_where_nothing_is_open(version: int, is_commit: bool, state: Stat
     if is_commit:
         assert ended(3) == ErrorCode.INVALID_TXN_STATE
     else:
-        assert ended(3) == bumped(current, State.PREPARE_ABORT, start_ms=LATER_MS)
+        assert ended(3) == bumped(current, TransactionState.PREPARE_ABORT, start_ms=LATER_MS)
     retried = ErrorCode.PRODUCER_FENCED
-    if state is not State.EMPTY:  # the epoch before has ended its transaction, and asks again
+    if (
+        state is not TransactionState.EMPTY
+    ):  # the epoch before has ended its transaction, and asks again
         retried = None if state is COMPLETE[is_commit] else ErrorCode.INVALID_TXN_STATE  # type: ignore[assignment]
     assert ended(2) == retried
     assert ended(4) == ended(1) == ErrorCode.PRODUCER_FENCED
@@ -155,30 +163,34 @@ def test_an_end_where_nothing_is_open(version: int, is_commit: bool, state: Stat
 
 def test_who_ended_with_the_last_epoch_may_ask_again_under_the_old_id_and_nobody_else() -> None:
     over = transaction(
-        State.COMPLETE_COMMIT, producer_id=NEW_ID, epoch=0, previous_producer_id=PRODUCER
+        TransactionState.COMPLETE_COMMIT, producer_id=NEW_ID, epoch=0, previous_producer_id=PRODUCER
     )
 
     def again(producer_id: int, epoch: int) -> Transaction | ErrorCode | None:
-        end = End(ProducerIdAndEpoch(producer_id, epoch), True, 2)
+        end = EndRequest(ProducerIdAndEpoch(producer_id, epoch), True, 2)
         return outcome(lambda: decide_end(over, end, NewIds(), LATER_MS))
 
     assert again(PRODUCER, EPOCH_SPENT) is None
     assert again(PRODUCER, EPOCH_SPENT - 1) == ErrorCode.INVALID_PRODUCER_ID_MAPPING
     assert again(41, EPOCH_SPENT) == ErrorCode.INVALID_PRODUCER_ID_MAPPING
     later = replace(over, epoch=1)
-    end = End(ProducerIdAndEpoch(PRODUCER, EPOCH_SPENT), True, 2)
+    end = EndRequest(ProducerIdAndEpoch(PRODUCER, EPOCH_SPENT), True, 2)
     code = outcome(lambda: decide_end(later, end, NewIds(), LATER_MS))
     assert code == ErrorCode.INVALID_PRODUCER_ID_MAPPING
 
 
 @pytest.mark.parametrize("epoch", EPOCHS)
 def test_a_transaction_that_is_fenced(epoch: int) -> None:
-    current = transaction(State.ONGOING, epoch=epoch, last_epoch=epoch - 1, client_version=2)
-    assert decide_fence(current, 2, NewIds(), LATER_MS) == bumped(current, State.PREPARE_ABORT)
+    current = transaction(
+        TransactionState.ONGOING, epoch=epoch, last_epoch=epoch - 1, client_version=2
+    )
+    assert decide_fence(current, 2, NewIds(), LATER_MS) == bumped(
+        current, TransactionState.PREPARE_ABORT
+    )
     for version in (0, 1):
         assert decide_fence(current, version, NewIds(), LATER_MS) == stepped(
             current,
-            state=State.PREPARE_ABORT,
+            state=TransactionState.PREPARE_ABORT,
             epoch=epoch + 1,
             last_epoch=NO_EPOCH,
             client_version=0,
@@ -186,25 +198,25 @@ def test_a_transaction_that_is_fenced(epoch: int) -> None:
 
 
 @pytest.mark.parametrize(("state", "epoch"), [*product(sorted(IDLE), EPOCHS)])
-def test_an_id_that_is_taken_over(state: State, epoch: int) -> None:
+def test_an_id_that_is_taken_over(state: TransactionState, epoch: int) -> None:
     current = transaction(state, epoch=epoch, last_epoch=7, partitions=PARTITIONS, start_ms=5)
     common = {
         "timeout_ms": 12_345,
-        "state": State.EMPTY,
+        "state": TransactionState.EMPTY,
         "partitions": frozenset(),
         "start_ms": -1,
     }
-    made = decide_init(current, Wanted(ID, 12_345, None), NewIds(), LATER_MS)
+    made = decide_init(current, InitRequest(ID, 12_345, None), NewIds(), LATER_MS)
     producer = (NEW_ID, 0) if epoch == EPOCH_SPENT else (PRODUCER, epoch + 1)
     assert made == stepped(
         current, producer_id=producer[0], epoch=producer[1], last_epoch=NO_EPOCH, **common
     )
-    went_on = decide_init(current, Wanted(ID, 12_345, current.producer), NewIds(), LATER_MS)
+    went_on = decide_init(current, InitRequest(ID, 12_345, current.producer), NewIds(), LATER_MS)
     assert went_on == replace(made, last_epoch=epoch)
 
 
 def test_a_stranger_does_not_even_abort_the_open_transaction() -> None:
-    current = transaction(State.ONGOING)
+    current = transaction(TransactionState.ONGOING)
     for expected, answer in (
         (None, True),
         (current.producer, True),
@@ -213,22 +225,22 @@ def test_a_stranger_does_not_even_abort_the_open_transaction() -> None:
         (ProducerIdAndEpoch(41, EPOCH_SPENT), ErrorCode.PRODUCER_FENCED),
     ):
         try:
-            found: object = must_abort_first(current, Wanted(ID, 1, expected))
+            found: object = must_abort_first(current, InitRequest(ID, 1, expected))
         except BrokerError as error:
             found = error.code
         assert found == answer, expected
 
 
-@pytest.mark.parametrize("state", sorted(IDLE | {State.ONGOING}))
+@pytest.mark.parametrize("state", sorted(IDLE | {TransactionState.ONGOING}))
 @pytest.mark.parametrize("version", [0, 2])
-def test_partitions_that_are_added(version: int, state: State) -> None:
+def test_partitions_that_are_added(version: int, state: TransactionState) -> None:
     current = transaction(state, start_ms=NOW_MS - 9, partitions=frozenset(), client_version=1)
     new = TopicPartition("new", 7)
-    is_open = state is State.ONGOING
+    is_open = state is TransactionState.ONGOING
     added = decide_add_partitions(current, current.producer, [new], version, LATER_MS)
     assert added == stepped(
         current,
-        state=State.ONGOING,
+        state=TransactionState.ONGOING,
         partitions=frozenset({new}),
         start_ms=NOW_MS - 9 if is_open else LATER_MS,
         client_version=version,
@@ -254,7 +266,7 @@ def test_a_transaction_has_at_most_so_many_partitions() -> None:
 
 
 def test_a_filter_leaves_out_what_does_not_fit_and_nothing_else() -> None:
-    current = transaction(State.ONGOING, start_ms=NOW_MS)
+    current = transaction(TransactionState.ONGOING, start_ms=NOW_MS)
     for wanted, is_included in (
         (Filter(), True),
         (Filter(state_labels={"Ongoing", "Empty"}), True),
@@ -269,12 +281,12 @@ def test_a_filter_leaves_out_what_does_not_fit_and_nothing_else() -> None:
         (Filter(producer_ids={PRODUCER}, matches=lambda _name: False), False),
     ):
         assert wanted.includes(current, LATER_MS) == is_included, wanted
-    assert not Filter().includes(replace(current, state=State.DEAD), LATER_MS)
+    assert not Filter().includes(replace(current, state=TransactionState.DEAD), LATER_MS)
     assert Filter(state_labels={"Ongoing", "Gone"}).unknown_states == ["Gone"]
 
 
 def test_states_have_kafkas_numbers_and_names() -> None:
-    assert [(int(each), each.label) for each in State] == [
+    assert [(int(each), each.label) for each in TransactionState] == [
         (0, "Empty"),
         (1, "Ongoing"),
         (2, "PrepareCommit"),

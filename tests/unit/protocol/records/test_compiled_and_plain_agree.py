@@ -24,7 +24,7 @@ from ottla.protocol.records import _plain, native
 from ottla.protocol.records.column_layout import (
     HeaderColumns,
     ListColumn,
-    Segment,
+    RecordSegment,
     StringColumn,
 )
 
@@ -126,13 +126,13 @@ def test_select(random: Random) -> None:
     agreed("select", body, 0, len(body), count, keep, random.choice((0, random_int64(random))))
 
 
-def random_segment(random: Random) -> Segment:
+def random_segment(random: Random) -> RecordSegment:
     body, count = random_body(random)
     base_offset = random.choice((0, random_int64(random)))
     wanted = (0, 2**63 - 1)
     if random.random() < 0.3:
         wanted = (random_int64(random), random_int64(random))
-    return Segment(
+    return RecordSegment(
         body, 0, len(body), random.randrange(5), count, random.random() < 0.8, base_offset,
         random_int64(random), append_time(random), *wanted,
     )  # fmt: skip

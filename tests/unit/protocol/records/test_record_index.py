@@ -17,7 +17,7 @@ from ottla.protocol.records.record import Record
 from ottla.protocol.records.record_index import RecordIndex, index_records, iterate_indexes
 from ottla.protocol.records.retaining import retain_records
 from ottla.protocol.records.searching import (
-    TimestampOffset,
+    FoundRecord,
     find_max_timestamp,
     find_timestamp,
 )
@@ -65,15 +65,15 @@ ROWS = [Record(i, NOW_MS + time, b"k", b"v") for i, time in enumerate((5, 1, 9, 
 @CODECS
 def test_the_first_record_at_or_after_a_time_is_found(codec: Codec) -> None:
     batch = build_batch(ROWS, codec=codec)
-    assert find_timestamp(batch, 0, NOW_MS) == TimestampOffset(NOW_MS + 5, 0)
-    assert find_timestamp(batch, 0, NOW_MS + 6) == TimestampOffset(NOW_MS + 9, 2)
-    assert find_timestamp(batch, 0, NOW_MS + 1, from_offset=1) == TimestampOffset(NOW_MS + 1, 1)
+    assert find_timestamp(batch, 0, NOW_MS) == FoundRecord(NOW_MS + 5, 0)
+    assert find_timestamp(batch, 0, NOW_MS + 6) == FoundRecord(NOW_MS + 9, 2)
+    assert find_timestamp(batch, 0, NOW_MS + 1, from_offset=1) == FoundRecord(NOW_MS + 1, 1)
     assert find_timestamp(batch, 0, NOW_MS + 10) is None
 
 
 @CODECS
 def test_the_first_of_the_largest_timestamps_is_found(codec: Codec) -> None:
-    assert find_max_timestamp(build_batch(ROWS, codec=codec), 0) == TimestampOffset(NOW_MS + 9, 2)
+    assert find_max_timestamp(build_batch(ROWS, codec=codec), 0) == FoundRecord(NOW_MS + 9, 2)
 
 
 @settings(max_examples=40, deadline=None)

@@ -13,7 +13,7 @@ from ottla.spark.planning.range_packing import (
     pack,
     tasks_min_of,
 )
-from ottla.spark.planning.range_splitting import ReadRange, split_ranges
+from ottla.spark.planning.range_splitting import TaskRange, split_ranges
 
 TASK_OFFSETS = TASK_BYTES // RECORD_BYTES_MIN
 RANGES = st.lists(
@@ -21,18 +21,18 @@ RANGES = st.lists(
     max_size=60,
 ).map(
     lambda given: [
-        ReadRange(TopicPartition(topic, number), start, start + size)
+        TaskRange(TopicPartition(topic, number), start, start + size)
         for number, (start, size, topic) in enumerate(given)
     ]
 )
 
 
-def ranges_of(*sizes: int, topic: str = "t") -> list[ReadRange]:
+def ranges_of(*sizes: int, topic: str = "t") -> list[TaskRange]:
     places = [TopicPartition(topic, number) for number in range(len(sizes))]
-    return [ReadRange(place, 5, 5 + size) for place, size in zip(places, sizes, strict=True)]
+    return [TaskRange(place, 5, 5 + size) for place, size in zip(places, sizes, strict=True)]
 
 
-def sizes_of(tasks: list[tuple[ReadRange, ...]]) -> list[list[int]]:
+def sizes_of(tasks: list[tuple[TaskRange, ...]]) -> list[list[int]]:
     return [[each.size for each in task] for task in tasks]
 
 
@@ -86,7 +86,7 @@ def test_pieces_of_one_partition_never_share_a_task() -> None:
 
 @given(RANGES, st.integers(1, 20), st.none() | st.integers(1000, 10**6), st.integers(0, 10**5))
 def test_every_offset_is_in_exactly_one_task_within_the_limits(
-    ranges: list[ReadRange], tasks_min: int, offsets_max: int | None, record_bytes: int
+    ranges: list[TaskRange], tasks_min: int, offsets_max: int | None, record_bytes: int
 ) -> None:
     pieces = split_ranges(ranges, min_partitions=None, max_records_per_partition=offsets_max)
     packing = Packing(tasks_min, offsets_max, {"a": record_bytes})

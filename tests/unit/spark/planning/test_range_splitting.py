@@ -4,24 +4,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ottla.base.ids import TopicPartition
-from ottla.spark.planning.range_splitting import ReadRange, split_evenly, split_ranges
+from ottla.spark.planning.range_splitting import TaskRange, split_evenly, split_ranges
 
 RANGES = st.lists(
     st.tuples(st.integers(0, 10**12), st.integers(0, 10**6)), min_size=1, max_size=6
 ).map(
     lambda pairs: [
-        ReadRange(TopicPartition("t", number), start, start + size)
+        TaskRange(TopicPartition("t", number), start, start + size)
         for number, (start, size) in enumerate(pairs)
     ]
 )
 
 
-def spans(pieces: list[ReadRange]) -> list[tuple[int, int, int]]:
+def spans(pieces: list[TaskRange]) -> list[tuple[int, int, int]]:
     return [(each.place.partition, each.start, each.end) for each in pieces]
 
 
-def range_of(partition: int, start: int, end: int) -> ReadRange:
-    return ReadRange(TopicPartition("t", partition), start, end)
+def range_of(partition: int, start: int, end: int) -> TaskRange:
+    return TaskRange(TopicPartition("t", partition), start, end)
 
 
 def test_a_partition_stays_whole_unless_asked_otherwise() -> None:
@@ -49,7 +49,7 @@ def test_more_pieces_than_offsets_there_cannot_be() -> None:
 
 @given(RANGES, st.none() | st.integers(1, 50), st.none() | st.integers(1000, 10**6))
 def test_the_pieces_are_exactly_the_ranges_in_order(
-    ranges: list[ReadRange], pieces_min: int | None, records_max: int | None
+    ranges: list[TaskRange], pieces_min: int | None, records_max: int | None
 ) -> None:
     pieces = split_ranges(ranges, min_partitions=pieces_min, max_records_per_partition=records_max)
     for whole in ranges:

@@ -12,7 +12,7 @@ from ottla.base.ids import TopicPartition
 from ottla.client.settings import Address
 from ottla.client.topology import Leader, Topology
 from ottla.spark import process_model
-from ottla.spark.planning.range_splitting import ReadRange
+from ottla.spark.planning.range_splitting import TaskRange
 from ottla.spark.planning.read_tasks import KnownLeaders, TaskRanges
 from ottla.spark.process_model import freeze_imported_modules
 
@@ -28,7 +28,7 @@ def topology() -> Topology:
 
 
 def test_a_task_knows_the_leaders_of_its_own_partitions() -> None:
-    ranges = [ReadRange(A0, 0, 1, ID), ReadRange(A1, 0, 1, ID)]
+    ranges = [TaskRange(A0, 0, 1, ID), TaskRange(A1, 0, 1, ID)]
     task = pickle.loads(pickle.dumps(TaskRanges(ranges, KnownLeaders.of(topology(), ranges))))
     assert task.ranges == tuple(ranges)
     there = Topology()
@@ -38,7 +38,7 @@ def test_a_task_knows_the_leaders_of_its_own_partitions() -> None:
 
 
 def test_without_a_topic_id_leaders_are_asked_for() -> None:
-    assert KnownLeaders.of(topology(), [ReadRange(B0, 0, 1)]) == KnownLeaders()
+    assert KnownLeaders.of(topology(), [TaskRange(B0, 0, 1)]) == KnownLeaders()
 
 
 def test_modules_are_set_apart_in_tasks_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.control import build_end_marker
 from ottla.protocol.records.record import Record
 from ottla.spark.sink.decision_copy import DecisionCopy
-from ottla.spark.sink.decisions import DECISION, Decision, encode_decision, key_of
+from ottla.spark.sink.decisions import DECISION, CommitDecision, encode_decision, key_of
 
 TOPIC_ID = bytes(16)
 
@@ -19,7 +19,7 @@ class Log:
         self.end_offset = 0
 
     def decide(self, sink: str, batch: int | None, producer: int | None = None) -> None:
-        value = None if batch is None else encode_decision(Decision(sink, "query", batch, ()))
+        value = None if batch is None else encode_decision(CommitDecision(sink, "query", batch, ()))
         record = Record(self.end_offset, 0, key_of(DECISION, sink), value)
         built = build_batch(
             [record],

@@ -10,10 +10,10 @@ from ottla.spark.sink.decisions import (
     DECISION,
     ENDED,
     NOTHING_DECIDED,
-    Decision,
+    CommitDecision,
     DecisionReader,
     SinkState,
-    Transaction,
+    TaskTransaction,
     Written,
     decode_decision,
     encode_decision,
@@ -27,8 +27,8 @@ ORDERS = (
     Written("orders", 3, 0, 0, 1),
     Written("bills", 1, 7, 8, 2),
 )
-DECIDED = Decision(
-    "sink", "query-1", 7, (Transaction("sink/0/0.0", 4001, 3, ORDERS),), decided_ms=123
+DECIDED = CommitDecision(
+    "sink", "query-1", 7, (TaskTransaction("sink/0/0.0", 4001, 3, ORDERS),), decided_ms=123
 )
 
 
@@ -73,7 +73,7 @@ def test_a_decision_has_not_ended_until_a_record_says_so() -> None:
 
 
 def test_the_end_of_an_earlier_batch_says_nothing_about_the_last() -> None:
-    earlier = Decision("sink", "query-1", 6, ())
+    earlier = CommitDecision("sink", "query-1", 6, ())
     found = read(
         (key_of(DECISION, "sink"), encode_decision(DECIDED)),
         (key_of(ENDED, "sink"), encode_ended(earlier)),
@@ -82,7 +82,7 @@ def test_the_end_of_an_earlier_batch_says_nothing_about_the_last() -> None:
 
 
 def test_sinks_are_told_apart_and_may_be_forgotten() -> None:
-    other = Decision("other", "query-2", 1, ())
+    other = CommitDecision("other", "query-2", 1, ())
     found = read(
         (key_of(DECISION, "sink"), encode_decision(DECIDED)),
         (key_of(DECISION, "other"), encode_decision(other)),

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.spark.sink.decisions import NOTHING_DECIDED, Decision, SinkState, Transaction, Written
+from ottla.spark.sink.decisions import (
+    NOTHING_DECIDED,
+    CommitDecision,
+    SinkState,
+    TaskTransaction,
+    Written,
+)
 from ottla.spark.sink.errors import StaleBatch
 from ottla.spark.sink.plan import (
     BatchOfQuery,
@@ -21,9 +27,9 @@ from ottla.spark.sink.plan import (
 NOW_MS = 1_700_000_000_000
 
 
-def transaction(task: int, *, epoch: int = 0, attempt: int = 0) -> Transaction:
+def transaction(task: int, *, epoch: int = 0, attempt: int = 0) -> TaskTransaction:
     written = (Written("orders", task, 100 * task, 100 * task + 9, 10),)
-    return Transaction(f"sink/{task}/0.{attempt}", 4000 + task, epoch, written)
+    return TaskTransaction(f"sink/{task}/0.{attempt}", 4000 + task, epoch, written)
 
 
 FIRST_RUN = (transaction(0), transaction(1))
@@ -31,7 +37,7 @@ SECOND_RUN = (transaction(0, epoch=1), transaction(1, epoch=1), transaction(2))
 
 
 def decided(batch: int, query: str = "q", *, is_ended: bool = True) -> SinkState:
-    return SinkState(Decision("sink", query, batch, FIRST_RUN, NOW_MS), is_ended)
+    return SinkState(CommitDecision("sink", query, batch, FIRST_RUN, NOW_MS), is_ended)
 
 
 def commit(state: SinkState, batch: int, *, skips_older: bool = False) -> CommitPlan:
@@ -39,8 +45,8 @@ def commit(state: SinkState, batch: int, *, skips_older: bool = False) -> Commit
     return plan_commit(state, "sink", wanted, SECOND_RUN, NOW_MS)
 
 
-def decision_of(batch: int) -> Decision:
-    return Decision("sink", "q", batch, SECOND_RUN, NOW_MS)
+def decision_of(batch: int) -> CommitDecision:
+    return CommitDecision("sink", "q", batch, SECOND_RUN, NOW_MS)
 
 
 # Tasks

@@ -12,11 +12,11 @@ import pytest
 from ottla.base.ids import TopicPartition
 from ottla.config.options import InvalidOption
 from ottla.spark.errors import SourceError
-from ottla.spark.planning.range_splitting import ReadRange
+from ottla.spark.planning.range_splitting import TaskRange
 from ottla.spark.source import parquet_files
 from ottla.spark.source.parquet_files import check_directory, file_name, write_file
 
-WANTED = ReadRange(TopicPartition("orders", 3), 10, 20, b"\1" * 16)
+WANTED = TaskRange(TopicPartition("orders", 3), 10, 20, b"\1" * 16)
 
 
 def batches(*values: int) -> Iterator[pa.RecordBatch]:
@@ -44,7 +44,7 @@ def test_a_task_that_runs_again_replaces_its_own_file(tmp_path: Path) -> None:
 
 
 def test_a_topic_that_was_made_again_does_not_replace_the_files_of_the_old_one() -> None:
-    anew = ReadRange(WANTED.place, WANTED.start, WANTED.end, b"\2" * 16)
+    anew = TaskRange(WANTED.place, WANTED.start, WANTED.end, b"\2" * 16)
     assert file_name(WANTED) != file_name(anew)
 
 

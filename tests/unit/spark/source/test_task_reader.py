@@ -21,7 +21,7 @@ from ottla.spark.data_loss import LossPolicy
 from ottla.spark.errors import DataLoss, SourceError, UnreadableRecords
 from ottla.spark.options.consumer_options import parse_kafka_options
 from ottla.spark.planning.pushed_filters import Bounds
-from ottla.spark.planning.range_splitting import ReadRange
+from ottla.spark.planning.range_splitting import TaskRange
 from ottla.spark.planning.read_tasks import ReadPlan, TaskRanges
 from ottla.spark.records.schema import full_schema
 from ottla.spark.source import task_reader
@@ -65,7 +65,7 @@ def read(
             yield answer
 
     monkeypatch.setattr(task_reader, "fetch_ranges", fetch_ranges)
-    reader: Any = TaskReader(plan(**changes), None, [ReadRange(PLACE, start, end)])  # type: ignore[arg-type]
+    reader: Any = TaskReader(plan(**changes), None, [TaskRange(PLACE, start, end)])  # type: ignore[arg-type]
     tables = list(reader.read())
     return pa.Table.from_batches(tables).column("value").to_pylist() if tables else []
 
@@ -144,8 +144,8 @@ def test_a_partition_of_spark_s_own_making_reads_nothing() -> None:
 
 def test_plans_ranges_and_errors_travel() -> None:
     assert pickle.loads(pickle.dumps(plan())) == plan()
-    travelled = pickle.loads(pickle.dumps(TaskRanges([ReadRange(PLACE, 1, 2)])))
-    assert travelled.ranges == (ReadRange(PLACE, 1, 2),)
+    travelled = pickle.loads(pickle.dumps(TaskRanges([TaskRange(PLACE, 1, 2)])))
+    assert travelled.ranges == (TaskRange(PLACE, 1, 2),)
     error = pickle.loads(pickle.dumps(DataLoss("gone.")))
     assert isinstance(error, SourceError)
     assert str(error) == str(DataLoss("gone."))
@@ -169,7 +169,7 @@ def test_a_loss_in_one_partition_leaves_the_others_to_be_read(
         yield fetched(batch(1, b"b"), 1, 2)
 
     monkeypatch.setattr(task_reader, "fetch_ranges", fetch_ranges)
-    ranges = [ReadRange(place, 0, end) for place, end in zip(places, (2, 8, 5), strict=True)]
+    ranges = [TaskRange(place, 0, end) for place, end in zip(places, (2, 8, 5), strict=True)]
     lenient: Any = TaskReader(plan(loss_policy=LossPolicy(is_strict=False)), None, ranges)  # type: ignore[arg-type]
     rows = pa.Table.from_batches(list(lenient.read())).to_pylist()
     assert [(row["partition"], row["value"]) for row in rows] == [(3, b"a"), (4, b"x"), (3, b"b")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ottla.base.scheduling.steps import Steps
-from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
 from ottla.protocol.messages.describe_groups_response import DescribedGroup, DescribedGroupMember
 from ottla.protocol.messages.join_group_response import (
     JoinGroupResponse,
@@ -47,7 +47,7 @@ def describing(group: ClassicGroup) -> Steps[DescribedGroup]:
             group_id=group.group_id,
             group_state=group.state_name,
             protocol_type=group.protocol_type,
-            protocol_data=(group.protocol or "") if state is State.STABLE else "",
+            protocol_data=(group.protocol or "") if state is ClassicGroupState.STABLE else "",
             members=(yield from describing_members(group, group.protocol, state)),
         )
         if (group.state, group.generation) == (state, generation):
@@ -55,11 +55,11 @@ def describing(group: ClassicGroup) -> Steps[DescribedGroup]:
 
 
 def describing_members(
-    group: ClassicGroup, protocol: str | None, state: State
+    group: ClassicGroup, protocol: str | None, state: ClassicGroupState
 ) -> Steps[list[DescribedGroupMember]]:
     described = []
     for each in list(group.members.values()):
-        metadata = each.metadata_or_first(protocol) if state is State.STABLE else b""
+        metadata = each.metadata_or_first(protocol) if state is ClassicGroupState.STABLE else b""
         described.append(
             DescribedGroupMember(
                 each.member_id,

@@ -33,7 +33,7 @@ from ottla.protocol.messages.group_metadata_key import GroupMetadataKey
 from ottla.protocol.messages.group_metadata_value import GroupMetadataValue
 
 
-class State(Enum):
+class ClassicGroupState(Enum):
     EMPTY = "Empty"
     PREPARING_REBALANCE = "PreparingRebalance"  # waiting for members to join
     COMPLETING_REBALANCE = "CompletingRebalance"  # waiting for the leader's assignment
@@ -47,7 +47,7 @@ class ClassicGroup(Membership):
     def __init__(self, group_id: str, shared: Shared) -> None:
         super().__init__(group_id, shared)
         self.stored: GroupMetadataValue | None = None
-        self.state = State.EMPTY
+        self.state = ClassicGroupState.EMPTY
         self.is_first_rebalance = False  # started from an empty group: more members may follow
         self.has_new_member = False  # since the first rebalance was last delayed
         self.first_wait_ms = 0  # remaining delay of the first rebalance
@@ -64,7 +64,7 @@ class ClassicGroup(Membership):
 
     @property
     def is_empty(self) -> bool:
-        return self.state is State.EMPTY
+        return self.state is ClassicGroupState.EMPTY
 
     @property
     def is_abandoned(self) -> bool:
@@ -96,7 +96,7 @@ class ClassicGroup(Membership):
                 raise BrokerError(ErrorCode.ILLEGAL_GENERATION)
         elif not by.is_transactional:
             raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
-        if not by.is_transactional and self.state is State.COMPLETING_REBALANCE:
+        if not by.is_transactional and self.state is ClassicGroupState.COMPLETING_REBALANCE:
             # A new generation without an assignment.
             raise BrokerError(ErrorCode.REBALANCE_IN_PROGRESS)
         return None
@@ -118,7 +118,7 @@ class ClassicGroup(Membership):
             since_ms = stored.current_state_timestamp if stored is not None else -1
             return lambda committed: committed.commit_ms if since_ms < 0 else since_ms
         is_aware = self.uses_consumer_protocol and self.subscribed is not None  # once parsed
-        if not self.protocol_type or (is_aware and self.state is State.STABLE):
+        if not self.protocol_type or (is_aware and self.state is ClassicGroupState.STABLE):
             return lambda committed: committed.commit_ms
         return None
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from ottla.config.broker_options import BrokerConfig
 from ottla.coordinators.groups.classic.answers import joined
-from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
 from ottla.coordinators.groups.classic.member import (
     ClassicMember,
     bytes_of,
@@ -30,7 +30,7 @@ from ottla.coordinators.groups.classic.rebalance import (
 )
 from ottla.coordinators.groups.classic.stored import generation_of, generation_record
 from ottla.coordinators.groups.group import UNKNOWN_MEMBER
-from ottla.coordinators.groups.shared import NEW_MEMBER_TIMEOUT_MS, Caller, Reply, Waits
+from ottla.coordinators.groups.shared import NEW_MEMBER_TIMEOUT_MS, Caller, Reply, TimerKind
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.join_group_request import JoinGroupRequest
@@ -62,7 +62,7 @@ def accepts(group: ClassicGroup, member_id: str) -> bool:
     that a group over its limit rejects those that join last."""
     size_max = size_max_of(group.shared.config)
     member = group.members.get(member_id)
-    if group.state is State.PREPARING_REBALANCE:
+    if group.state is ClassicGroupState.PREPARING_REBALANCE:
         return (member is not None and member.is_joining) or group.joining < size_max
     return group.is_empty or member is not None or len(group.members) < size_max
 
@@ -101,7 +101,7 @@ def join_unknown(
     elif caller.version >= MEMBER_ID_REQUIRED_FROM:
         group.give_away(member_id)
         timers = group.shared.timers
-        timers.start(group.deadline(Waits.SESSION, member_id), request.session_timeout_ms)
+        timers.start(group.deadline(TimerKind.SESSION, member_id), request.session_timeout_ms)
         refusal = JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id)
         group.shared.answer(reply, refusal)
         return []
@@ -129,10 +129,10 @@ def rejoin(
     has_changed = protocols_of(request) != member.protocols
     is_leader = member.member_id == group.leader
     must_wait = (
-        group.state is State.PREPARING_REBALANCE
+        group.state is ClassicGroupState.PREPARING_REBALANCE
         or has_changed
         # The leader may have reasons that its metadata does not show, such as new partitions.
-        or (is_leader and group.state is State.STABLE)
+        or (is_leader and group.state is ClassicGroupState.STABLE)
     )
     if not must_wait:
         # It missed a response and is already in this generation.
@@ -171,12 +171,12 @@ def join_again(
         new_member(request, member_id, caller), assignment=old.assignment, join_reply=reply
     )
     members = [new if each is old else each for each in group.members.values()]
-    if group.state is State.STABLE and select_protocol(members) == group.protocol:
+    if group.state is ClassicGroupState.STABLE and select_protocol(members) == group.protocol:
         return take_place(group, old, new, members, caller.version)
     group.fence(old)
     group.replace(old, new)
     group.renew_session(new)
-    if group.state is State.PREPARING_REBALANCE:
+    if group.state is ClassicGroupState.PREPARING_REBALANCE:
         return complete_if_joined(group)
     # The leader may be computing an assignment for the old id.
     return prepare_rebalance(group, f"static member {new.instance_id} came back")

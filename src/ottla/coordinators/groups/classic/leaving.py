@@ -5,20 +5,22 @@ from __future__ import annotations
 from ottla.coordinators.groups.classic.group import ClassicGroup
 from ottla.coordinators.groups.classic.rebalance import after_removal, drop_member
 from ottla.coordinators.groups.group import UNKNOWN_MEMBER
-from ottla.coordinators.records import Change
+from ottla.coordinators.records import CoordinatorResult
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
 from ottla.protocol.messages.leave_group_response import MemberResponse
 
 
-def leave(group: ClassicGroup, request: LeaveGroupRequest) -> Change[list[MemberResponse]]:
+def leave(
+    group: ClassicGroup, request: LeaveGroupRequest
+) -> CoordinatorResult[list[MemberResponse]]:
     answers = [
         MemberResponse(each.member_id, each.group_instance_id, leave_one(group, each))
         for each in request.members
     ]
     gone = sum(each.error_code == ErrorCode.NONE for each in answers)
-    return Change(after_removal(group, f"{gone} members leave") if gone else [], answers)
+    return CoordinatorResult(after_removal(group, f"{gone} members leave") if gone else [], answers)
 
 
 def leave_one(group: ClassicGroup, identity: MemberIdentity) -> ErrorCode:

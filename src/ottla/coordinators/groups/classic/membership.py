@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ottla.coordinators.groups.classic.member import ClassicMember, OfferedProtocol, bytes_of
-from ottla.coordinators.groups.shared import PENDING_BYTES, Deadline, Reply, Shared, Waits
+from ottla.coordinators.groups.shared import PENDING_BYTES, Deadline, Reply, Shared, TimerKind
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.join_group_response import JoinGroupResponse
@@ -71,7 +71,7 @@ class Membership:
             self.leader = next(iter(self.members), None)
         self.take_back(member_id)
         self.pending_sync.discard(member_id)
-        self.shared.timers.cancel(self.deadline(Waits.SESSION, member_id))
+        self.shared.timers.cancel(self.deadline(TimerKind.SESSION, member_id))
 
     def replace(self, old: ClassicMember, new: ClassicMember) -> None:
         """A static member returned with a new id, which replaces the old one."""
@@ -89,7 +89,7 @@ class Membership:
         if new.instance_id is not None:
             self.instances[new.instance_id] = new.member_id
         self.pending_sync.discard(old.member_id)
-        self.shared.timers.cancel(self.deadline(Waits.SESSION, old.member_id))
+        self.shared.timers.cancel(self.deadline(TimerKind.SESSION, old.member_id))
 
     def update(self, member: ClassicMember, protocols: tuple[OfferedProtocol, ...]) -> None:
         self._count(member.protocols, -1)
@@ -115,7 +115,7 @@ class Membership:
         if len(self.pending) >= self.shared.config.ottla_group_members_max:
             oldest = next(iter(self.pending))
             self.take_back(oldest)
-            self.shared.timers.cancel(self.deadline(Waits.SESSION, oldest))
+            self.shared.timers.cancel(self.deadline(TimerKind.SESSION, oldest))
         self.pending[member_id] = None
         self._hold(PENDING_BYTES)
 
@@ -186,16 +186,16 @@ class Membership:
 
     # Sessions
 
-    def deadline(self, waits: Waits, member_id: str = "") -> Deadline:
+    def deadline(self, waits: TimerKind, member_id: str = "") -> Deadline:
         return Deadline(self.group_id, waits, member_id)
 
     def renew_session(self, member: ClassicMember, timeout_ms: int | None = None) -> None:
         wait_ms = member.session_timeout_ms if timeout_ms is None else timeout_ms
-        self.shared.timers.start(self.deadline(Waits.SESSION, member.member_id), wait_ms)
+        self.shared.timers.start(self.deadline(TimerKind.SESSION, member.member_id), wait_ms)
 
     def stop_timers(self) -> None:
         timers = self.shared.timers
-        for waits in (Waits.INITIAL_JOIN, Waits.JOIN, Waits.SYNC):
+        for waits in (TimerKind.INITIAL_JOIN, TimerKind.JOIN, TimerKind.SYNC):
             timers.cancel(self.deadline(waits))
         for member_id in (*self.members, *self.pending):
-            timers.cancel(self.deadline(Waits.SESSION, member_id))
+            timers.cancel(self.deadline(TimerKind.SESSION, member_id))

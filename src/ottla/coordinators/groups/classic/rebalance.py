@@ -14,10 +14,10 @@ import logging
 
 from ottla.base.log_messages.log_text import shown
 from ottla.coordinators.groups.classic.answers import joined
-from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
 from ottla.coordinators.groups.classic.member import ClassicMember, select_protocol
 from ottla.coordinators.groups.classic.stored import empty_record
-from ottla.coordinators.groups.shared import Waits
+from ottla.coordinators.groups.shared import TimerKind
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.join_group_response import JoinGroupResponse
@@ -32,17 +32,17 @@ RETRY_MS = 500  # after a record could not be written
 
 def rebalance_or_complete(group: ClassicGroup, reason: str) -> Records:
     """The group has changed: start a rebalance, or check whether the current one can complete."""
-    if group.state is State.PREPARING_REBALANCE:
+    if group.state is ClassicGroupState.PREPARING_REBALANCE:
         return complete_if_joined(group)
     return prepare_rebalance(group, reason)
 
 
 def prepare_rebalance(group: ClassicGroup, reason: str) -> Records:
-    if group.state is State.COMPLETING_REBALANCE:
+    if group.state is ClassicGroupState.COMPLETING_REBALANCE:
         reset_assignments(group, ErrorCode.REBALANCE_IN_PROGRESS)
     stop_waiting_for_sync(group)
     group.is_first_rebalance = group.is_empty
-    group.state = State.PREPARING_REBALANCE
+    group.state = ClassicGroupState.PREPARING_REBALANCE
     log.info(
         "group %s: rebalance after generation %s: %s",
         shown(group.group_id),
@@ -59,7 +59,7 @@ def prepare_rebalance(group: ClassicGroup, reason: str) -> Records:
 
 
 def wait_for_joins(group: ClassicGroup) -> None:
-    group.shared.timers.start(group.deadline(Waits.JOIN), group.rebalance_timeout_ms)
+    group.shared.timers.start(group.deadline(TimerKind.JOIN), group.rebalance_timeout_ms)
 
 
 # The first rebalance of a group
@@ -71,7 +71,7 @@ def wait_for_more(group: ClassicGroup) -> None:
     delay_ms = group.shared.config.group_initial_rebalance_delay_ms
     group.has_new_member = False
     group.first_wait_ms = max(0, group.rebalance_timeout_ms - delay_ms)
-    group.shared.timers.start(group.deadline(Waits.INITIAL_JOIN), delay_ms)
+    group.shared.timers.start(group.deadline(TimerKind.INITIAL_JOIN), delay_ms)
 
 
 def wait_on_or_complete(group: ClassicGroup) -> Records:
@@ -81,7 +81,7 @@ def wait_on_or_complete(group: ClassicGroup) -> Records:
     group.has_new_member = False
     delay_ms = min(group.shared.config.group_initial_rebalance_delay_ms, group.first_wait_ms)
     group.first_wait_ms -= delay_ms
-    group.shared.timers.start(group.deadline(Waits.INITIAL_JOIN), delay_ms)
+    group.shared.timers.start(group.deadline(TimerKind.INITIAL_JOIN), delay_ms)
     return []
 
 
@@ -89,14 +89,16 @@ def wait_on_or_complete(group: ClassicGroup) -> Records:
 
 
 def complete_if_joined(group: ClassicGroup) -> Records:
-    is_waiting = group.state is State.PREPARING_REBALANCE and not group.is_first_rebalance
+    is_waiting = (
+        group.state is ClassicGroupState.PREPARING_REBALANCE and not group.is_first_rebalance
+    )
     return complete_join(group) if is_waiting and group.has_all_joined else []
 
 
 def complete_join(group: ClassicGroup) -> Records:
     """Start the next generation with the members that have joined; static members have a longer
     timeout."""
-    for waits in (Waits.JOIN, Waits.INITIAL_JOIN):
+    for waits in (TimerKind.JOIN, TimerKind.INITIAL_JOIN):
         group.shared.timers.cancel(group.deadline(waits))
     for member in list(group.members.values()):
         if not member.is_joining and not member.is_static:
@@ -128,7 +130,7 @@ def elect_leader(group: ClassicGroup) -> bool:
 def begin_generation(group: ClassicGroup) -> None:
     group.generation += 1
     group.protocol = select_protocol(group.members.values())
-    group.state = State.COMPLETING_REBALANCE
+    group.state = ClassicGroupState.COMPLETING_REBALANCE
     group.is_first_rebalance = False
     group.note_subscriptions()
     group.pending_sync = set(group.members)
@@ -136,7 +138,7 @@ def begin_generation(group: ClassicGroup) -> None:
         group.answer_join(member, joined(group, member.member_id))
         group.renew_session(member)
         member.is_new = False
-    group.shared.timers.start(group.deadline(Waits.SYNC), group.rebalance_timeout_ms)
+    group.shared.timers.start(group.deadline(TimerKind.SYNC), group.rebalance_timeout_ms)
 
 
 # Syncing
@@ -151,7 +153,7 @@ def reset_assignments(group: ClassicGroup, code: ErrorCode) -> None:
 
 def stop_waiting_for_sync(group: ClassicGroup) -> None:
     group.pending_sync.clear()
-    group.shared.timers.cancel(group.deadline(Waits.SYNC))
+    group.shared.timers.cancel(group.deadline(TimerKind.SYNC))
 
 
 # Timeouts
@@ -159,7 +161,7 @@ def stop_waiting_for_sync(group: ClassicGroup) -> None:
 
 def expire_join(group: ClassicGroup) -> Records:
     """The join timeout has expired."""
-    if group.state is not State.PREPARING_REBALANCE:
+    if group.state is not ClassicGroupState.PREPARING_REBALANCE:
         return []
     return wait_on_or_complete(group) if group.is_first_rebalance else complete_join(group)
 
@@ -167,7 +169,10 @@ def expire_join(group: ClassicGroup) -> Records:
 def expire_sync(group: ClassicGroup) -> Records:
     """The sync timeout has expired: remove the members that did not sync."""
     late = list(group.pending_sync)
-    if not late or group.state not in (State.COMPLETING_REBALANCE, State.STABLE):
+    if not late or group.state not in (
+        ClassicGroupState.COMPLETING_REBALANCE,
+        ClassicGroupState.STABLE,
+    ):
         return []
     for member_id in late:
         group.remove(member_id)
@@ -199,7 +204,7 @@ def drop_member(group: ClassicGroup, member: ClassicMember) -> None:
 
 
 def after_removal(group: ClassicGroup, reason: str) -> Records:
-    if group.state in (State.STABLE, State.COMPLETING_REBALANCE):
+    if group.state in (ClassicGroupState.STABLE, ClassicGroupState.COMPLETING_REBALANCE):
         return prepare_rebalance(group, reason)
     return complete_if_joined(group)
 
@@ -211,10 +216,10 @@ def join_again(group: ClassicGroup, code: ErrorCode) -> None:
     """The assignment was not written: members get the error and join the next generation."""
     reset_assignments(group, code)
     stop_waiting_for_sync(group)
-    group.state = State.PREPARING_REBALANCE
+    group.state = ClassicGroupState.PREPARING_REBALANCE
     wait_for_joins(group)
 
 
 def try_again_to_end(group: ClassicGroup) -> None:
     """The record of an empty group was not written: retry later."""
-    group.shared.timers.start(group.deadline(Waits.JOIN), RETRY_MS)
+    group.shared.timers.start(group.deadline(TimerKind.JOIN), RETRY_MS)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
 from ottla.coordinators.groups.classic.member import ClassicMember, OfferedProtocol
 from ottla.coordinators.groups.record_types import GROUP_VALUE_VERSION
 from ottla.coordinators.records import CoordinatorRecord
@@ -91,9 +91,9 @@ def apply(group: ClassicGroup, value: GroupMetadataValue) -> None:
     group.protocol = value.protocol
     group.leader = value.leader
     if value.members:
-        group.state = State.STABLE
+        group.state = ClassicGroupState.STABLE
     else:
-        group.state = State.EMPTY
+        group.state = ClassicGroupState.EMPTY
         group.pending_sync.clear()
     group.note_subscriptions()
 

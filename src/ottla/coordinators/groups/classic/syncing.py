@@ -5,11 +5,11 @@ SyncGroup v5 also contains the protocol that the client expects (KIP-559).
 
 from __future__ import annotations
 
-from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
 from ottla.coordinators.groups.classic.member import ClassicMember
 from ottla.coordinators.groups.classic.rebalance import Records, join_again
 from ottla.coordinators.groups.classic.stored import generation_of, generation_record
-from ottla.coordinators.groups.shared import Reply, Waits
+from ottla.coordinators.groups.shared import Reply, TimerKind
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.heartbeat_request import HeartbeatRequest
@@ -21,10 +21,10 @@ def sync(group: ClassicGroup, request: SyncGroupRequest, reply: Reply) -> Record
     """A member requests its assignment; the leader provides all assignments."""
     check(group, request)
     member = group.members[request.member_id]
-    if group.state is State.PREPARING_REBALANCE:
+    if group.state is ClassicGroupState.PREPARING_REBALANCE:
         raise BrokerError(ErrorCode.REBALANCE_IN_PROGRESS)
     note_synced(group, request.member_id)
-    if group.state is State.STABLE:
+    if group.state is ClassicGroupState.STABLE:
         group.shared.answer(reply, synced(group, member))
         return []
     group.wait_to_sync(member, reply)
@@ -50,7 +50,7 @@ def differs(asked: str | None, known: str | None) -> bool:
 def note_synced(group: ClassicGroup, member_id: str) -> None:
     group.pending_sync.discard(member_id)
     if not group.pending_sync:
-        group.shared.timers.cancel(group.deadline(Waits.SYNC))
+        group.shared.timers.cancel(group.deadline(TimerKind.SYNC))
 
 
 def assignment_record(group: ClassicGroup, request: SyncGroupRequest) -> Records:
@@ -83,6 +83,6 @@ def heartbeat(group: ClassicGroup, request: HeartbeatRequest) -> ErrorCode:
     if request.generation_id != group.generation:
         raise BrokerError(ErrorCode.ILLEGAL_GENERATION)
     group.renew_session(group.members[request.member_id])
-    if group.state is State.PREPARING_REBALANCE:
+    if group.state is ClassicGroupState.PREPARING_REBALANCE:
         return ErrorCode.REBALANCE_IN_PROGRESS
     return ErrorCode.NONE

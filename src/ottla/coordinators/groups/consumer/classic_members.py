@@ -35,7 +35,7 @@ from ottla.coordinators.groups.embedded_protocol import (
     encode_assignment,
 )
 from ottla.coordinators.groups.group import UNKNOWN_MEMBER
-from ottla.coordinators.groups.shared import Caller, Deadline, Shared, Waits
+from ottla.coordinators.groups.shared import Caller, Deadline, Shared, TimerKind
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, MalformedMessage
@@ -175,9 +175,9 @@ def policy_of(shared: Shared) -> str:
 def watch_joined(shared: Shared, group_id: str, member: ConsumerMember) -> None:
     """It has joined, and has to sync."""
     timers = shared.timers
-    timers.cancel(Deadline(group_id, Waits.MEMBER_JOIN, member.member_id))
+    timers.cancel(Deadline(group_id, TimerKind.MEMBER_JOIN, member.member_id))
     renew_session(shared, group_id, member)
-    sync = Deadline(group_id, Waits.MEMBER_SYNC, member.member_id)
+    sync = Deadline(group_id, TimerKind.MEMBER_SYNC, member.member_id)
     timers.start(sync, member.rebalance_timeout_ms)
 
 
@@ -192,7 +192,7 @@ def sync(group: ConsumerGroup, request: SyncGroupRequest, shared: Shared) -> Syn
     if group.target_epoch > member.epoch and not is_revoking:
         wait_to_join(shared, group.group_id, member)
         raise BrokerError(ErrorCode.REBALANCE_IN_PROGRESS)
-    shared.timers.cancel(Deadline(group.group_id, Waits.MEMBER_SYNC, member.member_id))
+    shared.timers.cancel(Deadline(group.group_id, TimerKind.MEMBER_SYNC, member.member_id))
     renew_session(shared, group.group_id, member)
     return SyncGroupResponse(
         protocol_type=request.protocol_type,
@@ -273,7 +273,7 @@ def check_generation(member: ConsumerMember, generation: int) -> None:
 
 
 def renew_session(shared: Shared, group_id: str, member: ConsumerMember) -> None:
-    deadline = Deadline(group_id, Waits.SESSION, member.member_id)
+    deadline = Deadline(group_id, TimerKind.SESSION, member.member_id)
     shared.timers.start(deadline, session_timeout_ms(shared, group_id, member))
 
 
@@ -285,5 +285,5 @@ def session_timeout_ms(shared: Shared, group_id: str, member: ConsumerMember) ->
 
 def wait_to_join(shared: Shared, group_id: str, member: ConsumerMember) -> None:
     """Start the rebalance timeout within which it has to join again."""
-    deadline = Deadline(group_id, Waits.MEMBER_JOIN, member.member_id)
+    deadline = Deadline(group_id, TimerKind.MEMBER_JOIN, member.member_id)
     shared.timers.start_if_absent(deadline, member.rebalance_timeout_ms)

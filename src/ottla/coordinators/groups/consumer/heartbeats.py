@@ -27,7 +27,7 @@ from ottla.coordinators.groups.consumer.records import (
 from ottla.coordinators.groups.consumer.regexes import RegexChange, change_regex, want_refresh
 from ottla.coordinators.groups.consumer.subscriptions import update_epoch
 from ottla.coordinators.groups.consumer.targets import update_target
-from ottla.coordinators.groups.shared import Caller, Deadline, Waits
+from ottla.coordinators.groups.shared import Caller, Deadline, TimerKind
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.consumer_group_heartbeat_request import (
@@ -56,7 +56,7 @@ def heartbeat(
     reconcile(draft, member.member_id, owned, has_new_subscription=has_changed)
     after = draft.group.members[member.member_id]
     shared, group_config = draft.shared, draft.shared.group_config(draft.group_id)
-    session = Deadline(draft.group_id, Waits.SESSION, after.member_id)
+    session = Deadline(draft.group_id, TimerKind.SESSION, after.member_id)
     timeout_ms = group_config.consumer_session_timeout_ms
     shared.when_written(lambda: shared.timers.start(session, timeout_ms))
     response = ConsumerGroupHeartbeatResponse(

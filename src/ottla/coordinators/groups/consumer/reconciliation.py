@@ -17,7 +17,7 @@ from ottla.coordinators.groups.assignors.division import Partitions
 from ottla.coordinators.groups.consumer.draft import Draft
 from ottla.coordinators.groups.consumer.member import Assigned, ConsumerMember, MemberState
 from ottla.coordinators.groups.consumer.targets import topic_ids
-from ottla.coordinators.groups.shared import Deadline, Waits
+from ottla.coordinators.groups.shared import Deadline, TimerKind
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
@@ -59,7 +59,7 @@ def reconcile(draft: Draft, member_id: str, owned: Owned, *, has_new_subscriptio
 
 def watch_revocation(draft: Draft, member: ConsumerMember) -> None:
     """A member must revoke partitions within its rebalance timeout."""
-    deadline = Deadline(draft.group_id, Waits.REVOCATION, member.member_id)
+    deadline = Deadline(draft.group_id, TimerKind.REVOCATION, member.member_id)
     if member.state is MemberState.UNREVOKED_PARTITIONS:
         draft.shared.timers.start(deadline, member.rebalance_timeout_ms)
     else:

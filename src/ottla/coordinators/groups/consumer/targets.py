@@ -55,7 +55,7 @@ def want_target(draft: Draft) -> None:
         shared.when_written(lambda: shared.unassigned.add(group_id))
 
 
-class Plan(NamedTuple):
+class TargetPlan(NamedTuple):
     """The input of a target assignment: immutable, so that it can be computed in a thread."""
 
     epoch: int
@@ -67,7 +67,7 @@ class Plan(NamedTuple):
         return ASSIGNORS[self.assignor](self.subscribers, self.partition_counts)
 
 
-def planning(group: ConsumerGroup, image: Image, default_assignor: str) -> Steps[Plan]:
+def planning(group: ConsumerGroup, image: Image, default_assignor: str) -> Steps[TargetPlan]:
     """For the group's epoch at the start of the call."""
     epoch, targets = group.epoch, dict(group.target)
     assignor = preferred_assignor(group, default_assignor)
@@ -88,7 +88,7 @@ def planning(group: ConsumerGroup, image: Image, default_assignor: str) -> Steps
         if topic is not None:
             counts[topic_id] = len(topic.partitions)
         yield 0
-    return Plan(epoch, assignor, subscribers, counts)
+    return TargetPlan(epoch, assignor, subscribers, counts)
 
 
 def may_assign(group: ConsumerGroup, interval_ms: int, now_ms: int) -> bool:
