@@ -11,22 +11,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ottla.metadata.entities import Broker, Partition
+from ottla.metadata.entities import BrokerRegistration, PartitionRegistration
 from ottla.metadata.image import Image
 
 NOBODY = -1
 RECOVERING = 1
 UNKNOWN = bytes(16)
 Place = tuple[str, int]
-Expected = dict[Place, Partition]
+Expected = dict[Place, PartitionRegistration]
 
 
 class Wish(NamedTuple):
     """A partition as somebody wants it, before anybody is elected."""
 
     place: Place
-    old: Partition
-    new: Partition
+    old: PartitionRegistration
+    new: PartitionRegistration
     election: str  # "online", "preferred" or "unclean"
     lost: frozenset[int] = frozenset()  # brokers that may have lost what they had
 
@@ -34,14 +34,14 @@ class Wish(NamedTuple):
 @dataclass
 class Model:
     image: Image
-    future: Broker | None = None  # a broker as the decision under way makes it
+    future: BrokerRegistration | None = None  # a broker as the decision under way makes it
 
-    def broker(self, broker_id: int) -> Broker | None:
+    def broker(self, broker_id: int) -> BrokerRegistration | None:
         if self.future is not None and broker_id == self.future.id:
             return self.future
         return self.image.brokers.get(broker_id)
 
-    def places(self) -> Iterator[tuple[Place, Partition]]:
+    def places(self) -> Iterator[tuple[Place, PartitionRegistration]]:
         for name, topic in self.image.topics.items():
             for index, partition in enumerate(topic.partitions):
                 yield (name, index), partition
@@ -61,7 +61,7 @@ class Model:
 
     # One partition
 
-    def can_lead(self, broker_id: int, partition: Partition) -> bool:
+    def can_lead(self, broker_id: int, partition: PartitionRegistration) -> bool:
         broker = self.broker(broker_id)
         if broker is None or broker.is_fenced or broker.is_shutting_down:
             return False
@@ -74,13 +74,13 @@ class Model:
         return broker.log_directories[0] if broker is not None and one else UNKNOWN
 
     def directories(
-        self, old: Partition, replicas: tuple[int, ...], known: dict[int, bytes]
+        self, old: PartitionRegistration, replicas: tuple[int, ...], known: dict[int, bytes]
     ) -> tuple[bytes, ...]:
         if replicas == old.replicas and not known:
             return ()  # as an older version made it
         return tuple(known.get(each) or self.only_directory(each) for each in replicas)
 
-    def outcome(self, wish: Wish) -> Partition:
+    def outcome(self, wish: Wish) -> PartitionRegistration:
         old, new = wish.old, completed(wish.new)
         eligible: tuple[int, ...] = ()
         if len(new.in_sync_replicas) < self.minimum(wish.place[0]):
@@ -104,7 +104,9 @@ class Model:
             new = new._replace(leader_epoch=old.leader_epoch + 1)
         return new if new == old else new._replace(partition_epoch=old.partition_epoch + 1)
 
-    def elected(self, wish: Wish, new: Partition, eligible: tuple[int, ...]) -> tuple[int, bool]:
+    def elected(
+        self, wish: Wish, new: PartitionRegistration, eligible: tuple[int, ...]
+    ) -> tuple[int, bool]:
         directories = wish.new if wish.new.replicas == wish.old.replicas else wish.old
         complete = new.in_sync_replicas or eligible
         able = [each for each in new.replicas if self.can_lead(each, directories)]
@@ -132,7 +134,11 @@ class Model:
     # Brokers
 
     def without(
-        self, broker_id: int, concerned: Callable[[Partition], bool], *, is_lost: bool = False
+        self,
+        broker_id: int,
+        concerned: Callable[[PartitionRegistration], bool],
+        *,
+        is_lost: bool = False,
     ) -> Iterator[Wish]:
         lost = frozenset({broker_id}) if is_lost else frozenset()
         for place, old in self.places():
@@ -146,37 +152,37 @@ class Model:
             if old.leader == NOBODY:
                 yield Wish(place, old, old, self.election_of(place[0]))
 
-    def becomes(self, broker: Broker) -> Model:
+    def becomes(self, broker: BrokerRegistration) -> Model:
         return Model(self.image, broker)
 
-    def after_fencing(self, broker: Broker) -> Expected:
+    def after_fencing(self, broker: BrokerRegistration) -> Expected:
         future = self.becomes(replace(broker, is_fenced=True))
         return future.settled(future.without(broker.id, in_sync(broker.id)))
 
-    def after_unfencing(self, broker: Broker) -> Expected:
+    def after_unfencing(self, broker: BrokerRegistration) -> Expected:
         future = self.becomes(replace(broker, is_fenced=False))
         return future.settled(future.leaderless())
 
-    def after_shutdown(self, broker: Broker) -> Expected:
+    def after_shutdown(self, broker: BrokerRegistration) -> Expected:
         future = self.becomes(replace(broker, is_shutting_down=True))
         return future.settled(future.without(broker.id, in_sync(broker.id)))
 
-    def after_unregistering(self, broker: Broker) -> Expected:
+    def after_unregistering(self, broker: BrokerRegistration) -> Expected:
         future = self.becomes(replace(broker, is_fenced=True))
         return future.settled(future.without(broker.id, complete(broker.id), is_lost=True))
 
-    def after_losing(self, broker: Broker, lost: Sequence[bytes]) -> Expected:
+    def after_losing(self, broker: BrokerRegistration, lost: Sequence[bytes]) -> Expected:
         left = tuple(each for each in broker.log_directories if each not in lost)
         future = self.becomes(replace(broker, log_directories=left))
 
-        def is_concerned(old: Partition) -> bool:
+        def is_concerned(old: PartitionRegistration) -> bool:
             if broker.id not in old.in_sync_replicas:
                 return False
             return known_directories(old).get(broker.id) in lost
 
         return future.settled(future.without(broker.id, is_concerned))
 
-    def after_registering(self, broker: Broker, *, is_clean: bool) -> Expected:
+    def after_registering(self, broker: BrokerRegistration, *, is_clean: bool) -> Expected:
         """A new incarnation, as it registers."""
         future = self.becomes(broker)
         is_up = not broker.is_fenced
@@ -185,7 +191,7 @@ class Model:
         if is_clean:
             return future.settled(future.without(broker.id, in_sync(broker.id)))
 
-        def is_concerned(old: Partition) -> bool:
+        def is_concerned(old: PartitionRegistration) -> bool:
             return complete(broker.id)(old) or (is_up and old.leader == NOBODY)
 
         return future.settled(future.without(broker.id, is_concerned, is_lost=True))
@@ -227,7 +233,9 @@ class Model:
         )
         return self.settled([Wish(place, old, new, self.election_of(place[0]))])
 
-    def after_assigning(self, place: Place, broker: Broker, directory: bytes) -> Expected:
+    def after_assigning(
+        self, place: Place, broker: BrokerRegistration, directory: bytes
+    ) -> Expected:
         old = self.partition(place)
         known = known_directories(old) | {broker.id: directory}
         new = old._replace(directories=self.directories(old, old.replicas, known))
@@ -262,11 +270,11 @@ class Model:
             if place[0] in topics and old.eligible_replicas
         }
 
-    def partition(self, place: Place) -> Partition:
+    def partition(self, place: Place) -> PartitionRegistration:
         return self.image.topics[place[0]].partitions[place[1]]
 
 
-def completed(new: Partition) -> Partition:
+def completed(new: PartitionRegistration) -> PartitionRegistration:
     """A move is over once all new replicas are in sync, and one that stays; with fewer replicas
     than before, once all that stay are."""
     if not (new.adding_replicas or new.removing_replicas):
@@ -282,15 +290,15 @@ def completed(new: Partition) -> Partition:
     )
 
 
-def known_directories(partition: Partition) -> dict[int, bytes]:
+def known_directories(partition: PartitionRegistration) -> dict[int, bytes]:
     return dict(zip(partition.replicas, partition.directories, strict=bool(partition.directories)))
 
 
-def in_sync(broker_id: int) -> Callable[[Partition], bool]:
+def in_sync(broker_id: int) -> Callable[[PartitionRegistration], bool]:
     return lambda old: broker_id in old.in_sync_replicas
 
 
-def complete(broker_id: int) -> Callable[[Partition], bool]:
+def complete(broker_id: int) -> Callable[[PartitionRegistration], bool]:
     return lambda old: broker_id in (*old.in_sync_replicas, *old.eligible_replicas)
 
 

@@ -12,7 +12,7 @@ from ottla.controller.brokers import decide_fence_broker, decide_unfence_broker
 from ottla.controller.config_checks import VALUE_BYTES_MAX
 from ottla.controller.create_partitions import decide_create_partitions
 from ottla.controller.create_topics import decide_create_topics
-from ottla.controller.decision import NAMED_MAX, PARTITIONS_MAX, Refused
+from ottla.controller.decision import NAMED_MAX, PARTITIONS_MAX, ItemRejected
 from ottla.controller.delete_topics import decide_delete_topics
 from ottla.controller.elect_leaders import (
     ELECTIONS_MAX,
@@ -301,18 +301,18 @@ def test_a_name_with_quotas_has_at_most_so_many_characters(length: int, code: in
 def test_requests_that_name_too_much_are_refused() -> None:
     state = Cluster().state
     count = NAMED_MAX + 1
-    with pytest.raises(Refused):
+    with pytest.raises(ItemRejected):
         decide_create_partitions(
             state, CreatePartitionsRequest([CreatePartitionsTopic("t", 1, None)] * count)
         )
-    with pytest.raises(Refused):
+    with pytest.raises(ItemRejected):
         decide_create_topics(state, CreateTopicsRequest([CreatableTopic("t", 1, 1)] * count))
-    with pytest.raises(Refused):
+    with pytest.raises(ItemRejected):
         decide_update_features(
             state, UpdateFeaturesRequest(feature_updates=[FeatureUpdateKey("f", 1)] * count), 1
         )
     settings = [incremental.AlterableConfig("retention.ms", SET, "1")] * count
-    with pytest.raises(Refused):
+    with pytest.raises(ItemRejected):
         decide_incremental_alter_configs(
             state,
             incremental.IncrementalAlterConfigsRequest(

@@ -26,7 +26,7 @@ from ottla.controller.decision import Decision
 from ottla.controller.delete_topics import decide_delete_topics
 from ottla.controller.elect_leaders import decide_elect_leaders
 from ottla.controller.reassignment import decide_alter_partition_reassignments
-from ottla.controller.state import State
+from ottla.controller.state import ControllerState
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages import alter_client_quotas_request as quotas
@@ -86,7 +86,9 @@ class Kind:
     def items(self, rng: Random, cluster: Cluster) -> list[Any]:
         raise NotImplementedError
 
-    def decide(self, state: State, items: Sequence[Any]) -> tuple[Decision[Any], Sequence[Any]]:
+    def decide(
+        self, state: ControllerState, items: Sequence[Any]
+    ) -> tuple[Decision[Any], Sequence[Any]]:
         raise NotImplementedError
 
 
@@ -107,7 +109,9 @@ class CreateTopics(Kind):
         ]
         return CreatableTopic(name, count, -1, chosen, configs)
 
-    def decide(self, state: State, items: Sequence[Any]) -> tuple[Decision[Any], Sequence[Any]]:
+    def decide(
+        self, state: ControllerState, items: Sequence[Any]
+    ) -> tuple[Decision[Any], Sequence[Any]]:
         decision = decide_create_topics(
             state,
             CreateTopicsRequest(items),
@@ -131,7 +135,9 @@ class CreatePartitions(Kind):
             found.append(CreatePartitionsTopic(name, count, asked))
         return found
 
-    def decide(self, state: State, items: Sequence[Any]) -> tuple[Decision[Any], Sequence[Any]]:
+    def decide(
+        self, state: ControllerState, items: Sequence[Any]
+    ) -> tuple[Decision[Any], Sequence[Any]]:
         decision = decide_create_partitions(
             state, CreatePartitionsRequest(items), may_alter=is_public, charge=self.quota.charge
         )
@@ -151,7 +157,9 @@ class DeleteTopics(Kind):
             )
         return found
 
-    def decide(self, state: State, items: Sequence[Any]) -> tuple[Decision[Any], Sequence[Any]]:
+    def decide(
+        self, state: ControllerState, items: Sequence[Any]
+    ) -> tuple[Decision[Any], Sequence[Any]]:
         decision = decide_delete_topics(
             state,
             DeleteTopicsRequest(items),
@@ -188,7 +196,9 @@ class IncrementalConfigs(Kind):
             for kind, name, settings in resources(rng)
         ]
 
-    def decide(self, state: State, items: Sequence[Any]) -> tuple[Decision[Any], Sequence[Any]]:
+    def decide(
+        self, state: ControllerState, items: Sequence[Any]
+    ) -> tuple[Decision[Any], Sequence[Any]]:
         request = incremental.IncrementalAlterConfigsRequest(items)
         decision = decide_incremental_alter_configs(
             state, request, 1, may_alter=lambda resource: is_public(resource.name)
@@ -205,7 +215,9 @@ class LegacyConfigs(Kind):
             for kind, name, settings in resources(rng)
         ]
 
-    def decide(self, state: State, items: Sequence[Any]) -> tuple[Decision[Any], Sequence[Any]]:
+    def decide(
+        self, state: ControllerState, items: Sequence[Any]
+    ) -> tuple[Decision[Any], Sequence[Any]]:
         decision = decide_alter_configs(
             state,
             legacy.AlterConfigsRequest(items),
@@ -229,7 +241,9 @@ class Quotas(Kind):
             for user in users
         ]
 
-    def decide(self, state: State, items: Sequence[Any]) -> tuple[Decision[Any], Sequence[Any]]:
+    def decide(
+        self, state: ControllerState, items: Sequence[Any]
+    ) -> tuple[Decision[Any], Sequence[Any]]:
         decision = decide_alter_client_quotas(state, quotas.AlterClientQuotasRequest(items))
         return decision, decision.answer.entries
 
@@ -240,7 +254,9 @@ class ElectLeaders(Kind):
         places = [(topic.name, index) for topic, index, _ in cluster.image.all_partitions()]
         return rng.sample([*places, ("nobody", 0)], min(5, len(places) + 1))
 
-    def decide(self, state: State, items: Sequence[Any]) -> tuple[Decision[Any], Sequence[Any]]:
+    def decide(
+        self, state: ControllerState, items: Sequence[Any]
+    ) -> tuple[Decision[Any], Sequence[Any]]:
         named = [TopicPartitions(name, [index]) for name, index in items]
         decision = decide_elect_leaders(state, ElectLeadersRequest(self.type, named))
         return decision, decision.answer.replica_election_results
@@ -258,7 +274,9 @@ class Reassign(Kind):
             for name, index in rng.sample([*places, ("nobody", 0)], min(5, len(places) + 1))
         ]
 
-    def decide(self, state: State, items: Sequence[Any]) -> tuple[Decision[Any], Sequence[Any]]:
+    def decide(
+        self, state: ControllerState, items: Sequence[Any]
+    ) -> tuple[Decision[Any], Sequence[Any]]:
         request = AlterPartitionReassignmentsRequest(
             allow_replication_factor_change=self.may_change_factor, topics=items
         )

@@ -16,7 +16,7 @@ from ottla.controller.controller import APPLIED_HERE_MAX, BATCH_RECORDS_MAX, is_
 from ottla.controller.create_topics import decide_create_topics
 from ottla.controller.decision import Decision
 from ottla.controller.delete_topics import decide_delete_topics
-from ottla.controller.state import State
+from ottla.controller.state import ControllerState
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
 from ottla.metadata.log import AppendFailed
@@ -51,11 +51,11 @@ class Life:
         for topic_id in changes.deleted_topics:
             assert image.topic_by_id(topic_id) is None
 
-    def decision(self, number: int) -> Callable[[State], Decision[str]]:
+    def decision(self, number: int) -> Callable[[ControllerState], Decision[str]]:
         kind = self.rng.choice(("set", "many", "create", "delete", "nothing", "refused"))
         value, count = str(number), self.rng.choice((1, APPLIED_HERE_MAX, APPLIED_HERE_MAX + 1))
 
-        def decide(state: State) -> Decision[str]:
+        def decide(state: ControllerState) -> Decision[str]:
             self.decided.append(number)
             match kind:
                 case "set":
@@ -77,7 +77,9 @@ class Life:
 
         return decide
 
-    def submit(self, number: int, decide: Callable[[State], Decision[str]]) -> asyncio.Task[str]:
+    def submit(
+        self, number: int, decide: Callable[[ControllerState], Decision[str]]
+    ) -> asyncio.Task[str]:
         is_large = self.rng.random() < 0.3
         return asyncio.ensure_future(self.node.controller.decide(decide, is_large=is_large))
 
@@ -204,7 +206,7 @@ def test_a_batch_takes_no_further_event_once_it_is_large(
         await node.controller.decide(setter("warm"))
         start = node.log.end_offset
 
-        def setting(count: int) -> Callable[[State], Decision[None]]:
+        def setting(count: int) -> Callable[[ControllerState], Decision[None]]:
             records = tuple(ConfigChanged(ALL_BROKERS, "x", str(at)) for at in range(count))
             return lambda _state: Decision(records, None)
 

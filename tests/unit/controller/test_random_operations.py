@@ -267,7 +267,7 @@ def reassign(rng: Random, cluster: Cluster) -> Expected:
     return model.after_moving((topic.name, index), replicas)
 
 
-def topic_partition(image: Image, topic: Topic, index: int) -> Partition:
+def topic_partition(image: Image, topic: Topic, index: int) -> PartitionRegistration:
     return image.topics[topic.name].partitions[index]
 
 
@@ -426,12 +426,12 @@ def check_epochs(old: PartitionRegistration | None, now: PartitionRegistration) 
         assert now.leader_epoch > old.leader_epoch
 
 
-def check_new(image: Image, now: Partition) -> None:
+def check_new(image: Image, now: PartitionRegistration) -> None:
     up = tuple(each for each in now.replicas if image.is_active(each))
     directories = tuple(Model(image).only_directory(each) for each in now.replicas)
     if not now.directories:
         directories = ()
-    assert now == Partition(now.replicas, up, up[0], directories=directories)
+    assert now == PartitionRegistration(now.replicas, up, up[0], directories=directories)
 
 
 @settings(max_examples=150, deadline=None)

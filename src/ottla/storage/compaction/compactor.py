@@ -2,7 +2,7 @@
 
     round_ = compactor.begin(WAIT, logs, now_ms)  # the dirtiest log, if one is dirty enough
     for event in helper.run(round_.request):     # elsewhere: another process, for minutes
-        run_here(compactor.taking(round_, event))  # here: swap in what is ready
+        run_blocking(compactor.taking(round_, event))  # here: swap in what is ready
 
 Owns      the choice, the rounds under way, and the cleaner offsets of the directory.
 Promises  a result is taken only for a log that is still what it was when the round began, so a
