@@ -15,10 +15,11 @@ FILES = sorted(path for folder in (*BROKER, "storage") for path in (SOURCE / fol
 THREADS = {"to_thread", "run_in_executor", "ThreadPoolExecutor", "Thread"}
 THREADS_MODULE = "base/scheduling/threads.py"
 
-# Modules of the event loop that read with WAIT, and why no client waits for a disk there.
+# Modules of the event loop that read with WAIT, and why no client waits for the disk.
 MAY_WAIT = {
     "coordinators/transactions/verifying.py": "the produce request has loaded the producers",
-    "replication/replica_manager.py": "partitions are opened before anybody asks for them",
+    "replication/partition_placement.py": "partitions are opened before clients use them",
+    "replication/replica_manager.py": "logs on disk are identified at the start",
 }
 
 
@@ -42,7 +43,7 @@ def test_threads_are_used_in_one_module() -> None:
 
 
 def test_the_event_loop_reads_no_file_with_a_reader_that_blocks() -> None:
-    """Storage is told by its callers, and itself blocks where it changes files."""
+    """In storage the caller passes the reader; it blocks itself only where it changes files."""
     users = {name_of(path) for path in FILES if "WAIT" in set(names_in(path))}
     outside = {each for each in users if not each.startswith(("base/", "storage/"))}
     assert outside == set(MAY_WAIT)

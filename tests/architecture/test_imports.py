@@ -38,7 +38,7 @@ PURE_EXCEPT: dict[str, set[str]] = {
     "coordinators": {"internal_topic", "runtime"},
     "coordinators/groups": {"coordinator", "expiration", "replies"},
     "coordinators/transactions": {
-        "coordinator", "finishing", "marker_writing", "markers", "verifying",
+        "expiration", "finishing", "marker_writing", "markers", "verifying",
     },
     "metadata": {"file_log", "publisher"},
     "replication": {
