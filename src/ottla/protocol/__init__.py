@@ -1,1 +1,1 @@
-"""Bytes to objects and back: Kafka's wire protocol and record batches. No I/O, no clock."""
+"""Encoding and decoding of Kafka's wire protocol and record batches. No I/O, no clock."""

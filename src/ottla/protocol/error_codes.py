@@ -1,4 +1,4 @@
-"""Every error code of the protocol (Kafka 4.3), and what a client may do about it."""
+"""All error codes of the protocol (Kafka 4.3), and whether a client may retry."""
 
 from enum import IntEnum
 
@@ -147,7 +147,7 @@ class ErrorCode(IntEnum):
 
     @property
     def needs_metadata_refresh(self) -> bool:
-        """Look up the leader or coordinator again before trying again."""
+        """The leader or coordinator has to be looked up again before a retry."""
         return self in NEEDS_METADATA_REFRESH
 
 

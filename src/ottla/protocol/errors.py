@@ -1,10 +1,10 @@
-"""The ways in which input can be wrong, and the one way a peer is told.
+"""Errors of input, and the error that is reported to a peer.
 
-MalformedMessage   a frame or message body that cannot be what it claims.
-TooManyItems       a message with more items than the decoder was allowed to read.
-UnencodableValue   the other way round: a value of ours that no bytes of the wire can carry.
-InvalidBatch       a record batch that must not be stored; carries the code the producer gets.
-BrokerError        anything a peer can act on; carries the code it gets.
+MalformedMessage   a frame or message body that cannot be decoded.
+TooManyItems       a message with more items than the decoder allows.
+UnencodableValue   a value of ours that cannot be encoded.
+InvalidBatch       a record batch that must not be stored; has the code for the producer.
+BrokerError        any error that a peer can act on; has its code.
 """
 
 from ottla.protocol.error_codes import ErrorCode
@@ -13,19 +13,19 @@ MESSAGE_CHARACTERS_MAX = 8000
 
 
 class MalformedMessage(ValueError):
-    """Bytes that are no valid message: says what was being read and where."""
+    """The bytes are not a valid message; the message says what was being read, and where."""
 
 
 class TooManyItems(MalformedMessage):
-    """The arrays of a message have more items, together, than its reader allows."""
+    """The arrays of a message together have more items than the decoder allows."""
 
 
 class UnencodableValue(ValueError):
-    """A string too long, a number out of range, text that is no Unicode: says in which message."""
+    """A string too long, a number out of range, or invalid Unicode; names the message type."""
 
 
 class BrokerError(Exception):
-    """Trouble that the peer can act on. What it quotes may be longer than an answer can carry."""
+    """An error that the peer can act on. Its text may be longer than a response allows."""
 
     def __init__(self, code: ErrorCode, message: str = "") -> None:
         super().__init__(message or code.name)
@@ -35,4 +35,4 @@ class BrokerError(Exception):
 
 
 class InvalidBatch(BrokerError):
-    """A record batch that is refused: CORRUPT_MESSAGE, INVALID_RECORD, INVALID_TIMESTAMP, ..."""
+    """A rejected record batch: CORRUPT_MESSAGE, INVALID_RECORD, INVALID_TIMESTAMP, ..."""

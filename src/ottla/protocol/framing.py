@@ -1,10 +1,10 @@
-"""Cuts a byte stream into length-prefixed frames.
+"""Splits a byte stream into length-prefixed frames.
 
-Promises  memory grows with the bytes that arrive, never with the length that is announced;
-          a frame is a buffer of its own, which is never written again, so it stays good however
-          long its request takes, and whoever keeps a part of it keeps nothing else alive.
-Leaves    sockets to the network layer, which reads into `next_buffer` and reports to `received`
-          before anything else happens: the bytes in between lie in a buffer that readers share.
+Promises  memory grows with the bytes that arrive, never with an announced length; a frame has its
+          own buffer, which is never written again, so it stays valid for the whole request, and a
+          reference to a part of it keeps nothing else alive.
+Leaves    sockets to the network layer, which reads into `next_buffer` and calls `received` before
+          anything else runs: streams share the scratch buffer.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from ottla.protocol.errors import MalformedMessage
 
 LENGTH_BYTES = 4
 SCRATCH_BYTES = 256 * 1024
-PARTIAL_BYTES_MAX = 64 * 1024  # up to here a beginning is kept aside and read on in the scratch
-TIGHT_BYTES = 16 * 1024  # read at a time where memory is short
-WHOLE_BYTES_MAX = 1088 * 1024  # up to here a longer beginning gets room for all the rest at once
+# a smaller partial frame is copied aside and continued in the scratch buffer
+PARTIAL_BYTES_MAX = 64 * 1024
+TIGHT_BYTES = 16 * 1024  # per read while memory is short
+WHOLE_BYTES_MAX = 1088 * 1024  # up to this size a large frame gets a buffer for all of it at once
 
 _LENGTH = Struct(">i")
 _write_length = _LENGTH.pack_into
 
 
 class Scratch:
-    """Where the bytes of many streams land, one stream at a time: an idle one costs nothing."""
+    """The receive buffer shared by many streams, one at a time: an idle stream has no buffer."""
 
     __slots__ = ("buffer", "view")
 
@@ -36,12 +37,12 @@ class Scratch:
 
 
 class FrameReader:
-    """Gathers bytes as they arrive and hands out whole frames, without the length in front.
+    """Collects bytes as they arrive and returns complete frames, without their length prefix.
 
-    A stream is in one of two states. Small frames are cut out of the scratch by copying them,
-    which costs less than fresh memory for the next read would; the beginning of a frame at the
-    end of a read waits in `_partial`. A frame of which much has arrived continues in a buffer of
-    its own, `_large`, into which the rest is read directly.
+    A stream is in one of two states. Small frames are copied out of the scratch buffer, which is
+    cheaper than a new buffer for the next read; a partial frame at the end of a read is kept in
+    `_partial`. A large frame continues in its own buffer, `_large`, into which the rest is read
+    directly.
     """
 
     __slots__ = (
@@ -56,26 +57,26 @@ class FrameReader:
 
     def __init__(self, frame_bytes_max: int, scratch: Scratch | None = None) -> None:
         self.frame_bytes_max = frame_bytes_max
-        self.held_bytes = 0  # the memory that the incomplete frame takes
+        self.held_bytes = 0  # memory of the incomplete frame
         self._scratch = scratch or Scratch()
         self._partial = bytearray()
         self._large: memoryview | None = None
-        self._large_end = 0  # of what has arrived
-        self._large_size = 0  # of the whole frame with its length
+        self._large_end = 0  # end of the received bytes
+        self._large_size = 0  # of the whole frame, with its length prefix
 
     @property
     def has_partial_frame(self) -> bool:
-        """Whether the peer owes the rest of a frame: such a wait has a deadline."""
+        """Whether a frame is incomplete: waiting for its rest has a deadline."""
         return self.held_bytes > 0
 
     @property
     def partial_bytes(self) -> int:
-        """How much of the incomplete frame has arrived."""
+        """The received bytes of the incomplete frame."""
         return self._large_end or len(self._partial)
 
     @property
     def announced_bytes(self) -> int:
-        """Of the whole incomplete frame, its length included; 0 while it is not known."""
+        """The size of the incomplete frame with its length prefix; 0 if it is not known yet."""
         if self._large is not None:
             return self._large_size
         if len(self._partial) < LENGTH_BYTES:
@@ -84,7 +85,8 @@ class FrameReader:
 
     @property
     def growth_bytes(self) -> int:
-        """What reading on takes beyond `held_bytes`; 0 if there is room, or its size unknown."""
+        """The memory needed beyond `held_bytes` to continue; 0 if there is room, or the size is
+        unknown."""
         if self._large is not None:
             if self._large_end < len(self._large):
                 return 0
@@ -93,9 +95,9 @@ class FrameReader:
         return max(0, (size if size <= WHOLE_BYTES_MAX else 2 * SCRATCH_BYTES) - self.held_bytes)
 
     def next_buffer(self, *, is_tight: bool = False) -> memoryview:
-        """Where the next bytes belong; never empty.
+        """The buffer for the next bytes; never empty.
 
-        If memory is tight, few bytes: a frame that begins with them takes no room for its rest.
+        If memory is tight, it is small: a frame that begins in it gets no buffer for its rest.
         """
         if self._large is not None:
             if self._large_end == len(self._large):
@@ -111,14 +113,14 @@ class FrameReader:
         return self._scratch.view[kept:] if kept else self._scratch.view
 
     def received(self, count: int) -> list[memoryview]:
-        """Note that `count` bytes arrived; return the frames they complete."""
+        """Record that `count` bytes arrived; returns the frames that are complete."""
         if self._large is not None:
             return self._received_large(count)
         buffer = self._scratch.buffer
         if not self._partial and count >= LENGTH_BYTES:
             size = _LENGTH.unpack_from(buffer)[0]
             if size == count - LENGTH_BYTES and size <= self.frame_bytes_max:
-                return [memoryview(buffer[LENGTH_BYTES:count])]  # as nearly always
+                return [memoryview(buffer[LENGTH_BYTES:count])]  # the common case
         start, end, frames = 0, len(self._partial) + count, list[memoryview]()
         while end - start >= LENGTH_BYTES:
             size = _LENGTH.unpack_from(buffer, start)[0]
@@ -158,10 +160,10 @@ class FrameReader:
         return [frame]
 
     def _grow_large(self, arrived: memoryview) -> None:
-        """Go on in a larger buffer that begins with what has arrived.
+        """Continue in a larger buffer, after copying what has arrived.
 
-        Doubling means that a byte is copied once at most on average, and that a hundred thousand
-        bytes of a frame never cost ninety megabytes.
+        With doubling, each byte is copied at most once on average, and memory stays proportional to
+        the received bytes.
         """
         size = self._large_size
         if size > WHOLE_BYTES_MAX:
@@ -172,6 +174,6 @@ class FrameReader:
 
 
 def finish_frame(first: bytearray, segments: Sequence[Sized]) -> None:
-    """Write the length of all that follows into the first four bytes of the first segment."""
+    """Write the total length into the first four bytes of the first segment."""
     size = len(first) if len(segments) == 1 else sum(map(len, segments))
     _write_length(first, 0, size - LENGTH_BYTES)

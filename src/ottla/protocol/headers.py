@@ -1,7 +1,7 @@
-"""Requests and responses as whole frames: length, header, body.
+"""Requests and responses as complete frames: length, header, body.
 
-The header of a frame depends on API and version: flexible versions carry tagged fields in it,
-except that the answer to ApiVersions never does, so that a client of any age can read it.
+The header depends on API and version: flexible versions have tagged fields in it, except the
+response to ApiVersions, so that clients of any version can read it.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from ottla.protocol.primitives import read_nullable_string, skip_tags
 _KEY_AND_VERSION = Struct(">hh")
 _unpack_request = Struct(">hhi").unpack_from  # key, version, correlation id
 _CLIENT_ID_POSITION = 8
-_pack_response_v0 = Struct(">ii").pack  # room for the length, then the correlation id
-_pack_response_v1 = Struct(">iix").pack  # and an empty section of tagged fields
-_NEVER = 1 << 15  # above all versions
-_HEADER_TAGS_MAX = 1000  # headers are read on the event loop, and no client sends any yet
+_pack_response_v0 = Struct(">ii").pack  # placeholder for the length, correlation id
+_pack_response_v1 = Struct(">iix").pack  # and empty tagged fields
+_NEVER = 1 << 15  # greater than any version
+_HEADER_TAGS_MAX = 1000  # decoded on the event loop, and no client sends any yet
 _API_KEYS = {int(key): key for key in ApiKey}
 
 
 class UnknownApi(MalformedMessage):
-    """A key that no API has: without it not even the header can be read."""
+    """An unknown API key: the header cannot be decoded without it."""
 
 
 def request_header_version(key: ApiKey, version: int) -> int:
@@ -43,7 +43,7 @@ def response_header_version(key: ApiKey, version: int) -> int:
     return request_header_version(key, version) - 1
 
 
-# The same as tables: every request and every answer asks.
+# Lookup tables, used for every request and response.
 _TAGS_FROM: dict[ApiKey, int] = {
     key: _NEVER if api.flexible_from is None else api.flexible_from for key, api in APIS.items()
 }
@@ -51,9 +51,9 @@ _ANSWER_TAGS_FROM = _TAGS_FROM | {ApiKey.API_VERSIONS: _NEVER}
 
 
 def decode_request_header(frame: memoryview) -> tuple[ApiKey, int, int, str | None, int]:
-    """(API, version, correlation id, client id, where the body begins).
+    """(API, version, correlation id, client id, start of the body).
 
-    The version may be one that nobody knows.
+    The version may be unsupported.
     """
     try:
         number, version, correlation_id = _unpack_request(frame)
@@ -67,7 +67,7 @@ def decode_request_header(frame: memoryview) -> tuple[ApiKey, int, int, str | No
 
 
 def refuse_request_header(frame: memoryview) -> NoReturn:
-    """MalformedMessage that says what is wrong with it."""
+    """MalformedMessage with the reason."""
     if len(frame) < _KEY_AND_VERSION.size:
         raise MalformedMessage(f"a request of {len(frame)} bytes has no room for its header")
     number, version = _KEY_AND_VERSION.unpack_from(frame)
@@ -81,7 +81,7 @@ def refuse_request_header(frame: memoryview) -> NoReturn:
 def encode_response(
     key: ApiKey, version: int, correlation_id: int, response: Message
 ) -> list[Segment]:
-    """A whole frame; records stay segments of their own."""
+    """A complete frame; records are separate segments."""
     pack = _pack_response_v1 if version >= _ANSWER_TAGS_FROM[key] else _pack_response_v0
     out = bytearray(pack(0, correlation_id))
     segments = response.encode_segments(version, out)
@@ -92,7 +92,7 @@ def encode_response(
 def encode_request(
     key: ApiKey, version: int, correlation_id: int, client_id: str | None, request: Message
 ) -> list[Segment]:
-    """A whole frame, for our own client and between brokers."""
+    """A complete frame, for our own client and between brokers."""
     header = RequestHeader(int(key), version, correlation_id, client_id)
     out = bytearray(4)
     out += header.encode(request_header_version(key, version))
@@ -102,6 +102,6 @@ def encode_request(
 
 
 def decode_response_header(key: ApiKey, version: int, frame: memoryview) -> tuple[int, int]:
-    """(correlation id, where the body begins)."""
+    """(correlation id, start of the body)."""
     header, at = ResponseHeader.decode_prefix(frame, response_header_version(key, version))
     return header.correlation_id, at

@@ -1,9 +1,9 @@
-"""What every generated message can do: be decoded, encoded, compared and shown.
+"""The base of all generated messages: decoding, encoding, comparison, and repr.
 
-The generated modules (`messages/`) hold plain classes with slots and, per version, flat functions
-that read and write them; versions with the same layout share a function. Here is the one place
-where those functions are called, so that every malformed input ends in `MalformedMessage` and
-every value that does not fit its field in `UnencodableValue`.
+The generated modules (`messages/`) contain classes with slots and, per version, functions that read
+and write them; versions with the same layout share a function. All these functions are called here,
+so that every malformed input raises `MalformedMessage` and every value that does not fit its field
+`UnencodableValue`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ from ottla.protocol.errors import MalformedMessage, TooManyItems, UnencodableVal
 from ottla.protocol.primitives import bounded, items_left
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
-Segment: TypeAlias = (
-    Any  # bytes-like, or a file range that the network layer sends; it has a length
-)
+Segment: TypeAlias = Any  # bytes-like, or a file range that the network layer sends; has a length
 
 Decoder: TypeAlias = Callable[[memoryview, int], tuple[Any, int]]
 Encoder: TypeAlias = Callable[[Any, bytearray], None]
@@ -59,7 +57,7 @@ def _equal(one: object, other: object) -> bool:
 
 
 def _shown(value: object) -> str:
-    """Long bytes by their size: a batch of a megabyte helps nobody in a log line."""
+    """Long bytes are shown by their size."""
     if isinstance(value, bytes | bytearray | memoryview) and len(value) > 64:
         return f"<{len(value)} bytes>"
     return repr(value)
@@ -76,7 +74,7 @@ class Message(Struct):
 
     @classmethod
     def decode(cls, data: Buffer, version: int, at: int = 0) -> Self:
-        """The message that fills `data` from `at` to its end."""
+        """The message that occupies `data` from `at` to its end."""
         message, end = cls.decode_prefix(data, version, at)
         if end != len(data):
             raise MalformedMessage(
@@ -88,7 +86,7 @@ class Message(Struct):
     def decode_bounded(
         cls, data: Buffer, version: int, at: int, items_max: int
     ) -> tuple[Self, int]:
-        """As `decode_prefix`; TooManyItems where all arrays together have more items."""
+        """As `decode_prefix`; TooManyItems if all arrays together have more items."""
         before = items_left.set(items_max)
         bounded.append(cls)
         try:
@@ -99,7 +97,7 @@ class Message(Struct):
 
     @classmethod
     def decode_prefix(cls, data: Buffer, version: int, at: int = 0) -> tuple[Self, int]:
-        """The message at `at`, and the position behind it. Records stay slices of `data`."""
+        """The message at `at`, and the position after it. Records are slices of `data`."""
         decoder = cls.DECODERS.get(version)
         if decoder is None:
             raise UnsupportedVersion(f"{cls.__name__} has no version {version}")
@@ -114,13 +112,13 @@ class Message(Struct):
 
     @classmethod
     def decode_prefixed(cls, data: Buffer) -> Self:
-        """Data records on disk carry their version in two bytes in front."""
+        """For data records on disk, which are preceded by their version in two bytes."""
         if len(data) < 2:
             raise MalformedMessage(f"{cls.__name__}: {len(data)} bytes, no room for a version")
         return cls.decode(data, int.from_bytes(data[:2], "big", signed=True), 2)
 
     def encode(self, version: int) -> bytes:
-        """The whole message in one piece."""
+        """The encoded message as one object."""
         out = bytearray()
         self.encode_segments(version, out)
         return bytes(out)
@@ -131,7 +129,7 @@ class Message(Struct):
         return bytes(out)
 
     def encode_segments(self, version: int, out: bytearray) -> list[Segment]:
-        """Append to `out`, which comes first in the list; records follow as they are, uncopied."""
+        """Append to `out`, the first segment of the list; records follow without being copied."""
         encoder = self.ENCODERS.get(version) or self._no_encoder(version)
         try:
             encoder(self, out)
@@ -147,7 +145,7 @@ class Message(Struct):
 
 
 class RecordsMessage(Message):
-    """A message with records inside, which are passed through as segments of their own."""
+    """A message with records, which are separate segments."""
 
     __slots__ = ()
 
@@ -176,7 +174,7 @@ def _reason(error: Exception) -> str:
 
 
 def refuse_field(name: str) -> NoReturn:
-    """A field is set that this version cannot carry, and that must not be dropped silently."""
+    """A field is set that this version does not have, and that must not be ignored."""
     raise UnsupportedVersion(f"{name} is set, but this version does not have it")
 
 

@@ -1,13 +1,13 @@
-"""The wire's basic types: how each is read from a frame and written to one.
+"""The basic types of the protocol: reading and writing.
 
-Promises  no length or count is believed before it is compared with the bytes that are left, so
-          nothing is allocated by a number that a peer chose; every violation is MalformedMessage.
+Promises  every length and count is checked against the remaining bytes before it is used, so no
+          number from a peer determines an allocation; violations raise MalformedMessage.
 Leaves    fixed-width fields to `struct`, whose `unpack_from` checks bounds itself.
 
-Readers take (data, at) and return (value, position behind it); generated code threads the position
-through. Writers append to a bytearray. "Compact" is the encoding of flexible versions: an unsigned
-varint of length + 1, where 0 is null. Functions are repeated with small differences on purpose:
-they run for every field of every request, and a call costs as much as the work inside.
+Readers take (data, at) and return (value, position after it); generated code passes the position
+on. Writers append to a bytearray. "Compact" is the encoding of flexible versions: an unsigned
+varint of length + 1, where 0 is null. Functions are intentionally duplicated with small
+differences: they run for every field of every request, and a call costs as much as its work.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def read_uvarint(data: memoryview, at: int) -> tuple[int, int]:
 
 
 def read_long_uvarint(data: memoryview, at: int, first: int) -> tuple[int, int]:
-    """The rest of a varint whose first byte said that there is more; at most 32 bits."""
+    """The rest of a varint with more than one byte; at most 32 bits."""
     second = data[at]
     if second < 128:
         return first & 0x7F | second << 7, at + 1
     third = data[at + 1]
-    if third < 128:  # up to two megabytes: longer batches are rare
+    if third < 128:  # up to two megabytes; longer batches are rare
         return first & 0x7F | (second & 0x7F) << 7 | third << 14, at + 2
     value = first & 0x7F
     for shift in (7, 14, 21, 28):
@@ -100,9 +100,9 @@ def read_string(data: memoryview, at: int) -> tuple[str, int]:
 
 
 def damaged_text(raw: bytes) -> str:
-    """As Kafka reads what is not UTF-8: with U+FFFD in its place, one for half a surrogate pair.
+    """Invalid UTF-8 as Kafka decodes it: with U+FFFD, one for half a surrogate pair.
 
-    Such text comes from clients whose names are in another encoding; no topic can have it.
+    Such text comes from clients with another encoding; no topic can have such a name.
     """
     text = _LONE_SURROGATE.sub(b"\xef\xbf\xbd", raw).decode("utf-8", "replace")
     if len(text.encode()) > STRING_BYTES_MAX:
@@ -163,7 +163,7 @@ def write_compact_string(value: str, out: bytearray) -> None:
 
 
 def long_string_size(size: int) -> bytes:
-    """Strings keep the limit of the two bytes that their length had once: Kafka refuses more."""
+    """Strings keep the limit of their former 16-bit length: Kafka rejects longer ones."""
     if size > STRING_BYTES_MAX + 1:
         raise UnencodableValue(f"a string of {size - 1} bytes; {STRING_BYTES_MAX} are the most")
     return uvarint(size)
@@ -200,7 +200,7 @@ def read_compact_nullable_bytes(data: memoryview, at: int) -> tuple[bytes | None
 
 
 def read_view(data: memoryview, at: int) -> tuple[memoryview | None, int]:
-    """Bytes as a slice of the frame: record batches are never copied."""
+    """Bytes as a slice of the frame: record batches are not copied."""
     (size,) = _read_int32(data, at)
     at += 4
     if size == -1:
@@ -252,25 +252,26 @@ def write_compact_nullable_bytes(value: bytes | None, out: bytearray) -> None:
 
 # --- arrays ---------------------------------------------------------------------------------
 
-# How many items all arrays of the message that is being read may have together, tagged fields
-# counted too. An item of two bytes may become an object of a hundred, so a large frame needs a
-# bound: `Message.decode_bounded` sets one, which is that of its thread alone.
+# The limit on the items of all arrays of the message that is being decoded, including tagged
+# fields. An item of two bytes may become an object of a hundred, so large frames need a limit:
+# `Message.decode_bounded` sets one, for its own thread.
 items_left: ContextVar[int] = ContextVar("items_left")
-# Messages that are read with a bound now: asked first, since there is none nearly always.
+# The number of messages being decoded with a limit: checked first, because it is nearly always 0.
 bounded: list[type] = []
 
 
 def spend_items(count: int, at: int) -> None:
     left = items_left.get(None)
     if left is None:
-        return  # another thread has the bound
+        return  # the limit belongs to another thread
     if count > left:
         raise TooManyItems(f"{count} more items at byte {at} than one message may have")
     items_left.set(left - count)
 
 
 def read_count(data: memoryview, at: int, item_bytes: int) -> tuple[int, int]:
-    """How many items an array has, each at least `item_bytes` long; they must fit what is left."""
+    """The number of items of an array, each at least `item_bytes` long; they must fit in the
+    rest."""
     (count,) = _read_int32(data, at)
     at += 4
     if count < 0:
@@ -320,7 +321,7 @@ NUMBER_FORMATS_MAX = 256
 
 
 def numbers_format(code: str, count: int) -> Struct:
-    """The `struct` for `count` numbers; the short ones, which are nearly all, are kept."""
+    """The `struct` for `count` numbers; short ones are cached."""
     known = _NUMBERS.get((code, count))
     if known is None:
         known = Struct(f">{count}{code}")
@@ -374,7 +375,7 @@ def read_uuids(data: memoryview, at: int, count: int) -> tuple[list[bytes], int]
 
 
 def read_tag_count(data: memoryview, at: int) -> tuple[int, int]:
-    """How many tagged fields follow; each takes at least two bytes."""
+    """The number of tagged fields that follow; each takes at least two bytes."""
     count, at = read_uvarint(data, at)
     if count * 2 > len(data) - at:
         refuse_length("tagged fields", count, data, at)
@@ -384,7 +385,7 @@ def read_tag_count(data: memoryview, at: int) -> tuple[int, int]:
 
 
 def read_tag(data: memoryview, at: int) -> tuple[int, int, int]:
-    """(tag, where its value ends, where its value begins)."""
+    """(tag, end of its value, start of its value)."""
     tag, at = read_uvarint(data, at)
     size, at = read_uvarint(data, at)
     end = at + size
@@ -394,7 +395,7 @@ def read_tag(data: memoryview, at: int) -> tuple[int, int, int]:
 
 
 def skip_tags(data: memoryview, at: int, count_max: int | None = None) -> int:
-    """Behind a section of tagged fields, none of which this version knows."""
+    """The position after a section of tagged fields, all unknown to this version."""
     count, at = read_tag_count(data, at)
     if count_max is not None and count > count_max:
         raise TooManyItems(f"{count} tagged fields at byte {at}, at most {count_max} are allowed")

@@ -1,4 +1,4 @@
-"""What a query does about records that are gone: the option `failOnDataLoss`."""
+"""Handling of deleted records: the option `failOnDataLoss`."""
 
 from __future__ import annotations
 

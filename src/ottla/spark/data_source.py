@@ -1,4 +1,4 @@
-"""What `pyspark_ottla.DefaultSource` calls: schema, readers and writers, made from the options.
+"""Called by `pyspark_ottla.DefaultSource`: schema, readers and writers, created from the options.
 
 Promises  InvalidOption, SourceError or SinkError says what is wrong and what to do, before a task
           starts. Modules are imported when they are needed: Spark calls each function in a new

@@ -1,13 +1,13 @@
-"""What Spark's process model forces on a Python data source. All such workarounds are in this file.
+"""Workarounds for Spark's process model. All of them are in this module.
 
-Spark runs a data source in several Python processes, and tells it little about them:
+Spark runs a data source in several Python processes, with little information about them:
 
 planning      `load()`, `DataSource.reader` and `DataSource.writer` run in short-lived processes of
-              the driver, each started with `python -m <module of pyspark.sql.worker>`. Their
-              results are pickled. Only the name of that module tells what is being planned.
+the driver, each started with `python -m <module of pyspark.sql.worker>`. Their results are pickled.
+Only the name of that module shows what is being planned.
 stream        A streaming query has one process on the driver that lives as long as the query. It
-              creates a new stream writer for every micro-batch, so whatever must outlive a batch
-              is kept in a global of the process.
+creates a new stream writer for every micro-batch, so state that must outlive a batch is stored in a
+global variable of the process.
 tasks         Executors unpickle the reader or writer, and reuse their processes for many tasks.
 """
 
@@ -134,5 +134,5 @@ def freeze_imported_modules() -> None:
     if _is_frozen or TaskContext.get() is None:
         return
     _is_frozen = True
-    gc.collect()  # what is garbage now must not be kept with the rest
+    gc.collect()  # garbage must not be frozen
     gc.freeze()

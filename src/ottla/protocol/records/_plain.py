@@ -1,8 +1,8 @@
-"""The record loops in plain Python, under the names that `_native.pyx` has.
+"""The record loops in Python, with the same functions as `_native.pyx`.
 
 Owns      nothing: the loops are in `_plain_reading`, `_plain_writing`, `_plain_columns` and
           `_plain_partitions`.
-Promises  every function of the compiled module is here, with the same results and faults.
+Promises  every function of the compiled module, with the same results and faults.
 """
 
 from ottla.protocol.records._plain_columns import columns, encode_columns

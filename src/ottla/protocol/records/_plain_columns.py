@@ -1,8 +1,8 @@
-"""Columns of records in plain Python: what runs where the compiled loops could not be built.
+"""Columns of records in Python, used if the compiled loops could not be built.
 
-Owns      columns out of records, and records out of columns.
+Owns      columns from records, and records from columns.
 Promises  the same bytes as `_native.pyx`, function by function.
-Leaves    Arrow's own objects to `arrow.py`; callers use `native.py`.
+Leaves    Arrow objects to `arrow.py`; callers use `native.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ottla.protocol.records.column_layout import (
 
 
 def columns(segments: Iterable[RecordSegment], with_headers: bool) -> FilledColumns:
-    """The records of all segments, one column each for offset, timestamp, key, value, headers."""
+    """The records of all segments, with columns for offset, timestamp, key, value, headers."""
     parts = list(segments)
     _check_sizes(parts)
     offsets, timestamps = array("q"), array("q")
@@ -67,7 +67,7 @@ def _check_sizes(parts: list[RecordSegment]) -> None:
 
 
 class _Strings:
-    """A column of byte strings while it is filled."""
+    """A column of byte strings under construction."""
 
     def __init__(self) -> None:
         self.data = bytearray()
@@ -121,8 +121,8 @@ def encode_columns(
 ) -> tuple[bytearray, int, int]:
     """The body of a batch from rows `first` on: as many as fit into `bytes_max`, at least one.
 
-    Before it `reserve` bytes stay free. Also returns the row after the last one, and the largest
-    timestamp. Offsets count from 0.
+    `reserve` bytes before it stay free. Also returns the row after the last one, and the largest
+    timestamp. Offsets start at 0.
     """
     if first < 0 or end_row < first or reserve < 0:
         raise ValueError(f"rows {first} to {end_row}")
@@ -174,7 +174,7 @@ def _check_column(column: StringColumn | ListColumn) -> None:
 
 
 def _range_at(column: StringColumn | ListColumn, row: int, size: int) -> tuple[int, int] | None:
-    """(start, end) of a row in what the column's offsets count, or None for null."""
+    """(start, end) of a row according to the column's offsets, or None for null."""
     bit = column.shift + row
     if column.valid is not None:
         valid = memoryview(column.valid).cast("B")

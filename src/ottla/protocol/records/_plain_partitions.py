@@ -1,8 +1,8 @@
-"""Which partition a key belongs to, in plain Python: where the compiled loops could not be built.
+"""The partition of a key, in Python, used if the compiled loops could not be built.
 
-Owns      the hash of keys that Kafka's own producer has, and grouping rows by partition.
+Owns      the key hash of Kafka's producer, and grouping rows by partition.
 Promises  the same results as `_native.pyx`, function by function.
-Leaves    what to do with rows without a key to the caller.
+Leaves    rows without a key to the caller.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FACTOR = 0x5BD1E995
 
 
 def murmur2(key: bytes) -> int:
-    """The hash on 32 bits, unsigned."""
+    """The 32-bit hash, unsigned."""
     found = SEED ^ len(key)
     whole = len(key) & ~3
     for at in range(0, whole, 4):
@@ -34,7 +34,7 @@ def murmur2(key: bytes) -> int:
 
 
 def key_partitions(keys: StringColumn, partitions: int, without_key: int) -> bytearray:
-    """The partition of each row (int32) by its key; `without_key` for those that have none."""
+    """The partition of each row (int32) by its key; `without_key` for rows without one."""
     if partitions <= 0:
         raise ValueError(f"{partitions} partitions")
     _check_column(keys)
@@ -47,7 +47,7 @@ def key_partitions(keys: StringColumn, partitions: int, without_key: int) -> byt
 
 
 def group_rows(groups: Buffer, count: int) -> tuple[bytearray, list[int]]:
-    """Row numbers (int32) group by group, in order within each, and where each group ends."""
+    """Row numbers (int32) by group, in order within each, and the end of each group."""
     group_of = memoryview(groups).cast("B").cast("i")
     if count < 0:
         raise ValueError(f"{len(group_of)} rows in {count} groups")

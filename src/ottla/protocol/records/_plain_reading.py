@@ -1,7 +1,7 @@
-"""Reading records in plain Python: what runs where the compiled loops could not be built.
+"""Reading records in Python, used if the compiled loops could not be built.
 
 Owns      the layout of a record inside a batch (magic 2): walking, decoding, indexing.
-Promises  the same results and the same faults as `_native.pyx`, function by function.
+Promises  the same results and faults as `_native.pyx`, function by function.
 Leaves    headers, checksums and compression to their own modules; callers use `native.py`.
 """
 
@@ -15,7 +15,8 @@ from ottla.protocol.records.faults import Fault, invalid_record
 from ottla.protocol.records.record import Header, Record
 
 INT32_MAX = 2**31 - 1
-RECORD_BYTES_MIN = 7  # length, attributes, two deltas, no key, no value, no headers: a byte each
+# length, attributes, two deltas, null key, null value, no headers: one byte each
+RECORD_BYTES_MIN = 7
 
 # (record start, record end, timestamp delta, offset delta, key start, key length, value start,
 #  value length, headers start, header count); a length of -1 is null, starts are in the body
@@ -31,10 +32,11 @@ def walk(
     check_offsets: bool,
     require_keys: bool,
 ) -> tuple[int, int]:
-    """Check the structure of all records in data[start:end]; the least and largest timestamp.
+    """Check the structure of all records in data[start:end]; returns the smallest and largest
+    timestamp.
 
-    With `check_offsets` their offsets must rise by one from the batch's first, with `require_keys`
-    each must have a key. Records without timestamp (-1) do not count for the least.
+    With `check_offsets` their offsets must increase by one from 0, with `require_keys` each must
+    have a key. Records without a timestamp (-1) are not included in the smallest.
     """
     least = most = NO_TIMESTAMP
     body = part_of(data, start, end)
@@ -51,7 +53,7 @@ def walk(
 
 
 def skip(data: Buffer, start: int, end: int, first: int, count: int) -> int:
-    """Where the record after the next `count` begins; they are checked on the way."""
+    """The position after the next `count` records, which are checked."""
     position = 0
     for fields in iterate_fields(part_of(data, start, end), 0, first, count, is_last=False):
         position = fields[1]
@@ -68,7 +70,7 @@ def decode(
     base_timestamp: int,
     append_time: int | None,
 ) -> tuple[list[Record], int]:
-    """`count` records from `position` on, the first with number `first`, and where they end."""
+    """`count` records from `position` on, the first with number `first`, and their end."""
     if not 0 <= position <= len(body):
         raise ValueError(f"byte {position} of {len(body)}")
     records = []
@@ -102,10 +104,9 @@ def index(
     numbers: memoryview,
     places: memoryview,
 ) -> int:
-    """Fill arrays, column after column: int64 offsets and timestamps into `numbers`, and into
+    """Fill arrays, column by column: int64 offsets and timestamps into `numbers`, and into
     `places`, as int32: record starts, record ends, key starts, key lengths, value starts, value
-    lengths, header starts, header counts. Returns where they end.
-    """
+    lengths, header starts, header counts. Returns the end position."""
     body = part_of(data, start, end)
     if not 0 <= count <= len(body) // RECORD_BYTES_MIN:
         raise invalid_record(Fault.COUNT, first, 0)
@@ -127,7 +128,7 @@ def index(
 
 
 def slices(data: Buffer, starts: Buffer, sizes: Buffer) -> list[bytes | None]:
-    """The bytes at these places (int32 arrays); None for a size of -1."""
+    """The bytes at these positions (int32 arrays); None for a size of -1."""
     at, length = memoryview(starts).cast("B").cast("i"), memoryview(sizes).cast("B").cast("i")
     if len(at) != len(length):
         raise ValueError("starts and sizes differ in number")
@@ -152,7 +153,7 @@ def part_of(data: Buffer, start: int, end: int) -> bytes:
 def iterate_fields(
     body: bytes, position: int, first: int, count: int, is_last: bool = True
 ) -> Iterator[Fields]:
-    """Where the parts of each record are. With `is_last`, the body must end where they do."""
+    """The positions of the fields of each record. With `is_last`, the body must end after them."""
     end = len(body)
     if not 0 <= count <= (end - position) // RECORD_BYTES_MIN:
         raise invalid_record(Fault.COUNT, first, position)
@@ -170,7 +171,7 @@ def read_fields(body: bytes, start: int, body_end: int, number: int) -> Fields:
     if not 0 < length <= body_end - position:
         raise invalid_record(Fault.LENGTH, number, start)
     end = position + length
-    # The attributes of a record (one byte) mean nothing yet.
+    # The attributes of a record (one byte) are unused.
     timestamp, position = read_varlong(body, position + 1, end, number)
     offset, position = read_varint(body, position, end, number)
     key_at, key_size = read_field(body, position, end, number)
@@ -218,6 +219,6 @@ def header_slices(body: bytes, position: int, count: int) -> Sequence[tuple[byte
 
 
 def decode_headers(body: bytes, position: int, count: int) -> tuple[Header, ...]:
-    """The same with keys as text. Those that are not UTF-8 are mended, as in Java."""
+    """The same with keys as text. Invalid UTF-8 is replaced, as in Java."""
     headers = header_slices(body, position, count)
     return tuple((key.decode("utf-8", "replace"), value) for key, value in headers)

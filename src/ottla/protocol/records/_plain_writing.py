@@ -1,8 +1,8 @@
-"""Writing records in plain Python: what runs where the compiled loops could not be built.
+"""Writing records in Python, used if the compiled loops could not be built.
 
-Owns      the body of a batch, made from records or from a choice of another batch's records.
+Owns      the body of a batch, from records or from a selection of another batch's records.
 Promises  the same bytes as `_native.pyx`, function by function.
-Leaves    the batch around it to `building.py`; callers use `native.py`.
+Leaves    the batch header to `building.py`; callers use `native.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from ottla.protocol.records.record import Record
 
 
 def encode(records: Iterable[Record], base_offset: int, base_timestamp: int) -> bytearray:
-    """The body of a batch: records in order, their offsets and times relative to the batch's."""
+    """The body of a batch: records in order, with offsets and timestamps relative to the
+    batch's."""
     body = bytearray()
     last = base_offset - 1
     for offset, timestamp, key, value, headers in records:
@@ -32,8 +33,8 @@ def encode(records: Iterable[Record], base_offset: int, base_timestamp: int) -> 
 def select(
     data: Buffer, start: int, end: int, count: int, keep: Buffer, timestamp_shift: int
 ) -> bytearray:
-    """The records whose byte in `keep` is not 0, as they are; `timestamp_shift` is added to
-    their relative times, for a batch whose base timestamp changes by as much the other way."""
+    """The records whose byte in `keep` is not 0, unchanged; `timestamp_shift` is added to their
+    relative timestamps, for a batch whose base timestamp changes accordingly."""
     if len(keep) != count:
         raise ValueError(f"{len(keep)} decisions on {count} records")
     body, chosen = part_of(data, start, end), bytearray()

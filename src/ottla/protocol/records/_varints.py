@@ -1,7 +1,7 @@
-"""Zig-zag numbers of variable length, as records use them, in plain Python.
+"""Zig-zag varints, as records use them, in Python.
 
-Owns      reading them within bounds and writing them.
-Promises  no number is longer than its type allows, and none reads past the end it was given.
+Owns      reading and writing them within bounds.
+Promises  no number is longer than its type allows, and no read passes the given end.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _INT64_WIDTH, _INT64_LAST_BYTE_MAX = 10, 0x01
 
 
 def read_varint(body: bytes, position: int, end: int, number: int) -> tuple[int, int]:
-    """An int32 and where it ends; `number` is the record that is read, for the error."""
-    if position < end and (raw := body[position]) < 0x80:  # nearly always
+    """An int32 and its end; `number` is the record that is being read, for errors."""
+    if position < end and (raw := body[position]) < 0x80:  # the common case
         return (raw >> 1) ^ -(raw & 1), position + 1
     return _read_long(body, position, end, number, _INT32_WIDTH, _INT32_LAST_BYTE_MAX)
 
 
 def read_varlong(body: bytes, position: int, end: int, number: int) -> tuple[int, int]:
-    """An int64 and where it ends."""
+    """An int64 and its end."""
     if position < end and (raw := body[position]) < 0x80:
         return (raw >> 1) ^ -(raw & 1), position + 1
     return _read_long(body, position, end, number, _INT64_WIDTH, _INT64_LAST_BYTE_MAX)
@@ -54,7 +54,7 @@ def write_varint(output: bytearray, number: int) -> None:
 
 
 def wrap_int64(number: int) -> int:
-    """What 64-bit arithmetic makes of a sum that leaves its range: the same as in Java."""
+    """The result of 64-bit arithmetic on overflow, as in Java."""
     if -_INT64_SIGN <= number < _INT64_SIGN:
         return number
     return (number + _INT64_SIGN) % _INT64_SPAN - _INT64_SIGN

@@ -1,10 +1,10 @@
-"""Records out of batches as Arrow tables: what Spark and the pipelines read.
+"""Record batches to Arrow tables, for Spark.
 
-Owns      the schema of records in Arrow, and which batches of a fetch answer form one table.
-Promises  every key, value and header is copied once, out of the batch; a fetch answer becomes few
-          large tables, whatever the size of its batches; memory is bounded by rows and bytes.
-Leaves    the loops to `native.py`, the way back to `arrow_building.py`, and to the caller which
-          batches are wanted: aborted transactions, for one.
+Owns      the Arrow schema of records, and which batches of a fetch response form one table.
+Promises  every key, value and header is copied once; a fetch response becomes few large tables,
+          whatever the size of its batches; memory is bounded by rows and bytes.
+Leaves    the loops to `native.py`, the opposite direction to `arrow_building.py`, and the selection
+          of batches (such as of aborted transactions) to the caller.
 
 Needs pyarrow, the extra `arrow`.
 """
@@ -29,7 +29,7 @@ from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX
 from ottla.protocol.records.reading import append_time_of, open_body
 
 # Tables of this size stay in the processor's cache while they are filled, and their memory is
-# used again: larger ones are up to twice as slow.
+# reused: larger ones are up to twice as slow.
 ROWS_MAX = 65_536
 BYTES_MAX = 2 * 1024 * 1024
 
@@ -62,10 +62,11 @@ def read_arrow(
     decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX,
     bytes_max: int = BYTES_MAX,
 ) -> Iterator[pa.RecordBatch]:
-    """The records in a row of batches, as a fetch answers them: one cut off at the end is ignored.
+    """The records of consecutive batches, as in a fetch response; an incomplete last batch is
+    ignored.
 
-    Only offsets from `from_offset` up to `end_offset` (not included), of batches that are wanted.
-    A table has at most ROWS_MAX rows and, unless a single batch is larger, `bytes_max` bytes.
+    Only offsets from `from_offset` up to `end_offset` (exclusive), of selected batches. A table has
+    at most ROWS_MAX rows and, unless a single batch is larger, `bytes_max` bytes.
     """
     pending = _Pending(with_headers, bytes_max)
     for position, header in iterate_headers(data):
@@ -90,7 +91,7 @@ def read_arrow(
 def segments_of(
     header: BatchHeader, body: Buffer, from_offset: int, end_offset: int
 ) -> Iterator[RecordSegment]:
-    """The records of one batch in parts of at most ROWS_MAX."""
+    """The records of one batch in segments of at most ROWS_MAX."""
     first, position, count = 0, 0, header.records_count
     while True:
         rows = min(ROWS_MAX, count - first)
@@ -106,7 +107,7 @@ def segments_of(
 
 
 class _Pending:
-    """Segments that will be one table."""
+    """Segments of the next table."""
 
     def __init__(self, with_headers: bool, bytes_max: int) -> None:
         self.with_headers = with_headers
@@ -166,7 +167,7 @@ def header_array(headers: FilledHeaders, rows: int) -> pa.Array:
 
 
 def text_array(keys: pa.Array) -> pa.Array:
-    """Header keys as text. Those that are not UTF-8 are mended: Arrow trusts what it is given."""
+    """Header keys as text. Invalid UTF-8 is replaced: Arrow does not validate it."""
     try:
         return keys.cast(pa.string())
     except pa.ArrowInvalid:

@@ -1,8 +1,8 @@
-"""Record batches out of Arrow tables: what Spark and the pipelines write.
+"""Arrow tables to record batches, for Spark.
 
 Owns      reading the columns `key`, `value`, `headers` and `timestamp` of a table.
-Promises  strings and bytes pass without a copy in between, large or not, sliced or whole.
-Leaves    cutting rows into batches to `column_building.py`.
+Promises  strings and bytes are not copied in between, large or not, sliced or whole.
+Leaves    splitting rows into batches to `column_building.py`.
 
 Needs pyarrow, the extra `arrow`.
 """
@@ -29,12 +29,12 @@ INT64_BYTES = 8
 def build_arrow_batches(
     table: pa.RecordBatch, settings: ColumnBatchSettings, *, now_ms: int
 ) -> Iterator[ColumnBatch]:
-    """Batches with all rows of the table, in order; `now_ms` is for rows without timestamp."""
+    """Batches with all rows of the table, in order; `now_ms` is for rows without a timestamp."""
     yield from build_column_batches(rows_of(table, now_ms), settings)
 
 
 def rows_of(table: pa.RecordBatch, now_ms: int) -> RowColumns:
-    """The columns by name; each may be missing. Other columns are none of our business."""
+    """The columns by name; each is optional. Other columns are ignored."""
 
     def column(name: str) -> pa.Array | None:
         return table.column(name) if name in table.schema.names else None
@@ -97,5 +97,5 @@ def header_columns(lists: pa.Array) -> HeaderColumns:
 
 
 def _ends_or_zero(ends: pa.Buffer | None) -> Buffer:
-    """Arrow may leave out the offsets of an array without rows."""
+    """Arrow may omit the offsets of an array without rows."""
     return ends if ends is not None and ends.size else bytes(INT64_BYTES)

@@ -1,9 +1,9 @@
 """The 61-byte header of a record batch: reading, checking and stamping it in place.
 
 Owns      the layout of a batch (magic 2) and the meaning of its attribute bits.
-Promises  a header is read without touching the records; stamping changes no byte that the
-          checksum covers, except where timestamps or attributes are rewritten on purpose.
-Leaves    what is inside the records to `reading.py` and `building.py`.
+Promises  a header is read without accessing the records; stamping changes no byte that the checksum
+          covers, except where timestamps or attributes are rewritten.
+Leaves    the records to `reading.py` and `building.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ottla.protocol.errors import InvalidBatch
 Buffer = bytes | bytearray | memoryview
 
 HEADER_BYTES = 61
-LENGTH_PREFIX_BYTES = 12  # base offset and batch length, which `batch_length` does not count
+LENGTH_PREFIX_BYTES = 12  # base offset and batch length, not included in `batch_length`
 MAGIC = 2
 MAGIC_POSITION = 16
 CRC_POSITION = 17
@@ -35,7 +35,7 @@ TIMESTAMP_TYPE_BIT = 0x08
 TRANSACTIONAL_BIT = 0x10
 CONTROL_BIT = 0x20
 DELETE_HORIZON_BIT = 0x40
-KNOWN_ATTRIBUTES = 0x7F  # what has a meaning; other bits are lost where a broker writes them anew
+KNOWN_ATTRIBUTES = 0x7F  # defined bits; others are lost when a broker rewrites the batch
 
 _HEADER = Struct(">qiiBIhiqqqhii")
 _PLACE = Struct(">qii")  # base offset, batch length, leader epoch
@@ -43,20 +43,20 @@ _OFFSET = Struct(">q")
 _EPOCH = Struct(">i")
 _CRC = Struct(">I")
 _ATTRIBUTES = Struct(">h")
-_new = tuple.__new__  # for a header of values that are known to be as many: half of `_make`
+_new = tuple.__new__  # faster than `_make`, which checks the number of values
 
 
 class BatchHeader(NamedTuple):
     """The fixed fields of one batch, in wire order."""
 
     base_offset: int
-    batch_length: int  # counts from the leader epoch on
+    batch_length: int  # from the leader epoch on
     partition_leader_epoch: int
     magic: int
     crc: int
     attributes: int
     last_offset_delta: int
-    base_timestamp: int  # the delete horizon instead, where that attribute bit is set
+    base_timestamp: int  # the delete horizon, if that attribute bit is set
     max_timestamp: int
     producer_id: int
     producer_epoch: int
@@ -65,7 +65,7 @@ class BatchHeader(NamedTuple):
 
     @property
     def size_bytes(self) -> int:
-        """The whole batch, header included."""
+        """The whole batch, with its header."""
         return LENGTH_PREFIX_BYTES + self.batch_length
 
     @property
@@ -98,7 +98,7 @@ class BatchHeader(NamedTuple):
 
     @property
     def delete_horizon_ms(self) -> int | None:
-        """From when on tombstones and markers in this batch may be removed by compaction."""
+        """The time from which compaction may remove tombstones and markers of this batch."""
         return self.base_timestamp if self.attributes & DELETE_HORIZON_BIT else None
 
     @property
@@ -110,7 +110,7 @@ class BatchHeader(NamedTuple):
 
 
 def read_header(data: Buffer, position: int = 0) -> BatchHeader:
-    """The header at `position`; InvalidBatch when it is not all there. Checks nothing else."""
+    """The header at `position`; InvalidBatch if it is incomplete. Checks nothing else."""
     if len(data) - position < HEADER_BYTES:
         raise InvalidBatch(
             ErrorCode.CORRUPT_MESSAGE,
@@ -120,9 +120,9 @@ def read_header(data: Buffer, position: int = 0) -> BatchHeader:
 
 
 def iterate_headers(data: Buffer, position: int = 0) -> Iterator[tuple[int, BatchHeader]]:
-    """(position, header) of every whole batch; stops before a batch that is cut off at the end.
+    """(position, header) of every complete batch; stops before an incomplete one at the end.
 
-    Raises InvalidBatch for a length that no batch can have or another magic than 2.
+    InvalidBatch for an impossible length or another magic than 2.
     """
     end = len(data)
     while end - position >= HEADER_BYTES:
@@ -135,7 +135,7 @@ def iterate_headers(data: Buffer, position: int = 0) -> Iterator[tuple[int, Batc
 
 
 def check_structure(header: BatchHeader, position: int = 0) -> int:
-    """The size of the batch, once magic and length are plausible."""
+    """The size of the batch, if magic and length are plausible."""
     if header.magic != MAGIC:
         raise InvalidBatch(
             ErrorCode.CORRUPT_MESSAGE, f"batch at {position}: magic {header.magic}, not {MAGIC}"
@@ -150,7 +150,7 @@ def check_structure(header: BatchHeader, position: int = 0) -> int:
 
 
 def checksum(data: Buffer, position: int, size: int) -> int:
-    """CRC-32C over what the header's checksum covers, without copying."""
+    """CRC-32C over the bytes that the header's checksum covers, without copying."""
     with memoryview(data) as view:
         return int(crc32c(view[position + CHECKED_FROM : position + size]))
 
@@ -162,7 +162,7 @@ def has_valid_checksum(data: Buffer, position: int, header: BatchHeader) -> bool
 def stamp_offset_and_epoch(
     data: bytearray | memoryview, position: int, base_offset: int, leader_epoch: int
 ) -> None:
-    """Give the batch its place in the log. The checksum does not cover these two."""
+    """Set base offset and leader epoch, which the checksum does not cover."""
     _OFFSET.pack_into(data, position, base_offset)
     _EPOCH.pack_into(data, position + LENGTH_PREFIX_BYTES, leader_epoch)
 
@@ -170,7 +170,7 @@ def stamp_offset_and_epoch(
 def place(
     data: bytearray | memoryview, header: BatchHeader, base_offset: int, leader_epoch: int
 ) -> BatchHeader:
-    """As `stamp_offset_and_epoch`, for the one batch in `data`; its header from now on."""
+    """As `stamp_offset_and_epoch`, for the only batch in `data`; returns its new header."""
     _PLACE.pack_into(data, 0, base_offset, header.batch_length, leader_epoch)
     return _new(BatchHeader, (base_offset, header.batch_length, leader_epoch, *header[3:]))
 
@@ -178,9 +178,9 @@ def place(
 def stamp_log_append_time(
     data: bytearray | memoryview, position: int, header: BatchHeader, now_ms: int
 ) -> None:
-    """Mark the batch as LogAppendTime at `now_ms` and renew its checksum.
+    """Mark the batch as LogAppendTime at `now_ms` and update its checksum.
 
-    Only the maximum changes: readers take it as the time of every record of such a batch.
+    Only the maximum changes: readers use it as the timestamp of every record of such a batch.
     """
     attributes = header.attributes & KNOWN_ATTRIBUTES | TIMESTAMP_TYPE_BIT
     _ATTRIBUTES.pack_into(data, position + 21, attributes)
@@ -191,7 +191,7 @@ def stamp_log_append_time(
 def stamp_max_timestamp(
     data: bytearray | memoryview, position: int, header: BatchHeader, max_timestamp: int
 ) -> None:
-    """Correct the largest timestamp, where a producer's own was not that of its records."""
+    """Correct the largest timestamp, if the producer's was wrong."""
     _OFFSET.pack_into(data, position + 35, max_timestamp)
     stamp_checksum(data, position, header.size_bytes)
 

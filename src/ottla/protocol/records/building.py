@@ -1,8 +1,8 @@
-"""Building record batches: what our own clients send and the broker itself writes.
+"""Building record batches, for our own clients and the broker itself.
 
-Owns      turning records into one batch, header, compression and checksum included.
-Promises  what it builds is what Kafka's own builder would: relative times count from the first
-          record's, or from the delete horizon where there is one.
+Owns      one batch from records, with header, compression and checksum.
+Promises  the same result as Kafka's builder: relative timestamps are based on the first record's,
+          or on the delete horizon if there is one.
 Leaves    control records to `control.py`, columns of records to `column_building.py`.
 """
 
@@ -50,9 +50,10 @@ def build_batch(
     last_offset_delta: int | None = None,
     delete_horizon_ms: int | None = None,
 ) -> bytearray:
-    """One batch with these records, whose offsets must rise from `base_offset` on.
+    """One batch with these records, whose offsets must increase from `base_offset` on.
 
-    `last_offset_delta` lets compaction keep the range that a batch had before records left it.
+    With `last_offset_delta`, compaction keeps the offset range of a batch whose last records were
+    removed.
     """
     rows = list(records)
     base_timestamp = _base_timestamp(rows, delete_horizon_ms)
@@ -62,7 +63,7 @@ def build_batch(
         last_offset_delta = rows[-1].offset - base_offset if rows else 0
     header = BatchHeader(
         base_offset=base_offset,
-        batch_length=0,  # finished below, with the checksum
+        batch_length=0,  # set below, with the checksum
         partition_leader_epoch=leader_epoch,
         magic=MAGIC,
         crc=0,
@@ -85,8 +86,8 @@ def build_batch(
 
 
 def build_emptied_batch(header: BatchHeader) -> bytearray:
-    """What compaction leaves of a batch without records while its producer still needs it:
-    the same offsets, times and sequences, and no records."""
+    """A batch without records that compaction keeps while its producer needs it: with the same
+    offsets, timestamps and sequences."""
     return assemble(
         header._replace(
             attributes=header.attributes & (TIMESTAMP_TYPE_BIT | TRANSACTIONAL_BIT | CONTROL_BIT),
@@ -98,7 +99,8 @@ def build_emptied_batch(header: BatchHeader) -> bytearray:
 
 
 def assemble(header: BatchHeader, body: Buffer, level: int | None = None) -> bytearray:
-    """Header and records as one batch: compressed as the header says, length and checksum set."""
+    """Header and records as one batch: compressed according to the header, with length and
+    checksum."""
     if header.codec != Codec.NONE:
         body = compress(header.codec, body, level)
     batch = bytearray(HEADER_BYTES)
@@ -108,7 +110,7 @@ def assemble(header: BatchHeader, body: Buffer, level: int | None = None) -> byt
 
 
 def seal(batch: bytearray, header: BatchHeader) -> None:
-    """Write the header where room was left for it, with the batch's length and checksum."""
+    """Write the header into its reserved space, with length and checksum."""
     length = len(batch) - LENGTH_PREFIX_BYTES
     batch[:HEADER_BYTES] = encode_header(header._replace(batch_length=length))
     stamp_checksum(batch, 0, len(batch))

@@ -1,15 +1,15 @@
-"""What a batch must satisfy before a producer's bytes are stored: the rules of Kafka 4.3.
+"""Validation of produced batches: the rules of Kafka 4.3.
 
-Owns      every check of a produced batch that needs no state, in Kafka's order, with its codes.
-Promises  the header and checksum always hold; an uncompressed body is walked record by record; a
-          compressed one is opened only for compacted topics, whose records need keys.
+Owns      all stateless checks of a produced batch, in Kafka's order, with its error codes.
+Promises  header and checksum are always checked; the records of an uncompressed batch are walked; a
+          compressed batch is decompressed only for compacted topics, whose records need keys.
 Leaves    sequences and epochs to the producer state, permissions to the handlers, stamping of
-          offsets and times to the log.
+          offsets and timestamps to the log.
 
 Stricter than Kafka: bytes after the batch, a delete horizon or LogAppendTime set by a producer,
-offsets that do not rise by one, a transactional batch without producer id, and lz4 with linked
-blocks (which no Java consumer can read) are refused. More lenient, because compressed bodies stay
-closed: their count and times are believed as far as the header is consistent.
+offsets that do not increase by one, a transactional batch without producer id, and lz4 with linked
+blocks (which no Java consumer can read) are rejected. More lenient, because compressed batches are
+not decompressed: their count and timestamps are accepted if the header is consistent.
 """
 
 from __future__ import annotations
@@ -42,18 +42,19 @@ PRODUCE_VERSION_OF_ZSTD = 7
 INT64_MAX = 2**63 - 1
 _LEGACY_MAGICS = (0, 1)
 _LEGACY_LENGTH_MIN = 14
-# More than clients batch. So many at most are looked at one by one to name the wrong ones, as a
-# small batch may open to very many.
+# More than clients batch. The limit on records inspected individually to report invalid ones: a
+# small batch may decompress to very many.
 LOOKED_AT_RECORDS_MAX = 10_000
-# A named record takes 60 to 100 bytes of the answer, while a compressed one may have taken a single
-# byte of the request: so many are named of any batch, and more only as its bytes came.
+# A reported record takes 60 to 100 bytes of the response, while a compressed one may have taken a
+# single byte of the request: this many are reported for any batch, and more only in proportion to
+# its size.
 NAMED_RECORDS_MIN = 100
 BYTES_PER_NAMED_RECORD = 16
 
 
 @dataclass(frozen=True, slots=True)
 class ProduceRules:
-    """The settings of a topic that decide what may be appended to it."""
+    """The topic settings that determine what may be appended."""
 
     message_bytes_max: int = 1_048_588
     is_compacted: bool = False
@@ -64,8 +65,8 @@ class ProduceRules:
 
 
 class CheckedBatch(NamedTuple):
-    """A batch that may be stored. Where `max_timestamp` is not the header's, the header's is wrong
-    and the log stamps this one instead, as Kafka does."""
+    """A valid batch. If `max_timestamp` differs from the header's, the header is wrong and the
+    log corrects it, as in Kafka."""
 
     header: BatchHeader
     max_timestamp: int
@@ -74,7 +75,7 @@ class CheckedBatch(NamedTuple):
 def check_produced(
     data: Buffer, rules: ProduceRules, *, produce_version: int, now_ms: int
 ) -> CheckedBatch:
-    """The one batch that `data` must be, or InvalidBatch with the code for the producer."""
+    """The only batch in `data`; InvalidBatch with the code for the producer if it is invalid."""
     header = check_single_batch(data)
     codec = check_codec(header, produce_version)
     if header.base_offset != 0:
@@ -91,12 +92,12 @@ def check_produced(
 
 
 def check_asked(data: Buffer, produce_version: int) -> None:
-    """What must hold for a partition of a request to be looked at, whatever its log would say."""
+    """Checks of a partition in a request that do not depend on its log."""
     check_codec(check_single_batch(data), produce_version)
 
 
 def check_single_batch(data: Buffer) -> BatchHeader:
-    """The header of the batch that fills `data`: magic 2, whole, and nothing after it."""
+    """The header of the batch in `data`: magic 2, complete, and nothing after it."""
     if len(data) < HEADER_BYTES:
         raise _invalid(f"{len(data)} bytes are no record batch")
     header = read_header(data)
@@ -126,7 +127,7 @@ def check_codec(header: BatchHeader, produce_version: int) -> Codec:
 
 
 def check_header(header: BatchHeader) -> None:
-    """What the fields of a producer's batch must say about each other."""
+    """Consistency of the header fields of a produced batch."""
     if header.last_offset_delta < 0:
         raise _invalid(f"a last offset delta of {header.last_offset_delta}")
     if header.records_count <= 0:
@@ -161,7 +162,7 @@ def _check_producer(header: BatchHeader) -> None:
 def _check_records(
     data: Buffer, header: BatchHeader, codec: Codec, rules: ProduceRules, now_ms: int
 ) -> int:
-    """The largest timestamp of the records: the header's, where the body stays closed."""
+    """The largest timestamp of the records: the header's, if the batch is not decompressed."""
     body, start, end = data, HEADER_BYTES, header.size_bytes
     if codec is Codec.LZ4 and has_linked_lz4_blocks(memoryview(data)[HEADER_BYTES:]):
         raise _invalid("lz4 with linked blocks, which no Java consumer can read")
@@ -177,7 +178,7 @@ def _check_records(
     except InvalidRecord:
         if not rules.is_compacted:
             raise
-        native.walk(*walked, False)  # raises where it was not for a key
+        native.walk(*walked, False)  # raises unless the fault was a missing key
         raise _name_wrong_records(header, memoryview(body)[start:end], rules, now_ms) from None
     if find_bad_timestamp((least, most), rules, now_ms) is not None:
         raise _name_wrong_records(header, memoryview(body)[start:end], rules, now_ms)
@@ -187,7 +188,7 @@ def _check_records(
 def _name_wrong_records(
     header: BatchHeader, body: Buffer, rules: ProduceRules, now_ms: int
 ) -> InvalidRecords:
-    """Which records it was whose missing keys or whose times a walk has shown to be there."""
+    """Report the records with missing keys or invalid timestamps, which a walk has detected."""
     first, index = _index_first_wrong(header, body, rules, now_ms)
     code, count, wrong = ErrorCode.INVALID_RECORD, 0, list[tuple[int, str]]()
     named_max = named_records_max(header.size_bytes)
@@ -199,7 +200,7 @@ def _name_wrong_records(
         elif timestamp == NO_TIMESTAMP or earliest <= timestamp <= latest:
             continue
         else:
-            code = ErrorCode.INVALID_TIMESTAMP  # whatever else is wrong, as in Kafka
+            code = ErrorCode.INVALID_TIMESTAMP  # takes precedence, as in Kafka
             what = _timestamp_limits(timestamp, rules, now_ms)
         count += 1
         if count <= named_max:
@@ -209,15 +210,16 @@ def _name_wrong_records(
 
 
 def named_records_max(size_bytes: int) -> int:
-    """How many wrong records an answer may name to a batch or request of this size."""
+    """The number of invalid records that a response may report for a batch or request of this
+    size."""
     return max(NAMED_RECORDS_MIN, size_bytes // BYTES_PER_NAMED_RECORD)
 
 
 def _index_first_wrong(
     header: BatchHeader, body: Buffer, rules: ProduceRules, now_ms: int
 ) -> tuple[int, RecordIndex]:
-    """So many records as may be looked at, with the first wrong one among them, and the number of
-    the first. Those before are passed by compiled loops alone."""
+    """The records to inspect, beginning near the first invalid one, and the number of the first.
+    Earlier ones are only walked by compiled loops."""
     start = 0
     for first in range(0, header.records_count, LOOKED_AT_RECORDS_MAX):
         count = min(LOOKED_AT_RECORDS_MAX, header.records_count - first)
@@ -247,7 +249,7 @@ def check_timestamps(timestamps: Sequence[int], rules: ProduceRules, now_ms: int
 
 
 def find_bad_timestamp(timestamps: Iterable[int], rules: ProduceRules, now_ms: int) -> int | None:
-    """Which one is outside the topic's limits. Records without timestamp (-1) are welcome."""
+    """The first timestamp outside the topic's limits. Records without one (-1) are valid."""
     earliest, latest = _limits(rules, now_ms)
     for place, timestamp in enumerate(timestamps):
         if timestamp != NO_TIMESTAMP and not earliest <= timestamp <= latest:

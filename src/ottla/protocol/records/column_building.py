@@ -1,8 +1,8 @@
-"""Building record batches from columns: millions of records a second, no object per record.
+"""Building record batches from columns: millions of records a second, without an object per record.
 
-Owns      cutting rows into batches of a given size, and the batch around each cut.
-Promises  the same bytes as `build_batch` makes of the same records.
-Leaves    the loops to `native.py`, Arrow's own objects to `arrow.py`.
+Owns      splitting rows into batches of a given size, and their headers.
+Promises  the same bytes as `build_batch` for the same records.
+Leaves    the loops to `native.py`, Arrow objects to `arrow.py`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SEQUENCE_MASK = 0x7FFFFFFF  # sequences wrap from 2**31 - 1 to 0
 
 @dataclass(frozen=True, slots=True)
 class RowColumns:
-    """Rows to send: a timestamp each (int64, milliseconds), keys, values, headers."""
+    """Rows to send: timestamps (int64, milliseconds), keys, values, headers."""
 
     rows: int
     timestamps: Buffer
@@ -49,7 +49,7 @@ class RowColumns:
 
 @dataclass(frozen=True, slots=True)
 class ColumnBatchSettings:
-    """What all batches of one producer have in common; sequences go on from batch to batch."""
+    """The settings of all batches of one producer; sequences continue from batch to batch."""
 
     bytes_max: int = 1_000_000  # of records, before compression
     codec: int = Codec.NONE
@@ -67,7 +67,7 @@ class ColumnBatch(NamedTuple):
 
 
 def build_column_batches(rows: RowColumns, settings: ColumnBatchSettings) -> Iterator[ColumnBatch]:
-    """All rows in order, cut into batches. Each has at least one, however large that is."""
+    """All rows in order, split into batches with at least one row each."""
     first = 0
     while first < rows.rows:
         built = _build_one(rows, first, settings)
@@ -83,7 +83,7 @@ def _build_one(rows: RowColumns, first: int, settings: ColumnBatchSettings) -> C
     )  # fmt: skip
     header = BatchHeader(
         base_offset=0,
-        batch_length=0,  # set when the batch is sealed, as the checksum
+        batch_length=0,  # set by `seal`, with the checksum
         partition_leader_epoch=NO_LEADER_EPOCH,
         magic=MAGIC,
         crc=0,

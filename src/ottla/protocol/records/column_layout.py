@@ -1,8 +1,8 @@
-"""The shapes in which columns of records pass between Python and the record loops.
+"""The data structures for columns of records, between Python and the record loops.
 
-Owns      names for those tuples; columns are laid out as Apache Arrow lays them out, so that no
-          byte is copied between here and a table.
-Leaves    filling and reading them to the loops, and Arrow's own objects to `arrow.py`.
+Owns      these tuples; columns have the layout of Apache Arrow, so that nothing is copied between
+          them and a table.
+Leaves    filling and reading them to the loops, Arrow objects to `arrow.py`.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ INT64_MAX = 2**63 - 1
 
 
 class RecordSegment(NamedTuple):
-    """Records that lie together: those of one batch, or some of them."""
+    """Consecutive records: those of one batch, or some of them."""
 
     data: Buffer
-    position: int  # where the first one begins
-    end: int  # where the batch's last one ends
-    first: int  # the number of the first one in its batch
+    position: int  # start of the first record
+    end: int  # end of the last record of the batch
+    first: int  # number of the first record in its batch
     records_count: int
-    is_last: bool  # no more of this batch follow
+    is_last: bool  # the last segment of its batch
     base_offset: int
     base_timestamp: int
-    append_time: int | None  # instead of the records' own times
-    from_offset: int = 0  # earlier records are left out
-    end_offset: int = INT64_MAX  # from this offset on, too
+    append_time: int | None  # overrides the timestamps of the records
+    from_offset: int = 0  # earlier records are skipped
+    end_offset: int = INT64_MAX  # records from this offset on are skipped
 
 
-# A column of byte strings that was filled: int32 offsets (one more than rows), validity bits or
-# None where there are no nulls, the bytes, the number of nulls.
+# A filled column of byte strings: int32 offsets (one more than rows), validity bits or None if
+# there are no nulls, the bytes, the number of nulls.
 FilledStrings = tuple[Buffer, Buffer | None, Buffer, int]
 
 # List offsets (int32, one more than rows), the number of headers, their keys, their values.
@@ -42,18 +42,18 @@ FilledColumns = tuple[int, Buffer, Buffer, FilledStrings, FilledStrings, FilledH
 
 
 class StringColumn(NamedTuple):
-    """A column of byte strings to read from."""
+    """A column of byte strings as input."""
 
     data: Buffer
     ends: Buffer  # offsets, one more than rows
-    is_large: bool  # of 64 bits each, not 32
+    is_large: bool  # 64-bit offsets instead of 32-bit ones
     valid: Buffer | None  # bits
-    shift: int  # the row of the buffers at which this column begins
+    shift: int  # first row of the column in the buffers
     rows: int
 
 
 class ListColumn(NamedTuple):
-    """Which headers belong to which row."""
+    """The headers of each row."""
 
     ends: Buffer
     is_large: bool

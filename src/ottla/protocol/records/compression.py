@@ -1,13 +1,13 @@
-"""The five codecs of a record batch, each behind one bounded function.
+"""The five codecs of a record batch, each with bounded output.
 
-Owns      how the records after a batch header are compressed and opened, for all codecs.
-Promises  `decompress` gives at most `limit` bytes, allocates by no number that the data claims,
-          and answers whatever it is given with bytes or InvalidBatch(CORRUPT_MESSAGE).
-          `compress` writes what Java, librdkafka and the other clients read.
-Leaves    what is inside the records to `reading.py`.
+Owns      compressing and decompressing the records after a batch header, for all codecs.
+Promises  `decompress` returns at most `limit` bytes, makes no allocation by a number in the data,
+          and for any input returns bytes or raises InvalidBatch(CORRUPT_MESSAGE). `compress` writes
+          what Java, librdkafka and the other clients can read.
+Leaves    the records themselves to `reading.py`.
 
-As Java's readers do, several gzip members, zstd frames or xerial streams in a row are one stream.
-Stricter than they are: anything else after the end is refused instead of ignored.
+As in Java, consecutive gzip members, zstd frames or xerial streams are one stream. Stricter than
+Java: any other data after the end is rejected instead of ignored.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from ottla.protocol.records.batch import Buffer
 from ottla.protocol.records.frame_bounds import corrupt, lz4_bytes_max, over_limit, zstd_bytes_max
 
 KIB = 1024
-DECOMPRESSED_BYTES_MAX = 32 * KIB * KIB  # of one batch, unless the caller says otherwise
+DECOMPRESSED_BYTES_MAX = 32 * KIB * KIB  # default limit of one batch
 
 XERIAL_MAGIC = b"\x82SNAPPY\x00"
 XERIAL_HEADER = XERIAL_MAGIC + b"\x00\x00\x00\x01\x00\x00\x00\x01"  # version, compatible version
-XERIAL_CHUNK_BYTES = 32 * KIB  # of input; Java's own block size for batches
-SNAPPY_RATIO_MAX = 22  # a copy of 64 bytes takes three, so larger claims are lies
+XERIAL_CHUNK_BYTES = 32 * KIB  # of input; Java's block size for batches
+SNAPPY_RATIO_MAX = 22  # a copy of 64 bytes takes three bytes, so larger claims are false
 
-GZIP_WINDOW_BITS = 31  # a gzip header, and the largest window
+GZIP_WINDOW_BITS = 31  # gzip header, largest window
 GZIP_INPUT_STEP_BYTES = 16 * KIB
 GZIP_OUTPUT_STEP_BYTES = 256 * KIB
 LZ4_FAST_LEVEL = 0
@@ -42,8 +42,8 @@ LZ4_LEVEL_MAX = 12  # Kafka's scale ends at 17, liblz4's at 12
 LZ4_OUTPUT_STEP_BYTES = 4 * KIB * KIB
 ZSTD_LEVEL = 3
 
-# Members, chunks or streams in one batch: far above what any writer makes, it bounds the time that
-# a batch made of empty ones can cost.
+# Members, chunks or streams in one batch: far above what writers produce; limits the time for a
+# batch of empty ones.
 PIECES_MAX = 16_384
 
 _CHUNK_LENGTH = Struct(">i")
@@ -60,7 +60,7 @@ class Codec(IntEnum):
 
 
 def codec_of(number: int) -> Codec:
-    """The codec with this number; numbers 5 to 7 mean nothing yet."""
+    """The codec with this number; 5 to 7 are undefined."""
     try:
         return Codec(number)
     except ValueError:
@@ -70,7 +70,7 @@ def codec_of(number: int) -> Codec:
 
 
 def compress(codec: int, data: Buffer, level: int | None = None) -> bytes:
-    """`data` in a form that every client reads; `level` in the codec's own scale."""
+    """`data` in a form that every client can read; `level` is the codec's own."""
     match codec_of(codec):
         case Codec.NONE:
             return bytes(data)
@@ -86,9 +86,9 @@ def compress(codec: int, data: Buffer, level: int | None = None) -> bytes:
 
 
 def decompress(codec: int, data: Buffer, limit: int) -> Buffer:
-    """What `data` holds, when that is at most `limit` bytes.
+    """The decompressed data, if it is at most `limit` bytes.
 
-    NONE gives `data` itself back, however large: it is in memory already and grows no further.
+    NONE returns `data` itself, whatever its size.
     """
     which = codec_of(codec)
     if which is Codec.NONE:
@@ -106,7 +106,7 @@ def _compress_xerial(view: memoryview) -> bytes:
 
 
 def _compress_lz4(data: Buffer, level: int | None) -> bytes:
-    # Java refuses linked blocks, which are liblz4's default.
+    # Java rejects linked blocks, liblz4's default.
     compressed: bytes = lz4.frame.compress(
         data,
         compression_level=LZ4_FAST_LEVEL if level is None else min(level, LZ4_LEVEL_MAX),
@@ -128,9 +128,9 @@ def _decompress_gzip(view: memoryview, limit: int) -> Buffer:
 
 
 def _decompress_gzip_member(view: memoryview, position: int, output: bytearray, limit: int) -> int:
-    """Append one member to `output` and return where it ends.
+    """Append one member to `output` and return its end.
 
-    Input goes in by small steps, because zlib copies what it leaves over.
+    Input is passed in small steps, because zlib copies the unused rest.
     """
     member = zlib.decompressobj(wbits=GZIP_WINDOW_BITS)
     pending: Buffer = b""
@@ -138,7 +138,7 @@ def _decompress_gzip_member(view: memoryview, position: int, output: bytearray, 
         if not pending:
             pending = view[position : position + GZIP_INPUT_STEP_BYTES]
             position += len(pending)
-        # One byte more than allowed tells "exactly the limit" from "more than the limit".
+        # One byte more than allowed distinguishes "exactly the limit" from "more than the limit".
         step = min(GZIP_OUTPUT_STEP_BYTES, limit - len(output) + 1)
         try:
             piece = member.decompress(pending, step)
@@ -162,7 +162,7 @@ def _decompress_snappy(view: memoryview, limit: int) -> Buffer:
         if position >= len(view):
             break
         if view[position : position + len(XERIAL_MAGIC)] == XERIAL_MAGIC:
-            position += len(XERIAL_HEADER)  # the beginning, or another stream after the first
+            position += len(XERIAL_HEADER)  # the first stream, or a further one
             continue
         chunk = _xerial_chunk(view, position)
         output += _decompress_snappy_block(chunk, len(output), limit)
@@ -202,7 +202,7 @@ def _decompress_lz4(view: memoryview, limit: int) -> Buffer:
     first = next(pieces)
     second = next(pieces, None)
     if second is None and len(first) <= limit:
-        return first  # nearly always: all of it in one step, and no copy
+        return first  # the common case: one step, without a copy
     output, size = bytearray(bound), 0
     for piece in chain((first, second or b""), pieces):
         if size + len(piece) > limit:
@@ -213,12 +213,12 @@ def _decompress_lz4(view: memoryview, limit: int) -> Buffer:
 
 
 def _lz4_pieces(view: memoryview, step: int) -> Iterator[bytes]:
-    """The content of the one frame that `view` must be, at most `step` bytes at a time."""
+    """The content of the only frame in `view`, at most `step` bytes at a time."""
     context = lz4.frame.create_decompression_context()
     position, is_finished = 0, False
     while not is_finished:
         try:
-            # With a maximum the library allocates by it, and not by what the frame claims.
+            # With a maximum, the library allocates according to it, not to the frame's claim.
             piece, consumed, is_finished = lz4.frame.decompress_chunk(
                 context, view[position:], step
             )

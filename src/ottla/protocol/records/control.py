@@ -1,8 +1,8 @@
-"""Control records: what a log says to its readers about transactions, and KRaft to itself.
+"""Control records: transaction markers, and records of KRaft.
 
-Owns      the key and value layout of control records, and batches of one transaction marker.
-Promises  an unknown control type is recognised as unknown, never an error: readers skip it.
-Leaves    what a marker means for open transactions to the producer state.
+Owns      the key and value layout of control records, and batches with a transaction marker.
+Promises  an unknown control type is not an error: readers skip it.
+Leaves    the effect of a marker on open transactions to the producer state.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ottla.protocol.records.building import NO_LEADER_EPOCH, build_batch
 from ottla.protocol.records.reading import iterate_records
 from ottla.protocol.records.record import Record
 
-CONTROL_BYTES_MAX = 64 * 1024  # decompressed; markers are 10 bytes, KRaft's records somewhat more
+CONTROL_BYTES_MAX = 64 * 1024  # decompressed; markers have 10 bytes, KRaft's records slightly more
 
 _KEY = Struct(">hh")  # version, type
 _MARKER = Struct(">hi")  # version, coordinator epoch
@@ -53,7 +53,7 @@ def build_end_marker(
     base_offset: int = 0,
     leader_epoch: int = NO_LEADER_EPOCH,
 ) -> bytearray:
-    """A batch with the one control record that ends a transaction."""
+    """A batch with the control record that ends a transaction."""
     control_type = ControlType.COMMIT if is_commit else ControlType.ABORT
     record = Record(
         offset=base_offset,
@@ -91,7 +91,7 @@ def read_end_marker(batch: Buffer, position: int = 0) -> EndMarker | None:
 
 
 def control_type_of(record: Record) -> ControlType:
-    """The type in a control record's key; later versions of the key only add to it."""
+    """The type in a control record's key; later versions of the key only add fields."""
     key = record.key or b""
     if len(key) < _KEY.size:
         raise _invalid(f"a control record whose key has {len(key)} bytes")
@@ -105,7 +105,7 @@ def control_type_of(record: Record) -> ControlType:
 
 
 def first_record(batch: Buffer, position: int = 0) -> Record | None:
-    """The first record of a control batch; None where compaction has emptied it."""
+    """The first record of a control batch; None if compaction has removed it."""
     if not read_header(batch, position).is_control:
         raise _invalid(f"batch at {position} is no control batch")
     return next(iterate_records(batch, position, CONTROL_BYTES_MAX), None)

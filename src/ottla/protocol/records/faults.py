@@ -1,7 +1,7 @@
-"""What can be wrong inside the records of a batch, numbered so that compiled code can say it.
+"""Faults of records in a batch, numbered for compiled code.
 
-Owns      the list of faults, their wording and the code that a producer gets for them.
-Leaves    finding them to `_native.pyx` and `_plain.py`, which must agree on every input.
+Owns      the list of faults, their messages and the error codes for producers.
+Leaves    detection to `_native.pyx` and `_plain.py`, which must agree on every input.
 """
 
 from __future__ import annotations
@@ -45,28 +45,28 @@ WORDING = {
 
 
 class InvalidRecord(InvalidBatch):
-    """A batch refused because of one record: Produce answers tell the producer which."""
+    """A batch rejected because of one record, which the Produce response identifies."""
 
     def __init__(self, code: ErrorCode, message: str, record: int) -> None:
         super().__init__(code, message)
         self.record = record  # its number in the batch, from 0
 
     def named(self) -> list[tuple[int, str]]:
-        """Every record that is known to be wrong, by its number, and what is wrong with it."""
+        """Every record known to be invalid, by number, with the reason."""
         return [(self.record, self.message)]
 
 
 class InvalidRecords(InvalidRecord):
-    """A batch that can be read, with records that its topic does not take.
+    """A valid batch with records that its topic does not accept.
 
-    They are named: clients fail those with this error, and tell the others in the batch that they
-    may be sent again. Of very many the first ones are, and the message says how many there are.
+    They are listed: clients fail those with this error, and may send the others of the batch again.
+    If there are very many, the first ones are listed, and the message has their number.
     """
 
     def __init__(
         self, code: ErrorCode, wrong: list[tuple[int, str]], *, count_min: int, are_all: bool
     ) -> None:
-        """`count_min` were found, which `are_all` there are if every record was looked at."""
+        """`count_min` were found, which are all if `are_all` is set."""
         record, what = wrong[0]
         if not are_all:
             what += f"; wrong records in the batch: at least {count_min}"

@@ -1,9 +1,9 @@
-"""How large a zstd or lz4 frame can become, read from its block headers before anything is opened.
+"""An upper bound for the decompressed size of a zstd or lz4 frame, from its block headers.
 
-Owns      the block structure of the two frame formats: enough of it to bound the output.
-Promises  the bound is never below what a decoder would produce; a size that a frame claims is
-          used only to lower it, and what is surely over the limit is refused unopened.
-Leaves    decoding, and every check of content, to the codecs in `compression.py`.
+Owns      the block structure of the two frame formats, as far as the bound needs it.
+Promises  the bound is never below the actual size; a size claimed by a frame can only lower it, and
+          frames that surely exceed the limit are rejected before decompression.
+Leaves    decoding, and all checks of content, to the codecs in `compression.py`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ ZSTD_BLOCK_BYTES_MAX = 128 * KIB
 LZ4_MAGIC = 0x184D2204
 LZ4_BLOCK_BYTES_MAX = {4: 64 * KIB, 5: 256 * KIB, 6: 1024 * KIB, 7: 4096 * KIB}
 
-# A frame of very many tiny blocks is bounded by the caller's limit alone: walking on would cost
-# more time than the tighter bound saves memory.
+# For a frame with very many tiny blocks only the caller's limit applies: reading all block headers
+# would cost more time than the tighter bound saves memory.
 BLOCKS_WALKED_MAX = 4096
 
 _SKIPPABLE_MAGIC = 0x184D2A50
@@ -37,7 +37,8 @@ def over_limit(codec: str, limit: int) -> InvalidBatch:
 
 
 def zstd_bytes_max(data: memoryview, limit: int) -> int:
-    """At most how many bytes the frames give, up to `limit`; refuses what must exceed it."""
+    """An upper bound for the decompressed size, at most `limit`; rejects frames that must exceed
+    it."""
     position, sure, possible = 0, 0, 0
     blocks_left = BLOCKS_WALKED_MAX
     while position < len(data):
@@ -67,7 +68,7 @@ def zstd_bytes_max(data: memoryview, limit: int) -> int:
 
 
 def _zstd_frame_header(data: memoryview, position: int) -> tuple[int, int, int | None, bool]:
-    """(where the blocks begin, the largest block, the claimed content size, has a checksum)."""
+    """(start of the blocks, largest block, claimed content size, whether there is a checksum)."""
     descriptor = _little_endian(data, position, 1)
     position += 1
     is_single_segment = bool(descriptor & 0x20)
@@ -88,7 +89,7 @@ def _zstd_frame_header(data: memoryview, position: int) -> tuple[int, int, int |
 
 
 def lz4_bytes_max(data: memoryview, limit: int) -> int:
-    """The same for one lz4 frame, which must end where the data ends: Java reads no further."""
+    """The same for one lz4 frame, which must end with the data: Java reads no further."""
     if _little_endian(data, 0, 4) != LZ4_MAGIC:
         raise corrupt("lz4: no frame at byte 0")
     flags, descriptor = _little_endian(data, 4, 1), _little_endian(data, 5, 1)
@@ -118,5 +119,5 @@ def _little_endian(data: memoryview, position: int, width: int) -> int:
 
 
 def has_linked_lz4_blocks(data: memoryview) -> bool:
-    """Whether blocks refer to each other. liblz4 can read that, Java cannot."""
+    """Whether blocks refer to each other, which liblz4 supports and Java does not."""
     return len(data) > 4 and not data[4] & 0x20

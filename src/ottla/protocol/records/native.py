@@ -1,6 +1,6 @@
-"""The record loops: the compiled ones where they could be built, else the plain ones.
+"""The record loops: the compiled ones if they could be built, otherwise those in Python.
 
-Owns      the choice between `_native` and `_plain`, made once, at import.
+Owns      the choice between `_native` and `_plain`, made at import.
 Promises  both have the same functions, results and faults; only the speed differs.
 """
 

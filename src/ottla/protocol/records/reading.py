@@ -1,10 +1,10 @@
-"""The records of a batch, one after the other.
+"""Iterating over the records of a batch.
 
-Owns      opening a batch: its body, decompressed within a limit, and the times of its records.
-Promises  whatever the bytes are, the answer is records or InvalidBatch; memory is bounded by the
-          limit, whatever the batch claims; gaps that compaction left are no error.
-Leaves    checksums to `batch.py` and what producers may send to `checking.py`; column-wise
-          reading, which is many times faster, to `record_index.py` and `arrow.py`.
+Owns      the body of a batch, decompressed within a limit, and the timestamps of its records.
+Promises  any bytes result in records or InvalidBatch; memory is bounded by the limit, whatever the
+          batch claims; gaps left by compaction are valid.
+Leaves    checksums to `batch.py`, validation of produced batches to `checking.py`, and reading by
+          columns, which is many times faster, to `record_index.py` and `arrow.py`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX, decompres
 from ottla.protocol.records.faults import InvalidRecord
 from ottla.protocol.records.record import Record
 
-RECORDS_PER_STEP = 1024  # so many objects exist at a time, however many records a batch has
+RECORDS_PER_STEP = 1024  # objects in memory at a time, however many records a batch has
 
 
 def iterate_records(
     batch: Buffer, position: int = 0, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX
 ) -> Iterator[Record]:
-    """The records of the batch at `position`. Some may come before a fault is found and raised."""
+    """The records of the batch at `position`. A fault may be raised after some records."""
     header = read_header(batch, position)
     body = bytes(open_body(batch, position, header, decompressed_bytes_max))
     append_time = append_time_of(header)
@@ -53,7 +53,7 @@ def iterate_records(
 
 
 def append_time_of(header: BatchHeader) -> int | None:
-    """The time of every record of a LogAppendTime batch; None where records have their own."""
+    """The timestamp of every record of a LogAppendTime batch; None if records have their own."""
     return header.max_timestamp if header.is_log_append_time else None
 
 
@@ -63,7 +63,7 @@ def open_body(
     header: BatchHeader,
     decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX,
 ) -> Buffer:
-    """The records of a batch as one stretch of bytes: a view of it, or what it decompresses to."""
+    """The records of a batch as bytes: a view, or the decompressed data."""
     size = check_structure(header, position)
     if size > len(batch) - position:
         raise InvalidBatch(
@@ -72,7 +72,7 @@ def open_body(
         )
     body = memoryview(batch)[position + HEADER_BYTES : position + size]
     if header.records_count == 0 and not body:
-        return body  # an emptied batch keeps its codec, but has nothing to decompress
+        return body  # a batch emptied by compaction keeps its codec, but has no data
     try:
         return decompress(header.codec, body, decompressed_bytes_max)
     except InvalidBatch as error:

@@ -1,7 +1,7 @@
-"""One record, as programs see it: what a batch holds, without the batch.
+"""One record.
 
-Owns      the shape of a record and its headers.
-Leaves    bytes to `reading.py` and `building.py`.
+Owns      the fields of a record and its headers.
+Leaves    encoding to `reading.py` and `building.py`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Where the records of a batch are, as arrays: for compaction, and for search by time.
+"""The positions of the records of a batch as arrays, for compaction and search by timestamp.
 
-Owns      index arrays over decompressed records: offsets, times, places of keys and values.
-Promises  one pass over the bytes, no object per record; memory is bounded by `records_max`,
+Owns      index arrays over decompressed records: offsets, timestamps, positions of keys and values.
+Promises  one pass over the bytes, without an object per record; memory is bounded by `records_max`,
           however many records a batch has.
-Leaves    opening batches to `reading.py`, the loops to `native.py`.
+Leaves    decompression to `reading.py`, the loops to `native.py`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ RECORD_BYTES_MIN = 7
 
 @dataclass(frozen=True, slots=True)
 class RecordIndex:
-    """Arrays with one entry a record. Starts are positions in `body`; a length of -1 is null."""
+    """Arrays with one entry per record. Starts are positions in `body`; a length of -1 is null."""
 
     body: Buffer
-    offsets: memoryview  # int64, as the next one
+    offsets: memoryview  # int64, like the next one
     timestamps: memoryview
-    starts: memoryview  # int32, as all that follow
+    starts: memoryview  # int32, like all that follow
     ends: memoryview
     key_starts: memoryview
     key_lengths: memoryview
@@ -35,7 +35,7 @@ class RecordIndex:
     value_lengths: memoryview
     header_starts: memoryview
     header_counts: memoryview
-    end: int  # where the record after these begins
+    end: int  # start of the next record
 
     def __len__(self) -> int:
         return len(self.offsets)
@@ -62,7 +62,8 @@ def index_records(
 
     `first` is the number of the first one in its batch; with `is_last` the body must end with them.
     """
-    rows = max(0, min(count, (len(body) - position) // RECORD_BYTES_MIN))  # never by a claim
+    # not by the claimed count
+    rows = max(0, min(count, (len(body) - position) // RECORD_BYTES_MIN))
     numbers, places = memoryview(bytearray(16 * rows)), memoryview(bytearray(32 * rows))
     end = native.index(
         body, position, len(body), first, count, is_last,
@@ -95,7 +96,7 @@ def iterate_indexes(
     decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX,
     records_max: int = INDEX_RECORDS_MAX,
 ) -> Iterator[RecordIndex]:
-    """The records of the batch at `position`, in as many indexes as `records_max` makes needed."""
+    """The records of the batch at `position`, in indexes of at most `records_max` records."""
     header = read_header(batch, position)
     body = open_body(batch, position, header, decompressed_bytes_max)
     yield from iterate_body_indexes(header, body, records_max)
@@ -104,7 +105,7 @@ def iterate_indexes(
 def iterate_body_indexes(
     header: BatchHeader, body: Buffer, records_max: int = INDEX_RECORDS_MAX
 ) -> Iterator[RecordIndex]:
-    """The same for a body that is open already."""
+    """The same for a decompressed body."""
     first, position, count = 0, 0, header.records_count
     while True:
         step = min(records_max, count - first)

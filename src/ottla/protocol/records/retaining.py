@@ -1,8 +1,8 @@
-"""What compaction keeps of a batch: some of its records, under the same header.
+"""Removing records from a batch, for compaction.
 
-Owns      a batch made smaller: records leave, offsets, sequences and producer stay.
-Promises  records that stay keep their bytes, offset and time; the batch still covers its range.
-Leaves    which records stay to the caller, batches without any to `build_emptied_batch`.
+Owns      a smaller batch: records are removed; offsets, sequences and producer are unchanged.
+Promises  retained records keep their bytes, offset and timestamp; the batch keeps its offset range.
+Leaves    the selection to the caller, batches without records to `build_emptied_batch`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def retain_records(
     codec: int | None = None,
     level: int | None = None,
 ) -> bytearray:
-    """The batch with those records whose byte in `keep` is not 0; `body` is its records, open.
+    """The batch with the records whose byte in `keep` is not 0; `body` is its decompressed body.
 
-    `delete_horizon_ms` is set, or kept from before; it takes the place of the base timestamp, so
-    that relative times change. `codec` is the batch's own unless given.
+    `delete_horizon_ms` is set, or kept; it replaces the base timestamp, so that relative timestamps
+    change. `codec` is the batch's own unless given.
     """
     if delete_horizon_ms is None:
         delete_horizon_ms = header.delete_horizon_ms

@@ -1,7 +1,7 @@
-"""Finding records of a batch by time: what ListOffsets asks for inside the batch it has found.
+"""Finding records of a batch by timestamp, for ListOffsets.
 
-Owns      the first record at or after a time, and the record with the largest one.
-Leaves    finding the batch to the log, opening it to `reading.py`.
+Owns      the first record at or after a timestamp, and the record with the largest one.
+Leaves    finding the batch to the log, decompression to `reading.py`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def find_timestamp(
 def find_max_timestamp(
     batch: Buffer, position: int, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX
 ) -> FoundRecord | None:
-    """The record with the largest timestamp, the first of them where several have it."""
+    """The record with the largest timestamp; the first one if there are several."""
     largest: FoundRecord | None = None
     for index in iterate_indexes(batch, position, decompressed_bytes_max):
         for timestamp, offset in zip(index.timestamps, index.offsets, strict=True):

@@ -32,7 +32,7 @@ REFUSED = {
     "metric.reporters": "they are Java classes",
 }
 
-# Settings of a member of a consumer group: this source is none.
+# Settings of consumer group members: this source is not a member.
 WITHOUT_EFFECT: WithoutEffect = COMMON_WITHOUT_EFFECT | {
     "allow.auto.create.topics": BOOLEAN,
     "auto.commit.interval.ms": INT,

@@ -56,8 +56,8 @@ def _properties(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 def client_settings(
     properties: Mapping[str, str], without_effect: WithoutEffect, client_id: str
 ) -> ClientSettings:
-    """Settings of the client; `client_id` is used unless the properties name one. A wrong value is
-    refused also where the setting has no effect: it is a mistake of the user's all the same."""
+    """Settings of the client; `client_id` is used unless the properties have one. An invalid
+    value is rejected even if the setting has no effect."""
     for name in properties.keys() & without_effect.keys():
         declared = Option(name, None, without_effect[name], anything, "")
         parse_option(declared, properties[name], KAFKA_PREFIX)

@@ -1,5 +1,5 @@
-"""Where a query begins and ends: the values of `startingOffsets`, `endingOffsets` and the options
-with timestamps.
+"""Start and end of a query: the values of `startingOffsets`, `endingOffsets` and the options with
+timestamps.
 
 Owns      parsing these options. The JSON is that of Spark's `kafka` format.
 Leaves    looking up positions in logs to `source/position_lookup.py`.

@@ -49,7 +49,7 @@ WITHOUT_EFFECT: WithoutEffect = COMMON_WITHOUT_EFFECT | {
     "partitioner.ignore.keys": BOOLEAN,
     "retries": INT,
 }
-BATCH_BYTES_MAX = 1_000_000  # below the 1,048,588 that topics take unless told otherwise
+BATCH_BYTES_MAX = 1_000_000  # below the default limit of topics, 1,048,588
 
 
 @dataclass(frozen=True)

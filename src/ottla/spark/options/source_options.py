@@ -304,7 +304,7 @@ class SourceOptions(
     """Everything but `kafka.*`. Bases are listed in reverse, so that the fields are in order."""
 
 
-# Options of the sink and of other sources, which people try here.
+# Options of the sink and of other sources, which users may try here.
 ELSEWHERE = {
     "path": "topics have no path: name them with subscribe, subscribePattern or assign",
     "topic": "it is for writing; to read, use subscribe",

@@ -114,7 +114,7 @@ def _column_of(condition: Filter) -> str | None:
 
 
 def _comparable(column: str, value: Any) -> Value | None:
-    """A value as the column's own; None where it is of another type."""
+    """The value in the type of the column; None if it has another type."""
     if column == "topic":
         return value if isinstance(value, str) else None
     if column == "timestamp":

@@ -1,11 +1,11 @@
-"""Which small ranges share a task.
+"""Small ranges that share a task.
 
 A task costs Spark and Python many milliseconds before it reads anything, as much as thousands of
-records do. With a task for each of many small partitions, a query would spend its time on that.
+records. With one task for each of many small partitions, a query would spend its time on that.
 
-Promises  every range is in exactly one task; a large range has a task of its own; a task never has
-          two ranges of one partition; the same input gives the same tasks, in the order of the
-          ranges; there are at least `tasks_min` tasks if there are as many ranges.
+Promises  every range is in exactly one task; a large range has its own task; a task never has two
+          ranges of one partition; the same input gives the same tasks, in the order of the ranges;
+          there are at least `tasks_min` tasks if there are as many ranges.
 Leaves    splitting large ranges to `range_splitting.py`, the size of records to
           `source/record_sizes.py`.
 """

@@ -1,4 +1,4 @@
-"""Ranges of offsets, split where they are large or where more tasks are asked for.
+"""Ranges of offsets, split if they are large or if more tasks are requested.
 
 Promises  the pieces are exactly the ranges, in order within a partition; the same input gives the
           same pieces.
@@ -22,7 +22,7 @@ class TaskRange:
     place: TopicPartition
     start: int
     end: int
-    topic_id: bytes = b""  # empty where the cluster gives topics no ids
+    topic_id: bytes = b""  # empty if the cluster does not support topic ids
 
     @property
     def size(self) -> int:

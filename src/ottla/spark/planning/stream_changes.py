@@ -25,14 +25,14 @@ class StreamChange:
 
     kept: tuple[TopicPartition, ...]  # continued at their offset
     new: tuple[TopicPartition, ...]  # read from their beginning
-    anew: tuple[TopicPartition, ...]  # of topics that were created again: from their beginning
+    anew: tuple[TopicPartition, ...]  # of recreated topics, read from their beginning
     gone: tuple[TopicPartition, ...]
 
 
 def compare(
     place: StreamOffsets, partitions: Sequence[TopicPartition], topic_ids: Mapping[str, str]
 ) -> StreamChange:
-    """A topic whose id is unknown on either side is taken for the same topic."""
+    """A topic whose id is unknown on either side is assumed to be the same topic."""
     there = set(partitions)
     known = [each for each in partitions if each in place.offsets]
     anew = {each: None for each in known if is_another(each.topic, place.topic_ids, topic_ids)}
@@ -93,7 +93,7 @@ def ids_as_text(topic_ids: Mapping[str, bytes], topics: Set[str] | None = None) 
 
 @dataclass(frozen=True)
 class BatchStart:
-    """Where a micro-batch begins in each partition; None is the start of the log, to be looked
+    """The start of a micro-batch in each partition; None is the start of the log, to be looked
     up."""
 
     offsets: Mapping[TopicPartition, int | None]
@@ -112,7 +112,7 @@ def batch_start(start: StreamOffsets, end: StreamOffsets) -> BatchStart:
 
 
 def ranges_of(starts: Offsets, end: StreamOffsets) -> list[TaskRange]:
-    """What the batch reads: nothing where the start is unknown or not before the end."""
+    """The ranges of the batch; empty if the start is unknown or not before the end."""
     return [
         TaskRange(place, starts[place], offset, _raw_id(end, place.topic))
         for place, offset in sorted(end.offsets.items())

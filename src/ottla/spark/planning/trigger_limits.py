@@ -16,12 +16,12 @@ Offsets = Mapping[TopicPartition, int]
 
 
 def waiting(starts: Offsets, ends: Offsets) -> int:
-    """The number of offsets between the two; none where the end is before the start."""
+    """The number of offsets between the two; 0 if the end is before the start."""
     return sum(max(0, end - starts[place]) for place, end in ends.items())
 
 
 def share_out(limit: int, starts: Offsets, ends: Offsets) -> dict[TopicPartition, int]:
-    """Ends within the limit, which partitions share in proportion to what each has waiting."""
+    """Ends within the limit, which partitions share in proportion to their available offsets."""
     total = waiting(starts, ends)
     if total <= limit:
         return dict(ends)

@@ -30,7 +30,7 @@ class Written(NamedTuple):
 
 
 class TaskTransaction(NamedTuple):
-    """The transaction of one task attempt: enough to end it from another process."""
+    """The transaction of one task attempt, with all that another process needs to end it."""
 
     transactional_id: str
     producer_id: int
@@ -40,7 +40,7 @@ class TaskTransaction(NamedTuple):
 
 @dataclass(frozen=True)
 class CommitDecision:
-    """These transactions, and no others, are what the query writes in this batch."""
+    """The transactions that are committed for this batch of the query; all others are aborted."""
 
     sink: str
     query: str
@@ -51,7 +51,7 @@ class CommitDecision:
 
 @dataclass(frozen=True)
 class SinkState:
-    """The last decision under a sink's name, and whether all its transactions are known ended."""
+    """The last decision of a sink, and whether all its transactions are known to have ended."""
 
     decision: CommitDecision | None = None
     is_ended: bool = True

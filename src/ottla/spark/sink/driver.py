@@ -77,7 +77,7 @@ class SinkDriver:
         return Started(self._sink, driver, SinkState(state.decision))
 
     def _help_others(self, reader: DecisionReader) -> None:
-        """A batch write without a name is never started again: the next one commits what it
+        """A batch write without a name is never repeated: the next write commits what it
         decided."""
         for sink in reader.sinks():
             if not sink.startswith(BATCH_PREFIX):
@@ -262,8 +262,9 @@ class SinkDriver:
             pass  # it has ended already
 
     def _abort_ids(self, transactional_ids: Sequence[str], driver: ProducerIdentity) -> None:
-        """Fences who writes under these ids: attempts that do not count, or those of a dead driver.
-        Attempts of a driver that has taken over meanwhile use the same ids, and must not be."""
+        """Fences producers with these ids: attempts that are not part of the decision, or those
+        of a dead driver. Attempts of a driver that has taken over use the same ids and must not
+        be fenced."""
         for transactional_id in transactional_ids:
             if not self._is_in_charge(driver):
                 return

@@ -1,12 +1,12 @@
-"""The outcome of a transaction that its coordinator no longer knows.
+"""The outcome of a transaction that its coordinator no longer has.
 
 Owns      looking for its marker in the logs of the partitions that it wrote to.
-Promises  the marker of one partition is enough: a transaction ends the same way in all of them.
-          Waits for nothing but a topic that a broker may not know yet.
+Promises  the marker of one partition is sufficient: a transaction has the same outcome in all of
+          them. Waits only for a topic that a broker may not have in its metadata yet.
 
 A refused commit may mean that the transaction was aborted, or that it was committed long ago and
-its id has expired or been used again. The log has the answer: the next marker of the same producer
-is the end of this transaction. (The last stable offset does not help: others may hold it back.)
+its id has expired or been reused. The log has the answer: the next marker of the same producer ends
+this transaction. (The last stable offset does not help: other transactions may hold it back.)
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ NEW_TOPIC_MS = 2000
 
 
 class PartitionOutcome(Enum):
-    """What the log of one partition says."""
+    """The outcome according to the log of one partition."""
 
     COMMITTED = "committed"
     ABORTED = "aborted"
-    TAKEN = "deleted by retention"  # the records would be gone in any case
-    ELSEWHERE = "elsewhere"  # this is a new partition of the same name
-    UNKNOWN = "unknown"  # there is no marker
+    TAKEN = "deleted by retention"  # the records would be deleted in any case
+    ELSEWHERE = "elsewhere"  # a new partition with the same name
+    UNKNOWN = "unknown"  # no marker was found
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,14 @@
-"""The rules of writing exactly once: what follows from the last decision and what was written.
+"""The rules of writing exactly once.
 
 Owns      the plans of a task, a commit, an abort and a start.
 Promises  a batch of a query is decided once; transactions of a decision are committed, all others
           are aborted.
-Leaves    carrying out the plans to `driver.py` and `writers.py`.
+Leaves    executing the plans to `driver.py` and `writers.py`.
 
 A batch is written from the moment of its decision. Before it, every transaction may be aborted and
 the batch repeated. After it, the transactions of the decision must be committed, by any driver, as
 often as necessary. A decision of another query under the same name does not concern this query,
-whatever the numbers of its batches.
+whatever its batch numbers are.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ NO_PARTITION = -1
 
 
 class PartitionRows(NamedTuple):
-    """Rows for one partition: the columns key, value and headers, where they are there."""
+    """Rows for one partition: the columns key, value and headers, if present."""
 
     partition: TopicPartition
     rows: pa.RecordBatch

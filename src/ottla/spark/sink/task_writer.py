@@ -138,14 +138,16 @@ class TaskWriter:
             timeout_ms = self._setup.producer.transaction_timeout_ms
             if self._started is not None:
                 self._id = self._free_id(self._started.sink)
-                self._check_driver(self._started)  # a late one would take the id from who counts
+                # a late attempt would take over the id of a valid one
+                self._check_driver(self._started)
             self._identity = init_producer_id(self._cluster, self._id, timeout_ms)
             self._producer = BatchProducer(self._cluster, self._identity, self._id)
         return self._producer
 
     def _free_id(self, sink: str) -> str:
-        """Spark counts attempts anew when a stage is tried again and does not tell Python so: an
-        id with an open transaction belongs to another attempt, whose rows may come to count."""
+        """Spark restarts the attempt numbers when a stage is retried, without passing that to
+        Python: an id with an open transaction belongs to another attempt, whose rows may be
+        committed."""
         for round_number in range(ROUNDS_MAX):
             found = task_id(sink, self._place.partition, round_number, self._place.attempt)
             described = describe_transactions(self._cluster, [found]).get(found)

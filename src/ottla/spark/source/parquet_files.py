@@ -5,12 +5,12 @@
 
 Owns      the names of the files, and the rows that describe them.
 Promises  a file is complete or does not exist, and no attempt of a task damages the file of
-          another. In a file system the name depends on the topic id and the range only, so that a
+          another. In a file system the name depends only on the topic id and the range, so that a
           repeated task replaces its own file; in an object store, where a file cannot be renamed,
-          every attempt has a name of its own. A range without records (only markers, aborted or
+          every attempt has its own name. A range without records (only markers, aborted or
           compacted records) has a row without a path: the rows cover every offset of the query.
-Leaves    which files are valid to whoever stores the rows: after a retry there may be files that
-          no stored row names.
+Leaves    the list of valid files to the application, which stores the rows: after a retry there may
+          be files that are in no stored row.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The options and the schema of one query, parsed and checked: what readers are made from."""
+"""The options and the schema of one query, parsed and checked; readers are created from it."""
 
 from __future__ import annotations
 

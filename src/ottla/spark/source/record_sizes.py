@@ -43,7 +43,7 @@ class RecordSizes:
 
 
 def ask_sizes(cluster: Cluster, places: Sequence[TopicPartition]) -> dict[str, int]:
-    """Empty if brokers do not answer."""
+    """Empty if brokers do not respond."""
     try:
         if any(cluster.leader_of(place) is None for place in places):
             cluster.describe_topics(sorted({place.topic for place in places}))

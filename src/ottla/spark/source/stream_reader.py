@@ -123,8 +123,9 @@ class StreamReader(
         return StreamOffsets(self._last_ends).to_json() if self._last_ends else None
 
     def _topics_now(self, reached: StreamOffsets) -> FoundTopics:
-        """A missing partition is looked for again: a broker that has just started may not know it
-        yet, and a partition that is taken for deleted would be read again from its beginning."""
+        """A missing partition is looked up again: a broker that has just started may not have it
+        in its metadata yet, and a partition that is assumed to be deleted would be read again
+        from its start."""
         for _ in self._pauses():
             topics = find_topics(self._connected, self.query.options)
             if reached.offsets.keys() <= set(topics.partitions):

@@ -1,7 +1,7 @@
-"""Which partitions a query reads, as the cluster has them now.
+"""The partitions that a query reads, as they currently exist in the cluster.
 
 Owns      the three ways to select topics: a list, a pattern, single partitions.
-Promises  a topic that is named and does not exist is reported to the caller, never skipped; a
+Promises  a topic that is listed and does not exist is reported to the caller, never skipped; a
           pattern may match a part of the name, as with Spark's `kafka` format, and never matches
           internal topics.
 """
@@ -22,8 +22,8 @@ from ottla.spark.options.source_options import SourceOptions
 @dataclass(frozen=True)
 class FoundTopics:
     partitions: tuple[TopicPartition, ...]
-    topic_ids: Mapping[str, bytes]  # without topics that have no id
-    missing: tuple[str, ...] = ()  # topics or partitions that the query names and do not exist
+    topic_ids: Mapping[str, bytes]  # only topics with an id
+    missing: tuple[str, ...] = ()  # topics or partitions of the query that do not exist
 
     def demand_all(self) -> None:
         if self.missing:
@@ -46,7 +46,7 @@ def find_topics(cluster: Cluster, options: SourceOptions) -> FoundTopics:
 
 
 def is_selected(options: SourceOptions, place: TopicPartition) -> bool:
-    """Whether the options ask for this partition, be it there or not."""
+    """Whether the options select this partition, existing or not."""
     if options.assign is not None:
         return place in options.assign
     if options.subscribe is not None:
