@@ -12,7 +12,7 @@ from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.control import build_end_marker
 from ottla.protocol.records.record import Record
 from ottla.spark.sink.decision_copy import DecisionCopy
-from ottla.spark.sink.decisions import DECISION, Decision, encode_decision, key_of
+from ottla.spark.sink.decisions import DECISION, CommitDecision, encode_decision, key_of
 
 SINKS = ("a", "b", "c")
 PRODUCERS = (7, 8, 9)
@@ -124,7 +124,7 @@ def encoded(written: Written) -> bytes:
             None if sink is None else key_of(DECISION, sink),
             None
             if batch is None or sink is None
-            else encode_decision(Decision(sink, "query", batch, ())),
+            else encode_decision(CommitDecision(sink, "query", batch, ())),
         )
         for offset, sink, batch in written.entries
     ]
