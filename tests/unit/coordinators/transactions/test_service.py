@@ -226,7 +226,7 @@ def test_an_id_that_is_taken_up_again_while_others_are_forgotten_stays(
 
     async def take_up(transactional_ids: set[str]) -> None:
         for each in transactional_ids:
-            await world.coordinator.init_producer_id(Wanted(each, 1000, None))
+            await world.coordinator.init_producer_id(InitRequest(each, 1000, None))
 
     def known() -> set[str]:
         return {each.transactional_id for each in world.coordinator.all_transactions()}
