@@ -25,7 +25,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.fetch_sessions import FetchKey, FetchSession, WantedPartition
 from ottla.replication.partition import ACKS_ALL, Leadership, Partition
-from ottla.replication.waiting import DataWaiter, Watched
+from ottla.replication.waiting import DataWaiter, Watchable
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.append import ProducedBy
 from ottla.storage.producers.append_decisions import AppendOrigin
@@ -38,7 +38,7 @@ EACH_MESSAGE = TopicConfig(flush_messages=1)
 
 
 def data_waiter(
-    watched: Iterable[Watched], bytes_missing: int, *, is_committed: bool = False
+    watched: Iterable[Watchable], bytes_missing: int, *, is_committed: bool = False
 ) -> DataWaiter:
     queue = TurnQueue(TASKS_MAX)
     return DataWaiter(watched, bytes_missing, LoopTimers(), queue, is_committed=is_committed)
