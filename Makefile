@@ -9,7 +9,7 @@ STAMP := $(VENV)/.set-up
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo demo-clean test retest test-long check format generate oracles bench fuzz faults mutants wheel clean
+.PHONY: help setup run demo demo-clean test retest test-times test-long check format generate oracles bench fuzz faults mutants wheel clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -33,7 +33,7 @@ demo-clean:  ## remove what the demo left
 	@rm -rf .demo
 
 # Tests wait for other processes more than they compute.
-WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 )))
+WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 2 )))
 
 test: setup  ## set up and run the tests
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup; \
@@ -41,6 +41,10 @@ test: setup  ## set up and run the tests
 
 retest: setup  ## what failed in the last run once more, each by itself, if it was not more than a few
 	$(BIN)/python -m tools.retest
+
+test-times: setup  ## the tests once more, with a table of where their time goes
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -p tests.support.recorded_times || true
+	@$(BIN)/python -m tools.test_times
 
 test-long: setup  ## the same with everything that the ordinary run leaves out
 	OTTLA_LONG=1 OTTLA_SPARK=all $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup

@@ -5,6 +5,7 @@ What was skipped, and why, is listed at the end of every run (`-ra` in pyproject
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import sys
@@ -79,6 +80,17 @@ def of_our_threads(report: ThreadFailure) -> ThreadFailure:
             report(failed)
 
     return report_ours
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Many thousand tests are collected, and stay: the garbage collector need not visit them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.support.scheduling import UNIT_TESTS_MAX, file_at, units_of
+from tests.support import scheduling
+from tests.support.scheduling import LONGEST, UNIT_TESTS_MAX, file_at, units_of
 
 ROOT = Path(__file__).parents[2]
 # In two parts, so that this file does not name a group itself.
@@ -53,22 +54,33 @@ def test_a_file_names_the_group_of_its_tests() -> None:
     assert file_at(ROOT / "nowhere.py").group is None
 
 
-def test_groups_come_first_then_slow_tests_then_neighbours(tmp_path: Path) -> None:
+def test_what_takes_longest_comes_first_then_groups_slow_tests_and_neighbours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduling, "LONGEST", ("spark", "test_e_slowest.py"))
     texts = {
         "test_a_quick.py": "",
         "test_b_slow.py": "pytest.mark.slow",
         "test_c_last.py": GROUPED,
         "test_d_first.py": GROUPED.replace("together", "spark"),
+        "test_e_slowest.py": "pytest.mark.slow",
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     tests = [f"{name}::test[{number}]" for name in texts for number in range(UNIT_TESTS_MAX + 1)]
     units = units_of(tests, tmp_path)
-    slow = [test for test in tests if test.startswith("test_b")]
-    assert list(units) == ["spark", "together", *slow, "test_a_quick.py 0", "test_a_quick.py 1"]
+    slow, slowest = ([test for test in tests if test.startswith(f"test_{x}")] for x in "be")
+    quick = ["test_a_quick.py 0", "test_a_quick.py 1"]
+    assert list(units) == ["spark", *slowest, "together", *slow, *quick]
     assert len(units["spark"]) == UNIT_TESTS_MAX + 1
     assert len(units["test_a_quick.py 0"]) == UNIT_TESTS_MAX
     assert sorted(test for unit in units.values() for test in unit) == sorted(tests)
+
+
+@pytest.mark.parametrize("name", LONGEST)
+def test_what_takes_longest_exists(name: str) -> None:
+    files = [file_at(path) for path in (ROOT / "tests").rglob("test_*.py")]
+    assert name in {file.group for file in files} or file_at(ROOT / name).is_slow
 
 
 @pytest.mark.parametrize("workers", [2, 3])

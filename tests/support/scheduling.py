@@ -4,8 +4,8 @@
     pytest.mark.slow in a file      each of its tests is a unit of its own
     other files                     up to `UNIT_TESTS_MAX` neighbours are a unit
 
-Groups come first, those that take longest before others, then slow tests, then the rest: at the end
-only short units are left, so that all workers end at about the same time.
+What takes longest comes first (`LONGEST`), then other groups, other slow tests and the rest: at the
+end only short units are left, so that all workers end at about the same time.
 
 `--dist loadgroup` tells its scheduler about groups by changing test ids, and pytest 9.2 no longer
 lets it: tests are then spread without a word, and every worker starts what one should start for
@@ -25,8 +25,22 @@ from typing import Any, NamedTuple
 from xdist.scheduler import LoadGroupScheduling  # type: ignore[import-untyped, unused-ignore]
 
 UNIT_TESTS_MAX = 12
-# Of the groups, by CPU time; those that are not named here come after them.
-LONGEST_GROUPS = ("spark", "apache-kafka", "spark-examples", "examples", "differential")
+# Groups, and files of slow tests, by how long they take (`make test-times` shows it).
+LONGEST = (
+    "spark",
+    "apache-kafka",
+    "spark-examples",
+    "tests/integration/demo/test_story.py",
+    "examples",
+    "tests/integration/spark/sink/test_crashes.py",
+    "differential",
+    "command-line",
+    "pytest-plugin",
+    "tests/integration/client/test_restarts.py",
+    "tests/integration/client/test_leader_changes.py",
+)
+# The ranks of what is not named there.
+GROUPS, SLOW_TESTS, NEIGHBOURS = range(len(LONGEST), len(LONGEST) + 3)
 _GROUP = re.compile(r"""pytest\.mark\.xdist_group\(["']([\w-]+)["']\)""")
 _SLOW = re.compile(r"pytest\.mark\.slow\b")
 
@@ -56,19 +70,19 @@ def units_of(test_ids: Iterable[str], root: Path) -> dict[str, list[str]]:
         path, _, _ = test_id.partition("::")
         file = file_at(root / path)
         if file.group is not None:
-            units.setdefault((_rank(file.group), file.group), []).append(test_id)
+            units.setdefault((_rank(file.group, GROUPS), file.group), []).append(test_id)
         elif file.is_slow:
-            units[len(LONGEST_GROUPS) + 1, test_id] = [test_id]
+            units[_rank(path, SLOW_TESTS), test_id] = [test_id]
         else:
             number = counts[path] = counts.get(path, -1) + 1
             name = f"{path} {number // UNIT_TESTS_MAX}"
-            units.setdefault((len(LONGEST_GROUPS) + 2, name), []).append(test_id)
+            units.setdefault((NEIGHBOURS, name), []).append(test_id)
     ordered = sorted(units.items(), key=lambda unit: unit[0][0])
     return {name: tests for (_, name), tests in ordered}
 
 
-def _rank(group: str) -> int:
-    return LONGEST_GROUPS.index(group) if group in LONGEST_GROUPS else len(LONGEST_GROUPS)
+def _rank(name: str, otherwise: int) -> int:
+    return LONGEST.index(name) if name in LONGEST else otherwise
 
 
 class GroupScheduling(LoadGroupScheduling):  # type: ignore[misc, unused-ignore]

@@ -35,7 +35,6 @@ def check_again(place: Place) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("spark")
 @pytest.mark.usefixtures("spark_jvm")
 @pytest.mark.skipif(find_missing() is not None, reason=find_missing() or "")
 def test_nothing_is_lost_or_doubled_by_two_kills_and_damage_is_noticed(tmp_path: Path) -> None:
