@@ -30,6 +30,9 @@ from ottla.protocol.messages.consumer_group_describe_response import DescribedGr
 from ottla.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,
 )
+from ottla.protocol.messages.consumer_group_heartbeat_request import (
+    TopicPartitions as HeldPartitions,
+)
 from ottla.protocol.messages.consumer_group_heartbeat_response import (
     ConsumerGroupHeartbeatResponse,
 )
@@ -656,6 +659,56 @@ def test_a_group_that_changes_while_offsets_are_drafted_is_asked_again() -> None
         with pytest.raises(BrokerError) as refused:
             await writing
         assert refused.value.code == ErrorCode.UNKNOWN_MEMBER_ID
+        assert await all_fetched(world) == set()
+
+    run(story())
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_a_member_that_gives_up_partitions_meanwhile_commits_only_what_it_still_has(
+    is_lost: bool,
+) -> None:
+    async def story() -> None:
+        world = await new_world()
+        topic_id = world.create_topic("u", 4)
+
+        async def heartbeat(member_id: str, epoch: int, owned: set[int]) -> tuple[int, set[int]]:
+            """(its epoch, its partitions)."""
+            request = ConsumerGroupHeartbeatRequest(
+                GROUP,
+                member_id,
+                epoch,
+                rebalance_timeout_ms=60_000,
+                subscribed_topic_names=["u"],
+                topic_partitions=[HeldPartitions(topic_id, sorted(owned))] if owned else [],
+            )
+            caller = Caller("client", "/host", 1)
+            answer = await outcome(world.groups.service.consumer_heartbeat(request, caller))
+            assert answer.assignment is not None
+            told = answer.assignment.topic_partitions
+            return answer.member_epoch, {at for each in told for at in each.partitions}
+
+        old_epoch, everything = await heartbeat("a", 0, set())
+        assert everything == set(range(4))
+        world.manual.advance_ms(60_000)
+        await heartbeat("b", 0, set())
+        _, kept = await heartbeat("a", old_epoch, everything)
+        partitions = everything - kept if is_lost else kept
+        wanted = [OffsetCommitRequestPartition(each, 7) for each in sorted(partitions)]
+        request = OffsetCommitRequest(
+            GROUP, old_epoch, "a", topics=[OffsetCommitRequestTopic("u", topic_id, wanted)]
+        )
+        service = world.groups.service
+        writing = run_blocking(service.commit_many(request, Caller("client", "/host", 9)))
+        new_epoch, _ = await heartbeat("a", old_epoch, kept)
+        assert new_epoch > old_epoch
+        if not is_lost:
+            await writing
+            assert await all_fetched(world) == {7}
+            return
+        with pytest.raises(BrokerError) as refused:
+            await writing
+        assert refused.value.code == ErrorCode.STALE_MEMBER_EPOCH
         assert await all_fetched(world) == set()
 
     run(story())
