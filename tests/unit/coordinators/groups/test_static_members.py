@@ -166,6 +166,19 @@ def test_a_static_member_that_stays_away_is_removed_with_its_session(harness: Ha
     assert harness.classic().instances == {"a": first.member_id}
 
 
+def test_one_that_takes_its_place_and_falls_silent_is_removed_too(harness: Harness) -> None:
+    first, second = static(harness, "a", session_ms=10 * SESSION_MS), static(harness, "b")
+    rebalance(harness, first, second)
+    harness.advance_ms(SESSION_MS // 2)
+    again = static(harness, "b")
+    again.joined(again.send_join())
+    harness.advance_ms(SESSION_MS - 1)
+    assert first.heartbeat() == ErrorCode.NONE
+    harness.advance_ms(1)
+    assert first.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
+    assert harness.classic().instances == {"a": first.member_id}
+
+
 def test_tools_remove_static_members_by_their_instance_alone(harness: Harness) -> None:
     first, second = static(harness, "a"), static(harness, "b")
     rebalance(harness, first, second)
