@@ -19,6 +19,7 @@ from tests.unit.handlers.world import DIRECTORIES, World
 from ottla.base.files.readers import WAIT, Reader
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import Steps, looking_up
+from ottla.broker.producer_ids import Block
 from ottla.coordinators import loading
 from ottla.coordinators.transactions import expiration, finishing, markers
 from ottla.coordinators.transactions.coordinator import TransactionCoordinator
@@ -199,6 +200,21 @@ def test_an_id_that_nobody_uses_is_forgotten_after_a_week(world: TransactionWorl
     second = world.begin()
     assert second.epoch == 0
     assert second.producer_id != first.producer_id
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_producers_that_wait_for_producer_ids_together_fence_each_other(
+    world: TransactionWorld, count: int
+) -> None:
+    async def begin_together() -> list[ProducerIdAndEpoch]:
+        world.broker.producer_ids._left = Block(0, 0)
+        wanted = InitRequest("new", 1000, None)
+        init = world.coordinator.init_producer_id
+        return await asyncio.gather(*(init(wanted) for _ in range(count)))
+
+    given = world.run(begin_together())
+    assert len({each.producer_id for each in given}) == 1
+    assert sorted(each.epoch for each in given) == list(range(count))
 
 
 def test_an_open_transaction_keeps_its_id_alive(world: TransactionWorld) -> None:
