@@ -6,8 +6,9 @@ import errno
 
 import pytest
 from tests.unit.handlers.asking import produce
-from tests.unit.handlers.test_list_offsets import EARLIEST, ask
+from tests.unit.handlers.test_list_offsets import COMMITTED, EARLIEST, LATEST, ask
 from tests.unit.handlers.world import World
+from tests.unit.storage.log_making import batch_of
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.delete_records_request import (
@@ -65,3 +66,29 @@ def test_a_disk_that_cannot_write_it_down_says_so(filled: World) -> None:
     filled.disk.fail("write", "*log-start-offset-checkpoint*", error=errno.EIO)
     code, _ = delete(filled, 7)
     assert code == ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def test_it_is_written_down_by_the_next_attempt_after_a_full_disk(filled: World) -> None:
+    filled.disk.fail("write", "*log-start-offset-checkpoint*", error=errno.ENOSPC)
+    assert delete(filled, 7) == (ErrorCode.KAFKA_STORAGE_ERROR, -1)
+    assert delete(filled, 7) == (0, 7)
+    partition = filled.broker.replicas.partition("t", 0).name
+    directory = filled.broker.logs.directory_of(partition)
+    assert directory is not None
+    assert directory.checkpoints.read().log_starts == {partition: 7}
+
+
+@pytest.mark.parametrize("before", [0, 7, 12, 20])
+def test_an_open_transaction_holds_back_nobody_who_begins_behind_its_first_records(
+    filled: World, before: int
+) -> None:
+    partition = filled.broker.replicas.partition("t", 0)
+    partition.log.context.verify_transactions(False)
+    partition.append(batch_of(b"t", producer=(7, 0, 0), is_transactional=True), 1)
+    for _ in range(3):
+        produce(filled, "t", 5)
+    assert delete(filled, before) == (0, before)
+    assert ask(filled, LATEST, isolation=COMMITTED).offset == 20
+    assert delete(filled, 30) == (0, 30)
+    for kind in (EARLIEST, LATEST):
+        assert ask(filled, kind, isolation=COMMITTED).offset == 30

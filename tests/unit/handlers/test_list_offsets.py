@@ -24,14 +24,21 @@ from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.record import Record
 
 VERSIONS = range(1, 12)
+UNCOMMITTED, COMMITTED = range(2)
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = range(-1, -7, -1)
 
 
 def ask(
-    world: World, timestamp: int, version: int = 11, *, index: int = 0, epoch: int = -1
+    world: World,
+    timestamp: int,
+    version: int = 11,
+    *,
+    index: int = 0,
+    epoch: int = -1,
+    isolation: int = UNCOMMITTED,
 ) -> ListOffsetsPartitionResponse:
     wanted = ListOffsetsPartition(index, epoch if version >= 4 else -1, timestamp)
-    request = ListOffsetsRequest(-1, 0, [ListOffsetsTopic("t", [wanted])])
+    request = ListOffsetsRequest(-1, isolation, [ListOffsetsTopic("t", [wanted])])
     found = world.ask(request, version).topics[0].partitions[0]
     assert isinstance(found, ListOffsetsPartitionResponse)
     return found
