@@ -698,8 +698,8 @@ def test_a_member_that_gives_up_partitions_meanwhile_commits_only_what_it_still_
         request = OffsetCommitRequest(
             GROUP, old_epoch, "a", topics=[OffsetCommitRequestTopic("u", topic_id, wanted)]
         )
-        service = world.groups.service
-        writing = run_blocking(service.commit_many(request, Caller("client", "/host", 9)))
+        commits = world.groups.service.offsets
+        writing = run_blocking(commits.commit_many(request, Caller("client", "/host", 9)))
         new_epoch, _ = await heartbeat("a", old_epoch, kept)
         assert new_epoch > old_epoch
         if not is_lost:
