@@ -23,6 +23,7 @@ COMMANDS: dict[str, str | Verbs] = {
         "reset": "set the committed offsets of a group",
         "delete": "delete groups with their committed offsets",
     },
+    "zookeeper": "run a ZooKeeper server in the foreground, for clusters of brokers",
     "completion": "print a completion script for bash, zsh or fish",
     "version": "show the installed version",
 }

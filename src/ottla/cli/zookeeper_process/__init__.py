@@ -1,0 +1,1 @@
+"""Running a ZooKeeper server that is already on this machine."""

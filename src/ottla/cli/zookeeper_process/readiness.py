@@ -1,0 +1,43 @@
+"""Whether a ZooKeeper server serves clients: its answer to the four-letter command `srvr`."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable
+
+from ottla.cli.arguments.addresses import Address
+
+POLL_S = 0.02
+ANSWER_S = 1.0
+
+
+def is_serving(address: Address) -> bool:
+    """A server of an ensemble without a quorum answers, too: that it does not serve."""
+    try:
+        with socket.create_connection(address, ANSWER_S) as connection:
+            connection.sendall(b"srvr")
+            answer = b""
+            while part := connection.recv(4096):
+                answer += part
+    except OSError:
+        return False
+    return b"Mode:" in answer
+
+
+def wait_until_serving(address: Address, is_alive: Callable[[], bool]) -> bool:
+    """False if the server ended before it served."""
+    while is_alive():
+        if is_serving(address):
+            return True
+        time.sleep(POLL_S)
+    return False
+
+
+def is_process_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

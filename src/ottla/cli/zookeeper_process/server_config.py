@@ -1,0 +1,82 @@
+"""The configuration files of one ZooKeeper server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ottla.cli.arguments.addresses import Address, parse_address, parse_port
+from ottla.cli.errors import CommandFailed
+
+CONFIG_NAME = "zoo.cfg"
+# Sessions can be as short as a second, for quick fail-over, and as long as Kafka's default of 18 s.
+COMMON = """\
+tickTime=500
+minSessionTimeout=1000
+maxSessionTimeout=60000
+maxClientCnxns=0
+admin.enableServer=false
+4lw.commands.whitelist=srvr,stat,mntr,ruok
+autopurge.snapRetainCount=3
+autopurge.purgeInterval=1
+"""
+ENSEMBLE = """\
+initLimit=20
+syncLimit=10
+standaloneEnabled=false
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A server of an ensemble: where the others reach it, for data and for elections."""
+
+    id: int
+    host: str
+    data_port: int
+    election_port: int
+
+
+def parse_members(text: str) -> list[Member]:
+    """`1=HOST:2888:3888,2=HOST:2888:3888,...`; ValueError says what is wrong."""
+    members = [_parse_member(part.strip()) for part in text.split(",")]
+    if len({each.id for each in members}) < len(members):
+        raise ValueError(f"{text!r} has an id twice")
+    return members
+
+
+def _parse_member(text: str) -> Member:
+    number, equals, places = text.partition("=")
+    address, colon, election = places.rpartition(":")
+    if not equals or not colon or not (number.isascii() and number.isdigit()):
+        raise ValueError(f"{text!r} is not ID=HOST:PORT:PORT, such as 1=localhost:2888:3888")
+    if not 1 <= int(number) <= 255:
+        raise ValueError(f"{text!r}: ids are 1 to 255")
+    data = parse_address(address)
+    return Member(int(number), data.host, data.port, parse_port(text, election))
+
+
+def write_config(data: Path, listen: Address, own_id: int, members: list[Member]) -> Path:
+    """Write what the server reads at its start, and return the path of its configuration."""
+    lines = COMMON
+    lines += f"dataDir={data}\nclientPortAddress={listen.host}\nclientPort={listen.port}\n"
+    if members:
+        _write_own_id(data, own_id)
+        lines += ENSEMBLE
+        lines += "".join(
+            f"server.{each.id}={each.host}:{each.data_port}:{each.election_port}\n"
+            for each in members
+        )
+    path = data / CONFIG_NAME
+    path.write_text(lines)
+    return path
+
+
+def _write_own_id(data: Path, own_id: int) -> None:
+    path = data / "myid"
+    if path.exists() and path.read_text().strip() != str(own_id):
+        raise CommandFailed(
+            f"{data} belongs to server {path.read_text().strip()} of an ensemble, not to {own_id}",
+            "use another --data directory, or the --id that it had",
+        )
+    path.write_text(f"{own_id}\n")

@@ -1,0 +1,84 @@
+"""`ottla zookeeper` as a process: one server, an ensemble, and what it says if it cannot start."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from kazoo.client import KazooClient
+from tests.integration.cli.ottla_command import ottla
+from tests.support.zookeeper import ZooKeeperServer
+
+from ottla.testing.ports import quiet_ports
+
+
+def test_what_was_written_is_there_after_a_kill(tmp_path: Path) -> None:
+    server = ZooKeeperServer(tmp_path / "data").start()
+    client = KazooClient(server.address)
+    client.start(60)
+    client.create("/kept", b"value")
+    server.kill()
+    server.start()
+    assert client.retry(client.get, "/kept")[0] == b"value"
+    client.stop()
+    client.close()
+    server.signal(signal.SIGTERM)
+    assert server.wait() in (128 + signal.SIGTERM, -signal.SIGTERM)
+
+
+def test_three_servers_form_an_ensemble(tmp_path: Path) -> None:
+    ports = quiet_ports(6)
+    members = ",".join(f"{n + 1}=localhost:{ports[2 * n]}:{ports[2 * n + 1]}" for n in range(3))
+    servers = [
+        ZooKeeperServer(tmp_path / str(n), "--servers", members, "--id", str(n)) for n in (1, 2, 3)
+    ]
+    try:
+        with ThreadPoolExecutor() as threads:
+            list(threads.map(ZooKeeperServer.start, servers))
+        clients = [KazooClient(server.address) for server in servers]
+        for client in clients:
+            client.start(60)
+        clients[0].create("/shared")
+        clients[2].sync("/shared")
+        assert clients[2].exists("/shared")
+        for client in clients:
+            client.stop()
+            client.close()
+    finally:
+        for server in servers:
+            server.kill()
+
+
+def test_a_port_in_use_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = ottla("zookeeper", "--listen", address, "--data", str(tmp_path))
+    assert done.returncode == 1
+    assert f"cannot listen on {address}: Address already in use" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--jars", "."], "there is no zookeeper-*.jar in it"),
+        (["--data", "/proc/nowhere"], "--data /proc/nowhere: No such file or directory"),
+        (["--id", "1"], "--id belongs to an ensemble"),
+        (["--id", "9", "--servers", "1=a:1:2,2=b:1:2"], "--id must be one of the ids"),
+        (["--servers", "1=a:1:2,1=b:1:2"], "has an id twice"),
+        (["--servers", "a:1:2"], "is not ID=HOST:PORT:PORT"),
+        (["--servers", "0=a:1:2"], "ids are 1 to 255"),
+        (["--listen", "localhost:99999"], "ports are 0 to 65535"),
+        (["--heap", "much"], "--heap: 'much' is not a size"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = ottla("zookeeper", "--listen", "localhost:0", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
