@@ -34,13 +34,14 @@ PURE_EXCEPT: dict[str, set[str]] = {
         "cluster", "connection", "fetch_errors", "fetch_stream", "handoff", "retrying",
         "transport",
     },
-    "controller": {"controller"},
+    "controller": {"controller", "controller_election"},
     "coordinators": {"internal_topic", "runtime"},
     "coordinators/groups": {"coordinator", "expiration", "replies"},
     "coordinators/transactions": {
         "expiration", "finishing", "marker_writing", "markers", "verifying",
     },
-    "metadata": {"file_log", "publisher"},
+    "metadata": {"file_log", "publisher", "snapshot_encoding"},
+    "metadata/zookeeper": {"kazoo_service", "zookeeper_log"},
     "replication": {
         "deletions", "directory_moves", "new_partitions", "replica_manager", "session_cache",
         "waiting",

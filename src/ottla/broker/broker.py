@@ -174,7 +174,9 @@ class Broker:
             ),
             self.disk.threads,
         )
-        self.local_controller = LocalController(self.controller, self.broker_id, self._tasks)
+        self.local_controller = LocalController(
+            self.controller, self.metadata_log, self.publisher, self.broker_id, self._tasks
+        )
         self.automatic_topics = AutomaticTopics(self.config, self.controller, self.replicas.made)
         self._build_coordinators(image)
         self._build_parts(image)

@@ -15,7 +15,10 @@ from ottla.controller.assign_directories import decide_assign_directories
 from ottla.controller.brokers import decide_register_broker
 from ottla.controller.controller import Controller
 from ottla.controller.producer_ids import decide_allocate_producer_ids
+from ottla.controller.sole_controller import run_alone
 from ottla.metadata.image import Image
+from ottla.metadata.log import MetadataLog
+from ottla.metadata.publisher import Publisher
 from ottla.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
 from ottla.protocol.messages.assign_replicas_to_dirs_request import (
     AssignReplicasToDirsRequest,
@@ -25,8 +28,17 @@ from ottla.protocol.messages.broker_registration_request import BrokerRegistrati
 
 
 class LocalController:
-    def __init__(self, controller: Controller, broker_id: int, tasks: OwnedTasks) -> None:
+    def __init__(
+        self,
+        controller: Controller,
+        log: MetadataLog,
+        publisher: Publisher,
+        broker_id: int,
+        tasks: OwnedTasks,
+    ) -> None:
         self._controller = controller
+        self._log = log
+        self._publisher = publisher
         self._broker_id = broker_id
         self._tasks = tasks
         self._running: asyncio.Task[None] | None = None
@@ -35,7 +47,9 @@ class LocalController:
     def start(self, image: Image) -> None:
         """Become the controller, with the next controller epoch."""
         self._controller.activate(image.copy(), image.controller_epoch + 1)
-        self._running = asyncio.create_task(self._controller.run(), name="controller")
+        self._running = asyncio.create_task(
+            run_alone(self._controller, self._log, self._publisher), name="controller"
+        )
         self._tasks.own(self._running)  # `wait` reports its failure
 
     async def wait(self) -> None:

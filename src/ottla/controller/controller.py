@@ -7,9 +7,9 @@ Owns      the image that decisions are based on. It is ahead of the published im
 Promises  events are decided in order of arrival. Events that arrive during an append share the next
           batch. An answer is returned once its records are durable and in the published image. If
           an append fails, or a decision has a bug, all waiting events fail with NOT_CONTROLLER and
-          the log is loaded again: it is authoritative. If it contains less than was published, or
-          cannot be read, `run` raises MetadataLost.
-Leaves    the decisions to the `decide_*` functions, the election of the controller to its caller.
+          `run` raises Resigned: the log is authoritative, and must be loaded again.
+Leaves    the decisions to the `decide_*` functions; who becomes the controller, and what follows
+          Resigned, to `sole_controller.py` and `controller_election.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from ottla.config.layers import BrokerLayers
 from ottla.controller.decision import Decision
 from ottla.controller.state import ControllerState, RandomSource
 from ottla.metadata.changes import Changes
-from ottla.metadata.continuity import KnownState, load_known
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLog, NoRoom
 from ottla.metadata.publisher import Publisher
@@ -43,6 +42,10 @@ EVENTS_MAX = 1000  # in the queue; further ones wait for space
 BATCH_RECORDS_MAX = 2000  # no event is added to a larger batch
 # records, or partitions of deleted topics; larger batches are applied in a thread
 APPLIED_HERE_MAX = 50
+
+
+class Resigned(Exception):
+    """The controller decides nothing more, until it is activated with what is in the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,7 @@ class Controller:
         self._epoch = epoch
 
     async def run(self) -> None:
-        """Decide events until cancelled, or until the log cannot be loaded again."""
+        """Decide events until cancelled. Resigned if the end of the log is not known any more."""
         try:
             while True:
                 first = await self._events.get()
@@ -151,7 +154,7 @@ class Controller:
             log.error("resigning, to load the metadata log again: %s", error, exc_info=bug)
             round_.give_up()
             self._resign()
-            await self._reload()
+            raise Resigned(str(error)) from error
         except BaseException:
             round_.give_up()
             raise
@@ -203,7 +206,7 @@ class Controller:
         for answered, answer in round_.answers:
             if not answered.done():
                 answered.set_result(answer)
-        if round_.records and image is not None:
+        if round_.records and image is not None and image.offset < self._log.end_offset:
             await self._apply(image, round_.records)
         if self._log.wants_snapshot and self._image is not None:
             await self._write_snapshot(self._image)
@@ -238,12 +241,6 @@ class Controller:
     async def _go_back(self) -> None:
         """Discard what was decided but not appended."""
         self._image = await self._threads.run(self._publisher.image.copy)
-
-    async def _reload(self) -> None:
-        """Continue from the content of the log, whether or not the failed batch is in it."""
-        image = await load_known(self._log, KnownState.of(self._publisher.image))
-        self._publisher.replace(image.copy())
-        self.activate(image, self._epoch + 1)
 
 
 def is_much(image: Image, records: Sequence[Record]) -> bool:

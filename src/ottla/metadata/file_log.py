@@ -14,14 +14,11 @@ import errno
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import islice
 from typing import Any, TypeVar
 
 from ottla.base.files.filesystem import FileSystem
 from ottla.base.scheduling.threads import RunJob
-from ottla.metadata.codec import encode_records
 from ottla.metadata.continuity import KnownState
-from ottla.metadata.frame import SNAPSHOT, encode_parts
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.journal import (
     JOURNAL_BYTES_MAX,
@@ -31,11 +28,11 @@ from ottla.metadata.journal import (
     write_snapshot,
 )
 from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLost, NoRoom, Trimmed
+from ottla.metadata.snapshot_encoding import encode_snapshot
 from ottla.storage.files.directory_health import is_out_of_descriptors
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
-SNAPSHOT_SLICE = 200  # records encoded per iteration of the event loop
 
 
 class FileMetadataLog:
@@ -117,7 +114,7 @@ class FileMetadataLog:
                 )
             image = image.copy()  # the original changes while this one is written
             await self._change(journal, journal.begin_next)
-        frame = await _encode_slowly(image)
+        frame = await encode_snapshot(image)
         async with self._turn:
             journal = self._usable()
             await self._work(lambda: self._replace_older(journal, frame, image.offset))
@@ -184,16 +181,3 @@ class FileMetadataLog:
 def _abandon(journal: Journal) -> None:
     with suppress(OSError):
         journal.close(is_clean=False)
-
-
-async def _encode_slowly(image: Image) -> bytes:
-    """Encode a snapshot's frame in slices, so that the event loop is not blocked."""
-    records = image.to_records()
-    parts, count = [], 0
-    while part := list(islice(records, SNAPSHOT_SLICE)):
-        parts.append(encode_records(part)[1:-1])
-        count += len(part)
-        await asyncio.sleep(0)
-    payload = b"[" + b",\n".join(parts) + b"]"
-    about = Batch(image.offset, image.controller_epoch, ())
-    return encode_parts(SNAPSHOT, about, payload, count)

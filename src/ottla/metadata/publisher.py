@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps, run_blocking
@@ -35,6 +35,7 @@ class Publisher:
         self._scheduler = scheduler
         self._listeners: list[Listener] = []
         self._moved = asyncio.Event()
+        self._turn = asyncio.Lock()  # held until all listeners are done with a change
 
     def subscribe(self, listener: Listener) -> None:
         self._listeners.append(listener)
@@ -47,19 +48,15 @@ class Publisher:
     async def exchange(self, ahead: Image, changes: Changes) -> None:
         """Swap the image with one that is ahead by these changes.
 
-        The event loop is not blocked, however large the change is. Returns when all listeners have
+        Nothing is done if `follow` has read the same batch in the log, and was quicker. However
+        much has changed, the event loop is not kept for long. Return when all listeners have
         reacted.
         """
-        KnownState.of(self.image).check(ahead, "that was appended to")
-        self.image.exchange(ahead)
-        for listener in self._listeners:
-            try:
-                slices = listener(self.image, changes)
-                if slices is not None:
-                    await self._run(slices)
-            except Exception:
-                self._note_failure()
-        self._note_moved()
+        async with self._turn:
+            if ahead.offset > self.image.offset:
+                KnownState.of(self.image).check(ahead, "that was appended to")
+                self.image.exchange(ahead)
+                await self._notify(changes)
 
     def replace(self, image: Image) -> None:
         """Replace the image with a later one, after batches were missed. Takes ownership of it.
@@ -80,13 +77,35 @@ class Publisher:
         """Apply batches appended by others, until cancelled."""
         while True:
             await log.wait_beyond(self.image.offset)
+            await self.catch_up(log, log.read)
+
+    async def catch_up(
+        self, log: MetadataLog, read: Callable[[int], Awaitable[list[Batch]]]
+    ) -> None:
+        """Take over the batches that `read` returns from our offset on, or all of the log if they
+        were trimmed."""
+        try:
+            batches = await read(self.image.offset)
+        except Trimmed:
+            image = await load_known(log, KnownState.of(self.image))
+            async with self._turn:
+                if image.offset > self.image.offset:
+                    self.replace(image)
+            return
+        for batch in batches:
+            async with self._turn:
+                if batch.end_offset > self.image.offset:
+                    await self._notify(self.image.apply(batch))
+
+    async def _notify(self, changes: Changes) -> None:
+        for listener in self._listeners:
             try:
-                batches = await log.read(self.image.offset)
-            except Trimmed:
-                self.replace(await load_known(log, KnownState.of(self.image)))
-                continue
-            for batch in batches:
-                self.publish(batch)
+                slices = listener(self.image, changes)
+                if slices is not None:
+                    await self._run(slices)
+            except Exception:
+                self._note_failure()
+        self._note_moved()
 
     def _tell(self, changes: Changes) -> None:
         for listener in self._listeners:

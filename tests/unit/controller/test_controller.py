@@ -19,6 +19,7 @@ from ottla.controller.controller import EVENTS_MAX, Controller, ControllerSettin
 from ottla.controller.create_topics import decide_create_topics
 from ottla.controller.decision import Decision
 from ottla.controller.new_cluster import decide_new_cluster
+from ottla.controller.sole_controller import run_alone
 from ottla.controller.state import ControllerState
 from ottla.metadata.continuity import KnownState
 from ottla.metadata.file_log import FileMetadataLog
@@ -79,7 +80,7 @@ class Node:
         image = await self.log.load(KnownState())
         self.publisher.replace(image.copy())
         self.controller.activate(image, image.controller_epoch + 1)
-        self.running = asyncio.create_task(self.controller.run())
+        self.running = asyncio.create_task(run_alone(self.controller, self.log, self.publisher))
         if not image.cluster_id:
             await self.controller.decide(lambda _state: first_records())
 

@@ -1,0 +1,95 @@
+"""The controller of a cluster: every broker takes part in its election, and one runs it.
+
+Promises  the controller is active only while this broker holds the claim of the last election, and
+          after its image contains everything that earlier controllers have appended. Whatever it
+          decides after it was replaced is refused by the log.
+Leaves    the election itself to `metadata/zookeeper/election.py`; following the log, which the
+          broker does whether it is the controller or not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from functools import partial
+
+from ottla.base.clock import Clock
+from ottla.controller.controller import Controller, Resigned
+from ottla.metadata.publisher import Publisher
+from ottla.metadata.zookeeper.election import elect, holds_controller, is_vacant, resign
+from ottla.metadata.zookeeper.service import SessionState, ZooKeeperService
+from ottla.metadata.zookeeper.zookeeper_log import Claim, ZooKeeperMetadataLog
+
+log = logging.getLogger(__name__)
+
+
+class ControllerElection:
+    def __init__(
+        self,
+        service: ZooKeeperService,
+        metadata_log: ZooKeeperMetadataLog,
+        controller: Controller,
+        publisher: Publisher,
+        broker_id: int,
+        clock: Clock,
+    ) -> None:
+        self._service = service
+        self._log = metadata_log
+        self._controller = controller
+        self._publisher = publisher
+        self._broker_id = broker_id
+        self._clock = clock
+        self._changed = asyncio.Event()  # the controller's znode, or the session
+        service.subscribe(self._note_session)
+
+    async def run(self) -> None:
+        """Take part in elections until cancelled."""
+        while True:
+            await self._wait_for_vacancy()
+            claim = await elect(self._service, self._broker_id, self._clock)
+            if claim is not None:
+                await self._serve(claim)
+
+    async def _wait_for_vacancy(self) -> None:
+        while True:
+            self._changed.clear()
+            if await is_vacant(self._service, self._changed.set):
+                return
+            await self._changed.wait()
+
+    async def _serve(self, claim: Claim) -> None:
+        log.info("elected controller with epoch %d", claim.controller_epoch)
+        self._changed.clear()
+        work = asyncio.ensure_future(self._control(claim))
+        watch = asyncio.ensure_future(self._wait_for_end(claim))
+        try:
+            await asyncio.wait([work, watch], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in (work, watch):
+                each.cancel()
+            await asyncio.wait([work, watch])
+            self._log.end_claim()
+        with suppress(Resigned, asyncio.CancelledError):
+            work.result()
+        await resign(self._service, claim)
+
+    async def _control(self, claim: Claim) -> None:
+        await self._catch_up(claim)
+        image = self._publisher.image.copy()
+        self._controller.activate(image, claim.controller_epoch)
+        await self._controller.run()
+
+    async def _catch_up(self, claim: Claim) -> None:
+        """Publish what was appended before the election. Nobody else can append after it."""
+        while not self._log.is_claimed:
+            await self._publisher.catch_up(self._log, partial(self._log.begin, claim))
+
+    async def _wait_for_end(self, claim: Claim) -> None:
+        """Return when the controller's znode is not ours any more."""
+        while await holds_controller(self._service, claim, self._changed.set):
+            await self._changed.wait()
+            self._changed.clear()
+
+    def _note_session(self, _state: SessionState) -> None:
+        self._changed.set()

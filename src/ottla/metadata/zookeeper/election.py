@@ -1,0 +1,120 @@
+"""The election of the controller: the znode `/controller` belongs to one session at a time.
+
+Promises  each claim has a controller epoch of its own. An election changes `/controller_epoch` and
+          creates `/controller` in one transaction, so that whoever holds an earlier claim cannot
+          append any more.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+
+from ottla.base.clock import Clock
+from ottla.metadata.log import CorruptMetadataError
+from ottla.metadata.zookeeper.layout import CONTROLLER, CONTROLLER_EPOCH
+from ottla.metadata.zookeeper.service import (
+    Check,
+    ConnectionLost,
+    Create,
+    Delete,
+    Operation,
+    VersionMismatch,
+    Write,
+    Znode,
+    ZnodeExists,
+    ZnodeMissing,
+    ZooKeeperService,
+    retried,
+)
+from ottla.metadata.zookeeper.zookeeper_log import Claim
+
+OnVacancy = Callable[[], None]
+
+
+async def elect(service: ZooKeeperService, broker_id: int, clock: Clock) -> Claim | None:
+    """Claim the controllership. None if another session has it, or was quicker."""
+    epoch = await _read_epoch(service)
+    claim = Claim(broker_id, _number(epoch) + 1, epoch.version + 1)
+    operations: list[Operation] = [
+        Write(CONTROLLER_EPOCH, str(claim.controller_epoch).encode(), epoch.version),
+        Create(CONTROLLER, _encode(claim, clock.now_ms()), is_ephemeral=True),
+    ]
+    try:
+        await service.multi(operations)
+    except (ZnodeExists, VersionMismatch):
+        return None
+    except ConnectionLost:
+        return claim if await holds_controller(service, claim) else None
+    return claim
+
+
+async def read_controller(
+    service: ZooKeeperService, on_change: OnVacancy | None = None
+) -> int | None:
+    """The id of the broker that is the controller; None if there is none."""
+    znode = await retried(service, service.get, CONTROLLER, on_change)
+    return None if znode is None else _decode(znode)["brokerid"]
+
+
+async def is_vacant(service: ZooKeeperService, on_change: OnVacancy) -> bool:
+    """Whether there is no controller. `on_change` is called when that changes."""
+    return not await retried(service, service.exists, CONTROLLER, on_change)
+
+
+async def holds_controller(
+    service: ZooKeeperService, claim: Claim, on_change: OnVacancy | None = None
+) -> bool:
+    """Whether the znode is the one of this claim, in a session that lasts."""
+    znode = await retried(service, service.get, CONTROLLER, on_change)
+    return (
+        znode is not None
+        and znode.owner == service.session.id
+        and _decode(znode).get("epoch") == claim.controller_epoch
+    )
+
+
+async def resign(service: ZooKeeperService, claim: Claim) -> None:
+    """Leave the office to others, unless another broker was elected already."""
+    guard = Check(CONTROLLER_EPOCH, claim.epoch_version)
+    with suppress(ZnodeMissing, VersionMismatch):
+        await retried(service, service.multi, [guard, Delete(CONTROLLER)])
+
+
+async def _read_epoch(service: ZooKeeperService) -> Znode:
+    while True:
+        znode = await retried(service, service.get, CONTROLLER_EPOCH)
+        if znode is not None:
+            return znode
+        with suppress(ZnodeExists):
+            await retried(service, service.multi, [Create(CONTROLLER_EPOCH, b"0")])
+
+
+def _number(epoch: Znode) -> int:
+    try:
+        return int(epoch.data)
+    except ValueError as error:
+        what = f"{epoch.data[:40]!r} is not a number"
+        raise CorruptMetadataError(f"the znode {CONTROLLER_EPOCH}", 0, what) from error
+
+
+def _encode(claim: Claim, now_ms: int) -> bytes:
+    fields = {
+        "version": 2,
+        "brokerid": claim.broker_id,
+        "timestamp": str(now_ms),
+        "kraftControllerEpoch": -1,
+        "epoch": claim.controller_epoch,
+    }
+    return json.dumps(fields).encode()
+
+
+def _decode(znode: Znode) -> dict[str, int]:
+    try:
+        fields = json.loads(znode.data)
+        if not isinstance(fields["brokerid"], int):
+            raise ValueError("brokerid is not a number")
+    except (ValueError, KeyError, TypeError) as error:
+        raise CorruptMetadataError(f"the znode {CONTROLLER}", 0, repr(error)) from error
+    return dict(fields)

@@ -1,0 +1,160 @@
+"""Snapshots of the metadata in ZooKeeper, and the removal of the batches that they stand for.
+
+Promises  a snapshot counts from the moment that `/metadata/snapshot` names it, which is after all
+          of its parts are written. Only then batches and older snapshots are removed. Only the
+          broker whose claim is current changes anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+
+import cramjam
+
+from ottla.base.scheduling.threads import RunJob
+from ottla.metadata.frame import SNAPSHOT as SNAPSHOT_FRAME
+from ottla.metadata.frame import BadFrame, decode_frame
+from ottla.metadata.image import Image
+from ottla.metadata.log import CorruptMetadataError
+from ottla.metadata.snapshot_encoding import encode_snapshot
+from ottla.metadata.zookeeper.batch_znode import split
+from ottla.metadata.zookeeper.layout import (
+    LOG,
+    PARTS,
+    SNAPSHOT,
+    SNAPSHOTS,
+    ZNODE_BYTES_MAX,
+    batch_offset,
+    part_offset,
+    snapshot_folder,
+    snapshot_part_path,
+)
+from ottla.metadata.zookeeper.service import (
+    Check,
+    Create,
+    Delete,
+    Operation,
+    Write,
+    ZnodeExists,
+    ZnodeMissing,
+    ZooKeeperService,
+    create_missing,
+    retried,
+)
+
+DELETED_TOGETHER = 100  # znodes in one transaction
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotPointer:
+    offset: int
+    folder: str
+    parts: int
+    version: int = 1
+
+    def encode(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def decode(cls, data: bytes) -> SnapshotPointer:
+        try:
+            return cls(**json.loads(data))
+        except (ValueError, TypeError) as error:
+            raise CorruptMetadataError(f"the znode {SNAPSHOT}", 0, repr(error)) from error
+
+
+class Snapshots:
+    def __init__(
+        self, service: ZooKeeperService, run_job: RunJob, new_nonce: Callable[[], str]
+    ) -> None:
+        self._service = service
+        self._run_job = run_job
+        self._new_nonce = new_nonce
+
+    async def pointer(self) -> SnapshotPointer | None:
+        znode = await retried(self._service, self._service.get, SNAPSHOT)
+        return None if znode is None else SnapshotPointer.decode(znode.data)
+
+    async def load(self, pointer: SnapshotPointer) -> Image | None:
+        """None if the snapshot was replaced by a later one while it was read."""
+        parts = []
+        for number in range(pointer.parts):
+            path = snapshot_part_path(pointer.folder, number)
+            znode = await retried(self._service, self._service.get, path)
+            if znode is None:
+                if await self.pointer() != pointer:
+                    return None
+                raise CorruptMetadataError(f"the znode {path}", 0, "it is missing")
+            parts.append(znode.data)
+        return await self._run_job(lambda: _decode(pointer, b"".join(parts)))
+
+    async def write(self, image: Image, guard: Check) -> None:
+        """Write a snapshot, and remove what it stands for. VersionMismatch if another broker was
+        elected; nothing was removed then that is still needed."""
+        frame = await encode_snapshot(image)
+        data = await self._run_job(lambda: bytes(cramjam.zstd.compress(frame)))
+        parts = split(data, ZNODE_BYTES_MAX)
+        folder = snapshot_folder(image.offset, self._new_nonce())
+        await create_missing(self._service, folder)
+        for number, part in enumerate(parts):
+            await self._create(guard, Create(snapshot_part_path(folder, number), part))
+        await self._point_to(SnapshotPointer(image.offset, folder, len(parts)), guard)
+        await self._remove_before(image.offset, folder, guard)
+
+    async def _create(self, guard: Check, create: Create) -> None:
+        with suppress(ZnodeExists):  # by a request whose response was lost
+            await self._change([guard, create])
+
+    async def _point_to(self, pointer: SnapshotPointer, guard: Check) -> None:
+        try:
+            await self._change([guard, Write(SNAPSHOT, pointer.encode())])
+        except ZnodeMissing:
+            await self._create(guard, Create(SNAPSHOT, pointer.encode()))
+
+    async def _remove_before(self, offset: int, folder: str, guard: Check) -> None:
+        await self._remove(LOG, lambda name: _is_before(batch_offset(name), offset), guard)
+        await self._remove(PARTS, lambda name: _is_before(part_offset(name), offset), guard)
+        kept = folder.rpartition("/")[2]
+        for name in await self._children(SNAPSHOTS):
+            if name != kept:
+                await self._remove(f"{SNAPSHOTS}/{name}", lambda _name: True, guard)
+                await self._delete([f"{SNAPSHOTS}/{name}"], guard)
+
+    async def _remove(self, folder: str, is_old: Callable[[str], bool], guard: Check) -> None:
+        # Lowest offsets first: a reader that finds a later batch finds all that are in between.
+        names = sorted(filter(is_old, await self._children(folder)))
+        paths = [f"{folder}/{name}" for name in names]
+        for at in range(0, len(paths), DELETED_TOGETHER):
+            await self._delete(paths[at : at + DELETED_TOGETHER], guard)
+
+    async def _delete(self, paths: Sequence[str], guard: Check) -> None:
+        try:
+            await self._change([guard, *map(Delete, paths)])
+        except ZnodeMissing:  # one of them was deleted by a request whose response was lost
+            for path in paths:
+                with suppress(ZnodeMissing):
+                    await self._change([guard, Delete(path)])
+
+    async def _children(self, path: str) -> list[str]:
+        return await retried(self._service, self._service.children, path) or []
+
+    def _change(self, operations: Sequence[Operation]) -> Awaitable[None]:
+        return retried(self._service, self._service.multi, operations)
+
+
+def _is_before(found: int | None, offset: int) -> bool:
+    return found is not None and found < offset
+
+
+def _decode(pointer: SnapshotPointer, data: bytes) -> Image:
+    try:
+        frame = bytes(cramjam.zstd.decompress(data))
+        batch, _ = decode_frame(SNAPSHOT_FRAME, memoryview(frame))
+    except (cramjam.DecompressionError, BadFrame) as error:
+        raise CorruptMetadataError(f"the znodes in {pointer.folder}", 0, str(error)) from error
+    image = Image()
+    image.load(batch.records, batch.base_offset, batch.controller_epoch)
+    return image
