@@ -99,7 +99,7 @@ class Run:
     def _tested_lines(self) -> Path:
         """Run the tests once for the lines that each of them runs; kept until something changes."""
         sources = digest(_python(self._root / SOURCE), self._root)
-        name = self.part.name.replace("/", "-")
+        name = self.part.recorded.replace("/", "-")
         target = self._cache / f"lines-{name}-{self._tests_digest}-{sources}.json"
         if not target.exists():
             self._cache.mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ class Run:
                 env={
                     **os.environ,
                     TARGET: str(recorded),
-                    SOURCES: str(self._root / SOURCE / self.part.name),
+                    SOURCES: str(self._root / SOURCE / self.part.recorded),
                 },
                 cwd=self._root,
                 capture_output=True,

@@ -19,6 +19,12 @@ class Part:
     name: str  # the folder below src/ottla
     tests: tuple[str, ...]
 
+    @property
+    def recorded(self) -> str:
+        """The folder of all parts that have the same tests: which lines those run is recorded
+        once for all of them."""
+        return self.name if self.name in OTHER_TESTS else self.name.partition("/")[0]
+
     def files(self, root: Path) -> list[Path]:
         folder = root / SOURCE / self.name
         if not folder.is_dir():

@@ -214,3 +214,4 @@ def test_every_part_has_code_and_tests(name: str) -> None:
     part = part_named(name)
     assert part.files(ROOT)
     assert all((ROOT / each).exists() for each in part.tests)
+    assert f"{name}/".startswith(f"{part.recorded}/")
