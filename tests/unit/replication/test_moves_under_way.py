@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import errno
+from collections.abc import Callable, Iterator
 
 import pytest
 from tests.unit.handlers.test_alter_replica_log_dirs import (
@@ -12,13 +13,17 @@ from tests.unit.handlers.test_alter_replica_log_dirs import (
     elsewhere,
     move,
     place,
+    records,
     settle,
 )
 from tests.unit.handlers.world import World
 
+from ottla.base.scheduling.steps import Steps
 from ottla.protocol.error_codes import ErrorCode
 from ottla.replication import directory_moves
 from ottla.storage.log import log_copying
+from ottla.storage.log.flushing import flushing
+from ottla.storage.log.log import Log
 
 
 @pytest.fixture
@@ -114,3 +119,83 @@ def test_a_limit_of_zero_stops_a_move_until_it_is_lifted(
     settle(world)
     assert place(world) == target
     assert world.broker.replicas.partition(*HERE).log.log_end_offset == 20
+
+
+def during_the_last_sync(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
+    """Let something happen once while a move syncs what it has copied."""
+    acts = [act]
+
+    def syncing(future: Log) -> Steps[None]:
+        if acts:
+            acts.pop()()
+        yield from flushing(future)
+
+    monkeypatch.setattr(directory_moves, "flushing", syncing)
+
+
+@pytest.fixture
+def fast_world() -> Iterator[World]:
+    with World() as world:
+        world.create_topic("t")
+        yield world
+
+
+def test_what_is_written_during_the_last_sync_is_moved_too(
+    fast_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append(fast_world, 5)
+    during_the_last_sync(monkeypatch, lambda: append(fast_world, 3))
+    target = elsewhere(fast_world)
+    assert move(fast_world, target) == 0
+    settle(fast_world)
+    assert place(fast_world) == target
+    assert fast_world.broker.replicas.partition(*HERE).log.log_end_offset == 8
+    assert records(fast_world).count(b"v" * 500) == 8
+
+
+def test_a_topic_that_is_deleted_during_the_last_sync_is_not_taken_over(
+    fast_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append(fast_world, 5)
+    log = fast_world.broker.replicas.partition(*HERE).log
+
+    def delete() -> None:
+        fast_world.broker.logs.drop_future(HERE)
+        log.health.is_in_use = False
+
+    during_the_last_sync(monkeypatch, delete)
+    home = place(fast_world)
+    assert move(fast_world, elsewhere(fast_world)) == 0
+    settle(fast_world)
+    assert fast_world.broker.logs.future_partitions() == []
+    assert place(fast_world) == home
+    assert fast_world.broker.replicas.partition(*HERE).log is log
+
+
+def test_without_room_a_move_is_given_up_and_can_be_asked_for_again(fast_world: World) -> None:
+    append(fast_world, 20)
+    home, target = place(fast_world), elsewhere(fast_world)
+    fast_world.disk.fail("write", f"{target}/*.log", error=errno.ENOSPC)
+    assert move(fast_world, target) == 0
+    settle(fast_world)
+    assert (place(fast_world), fast_world.broker.logs.get_future(HERE)) == (home, None)
+    assert move(fast_world, target) == 0
+    settle(fast_world)
+    assert place(fast_world) == target
+    assert records(fast_world).count(b"v" * 500) == 20
+
+
+def test_a_move_of_a_partition_that_cannot_be_used_does_not_stop_the_others(
+    fast_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append(fast_world, 20)
+    moves = fast_world.broker.parts.directory_moves
+    with monkeypatch.context() as stopped:
+        stopped.setattr(directory_moves.DirectoryMoves, "_start", lambda *_: None)
+        assert move(fast_world, elsewhere(fast_world)) == 0
+    (home,) = [
+        each for each in fast_world.broker.logs.directories if each.path == place(fast_world)
+    ]
+    home.health.failed("a test", OSError(errno.EIO, "broken"))
+    moves.resume()
+    assert HERE not in moves
