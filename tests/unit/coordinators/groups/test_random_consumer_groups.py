@@ -6,20 +6,27 @@ tells the same as memory, and when all is quiet everything is read, evenly.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Coroutine, Generator
+from types import coroutine
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.coordinators.groups.harness import ConsumerClient, Harness, code_of, settle
 
+from ottla.base.scheduling.steps import Steps
+from ottla.coordinators.groups import target_assignment
+from ottla.coordinators.groups.consumer import targets
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.shard import GroupShard
 from ottla.coordinators.groups.shared import GROUP_BYTES
+from ottla.coordinators.groups.target_assignment import assign_target
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
 MEMBERS = 4
+T = TypeVar("T")
 
 
 def known_of(shard: GroupShard) -> dict[str, Any]:
@@ -146,19 +153,90 @@ class Crowd:
                     assert is_current or client.commit({(topic, at): 1}) != ErrorCode.NONE
 
 
+class SlowScheduler:
+    """Work beside the event loop that goes on by one slice at a time, whenever a test says so."""
+
+    async def run_later(self, steps: Steps[T]) -> T:
+        while True:
+            await one_slice()
+            try:
+                next(steps)
+            except StopIteration as ended:
+                result: T = ended.value
+                return result
+
+    async def in_thread(self, job: Callable[[], T]) -> T:
+        await one_slice()
+        return job()
+
+
+@coroutine
+def one_slice() -> Generator[None, None, None]:
+    yield
+
+
+class LargeCrowd(Crowd):
+    """A group that counts as large: its targets are made beside everything else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.work: list[Coroutine[None, None, None]] = []
+
+    def do(self, what: str, value: int) -> None:
+        if what == "assign":
+            self.assign(value)
+            return
+        if what == "restart":
+            self.stop_work()
+        super().do(what, value)
+        self.begin_work()
+
+    def beat(self, at: int, *, is_lost: bool = False) -> None:
+        super().beat(at, is_lost=is_lost)
+        self.begin_work()
+
+    def begin_work(self) -> None:
+        shared = self.harness.shard.shared
+        while shared.unassigned:
+            group_id = shared.unassigned.pop()
+            assert group_id not in shared.assigning, "one task for each group"
+            shared.assigning.add(group_id)
+            scheduler: Any = SlowScheduler()
+            self.work.append(
+                assign_target(self.harness.loaded, group_id, self.harness.runtime, scheduler)
+            )
+
+    def assign(self, slices: int) -> None:
+        for _ in range(slices):
+            for each in list(self.work):
+                size = len(self.harness.log)
+                try:
+                    each.send(None)
+                except StopIteration:
+                    self.work.remove(each)
+                if len(self.harness.log) != size:
+                    self.check()
+        if not self.work:
+            assert not self.harness.shard.shared.assigning
+
+    def stop_work(self) -> None:
+        for each in self.work:
+            each.close()
+        self.work.clear()
+
+
 places = st.integers(0, MEMBERS - 1)
-steps = st.lists(
-    st.one_of(
-        st.tuples(st.just("beat"), places),
-        st.tuples(st.just("round"), st.just(0)),
-        st.tuples(st.sampled_from(["lose", "leave", "crash"]), places),
-        st.tuples(st.just("time"), st.sampled_from([500, 1_000, 5_000, 20_000, 46_000])),
-        st.tuples(st.just("topics"), st.integers(1, 3)),
-        st.tuples(st.just("restart"), st.just(0)),
-        st.tuples(st.just("refuse"), st.integers(0, 1)),
-    ),
-    max_size=50,
+one_step = st.one_of(
+    st.tuples(st.just("beat"), places),
+    st.tuples(st.just("round"), st.just(0)),
+    st.tuples(st.sampled_from(["lose", "leave", "crash"]), places),
+    st.tuples(st.just("time"), st.sampled_from([500, 1_000, 5_000, 20_000, 46_000])),
+    st.tuples(st.just("topics"), st.integers(1, 3)),
+    st.tuples(st.just("restart"), st.just(0)),
+    st.tuples(st.just("refuse"), st.integers(0, 1)),
 )
+steps = st.lists(one_step, max_size=50)
+assign = st.tuples(st.just("assign"), st.integers(1, 12))
 
 
 @settings(max_examples=40, deadline=None)
@@ -173,6 +251,61 @@ def test_members_and_topics_at_random(history: list[tuple[str, int]]) -> None:
     quiet(crowd)
 
 
+@settings(max_examples=12, deadline=None)
+@given(st.lists(one_step | assign, min_size=10, max_size=30))
+def test_a_large_group_gets_its_targets_while_anything_happens(
+    history: list[tuple[str, int]],
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(targets, "MEMBERS_AT_ONCE", 0)
+        patch.setattr(target_assignment, "TARGETS_MAX", 2)
+        crowd = LargeCrowd()
+        for what, value in history:
+            crowd.do(what, value)
+            crowd.check()
+            crowd.check_commits()
+        crowd.harness.refusal = None
+        quiet(crowd)
+        crowd.stop_work()
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("MEMBERS_AT_ONCE", 2), ("TOPICS_AT_ONCE", 2), ("PARTITIONS_AT_ONCE", 7)],
+)
+@pytest.mark.parametrize("is_large", [True, False])
+def test_beyond_each_limit_a_group_gets_its_target_beside_the_others(
+    name: str, count: int, is_large: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two members of two topics with seven partitions."""
+    monkeypatch.setattr(targets, name, count - is_large)
+    crowd = Crowd()
+    for at in (2, 3, 2):
+        crowd.client(at).topics = ("t", "u")
+        crowd.beat(at)
+        crowd.harness.advance_ms(5_000)  # between two targets
+    assert bool(crowd.harness.shard.shared.unassigned) is is_large
+    assert (crowd.harness.consumers().target_epoch < crowd.harness.consumers().epoch) is is_large
+
+
+def test_a_static_member_that_joins_a_large_group_waits_for_its_first_target() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(targets, "MEMBERS_AT_ONCE", 0)
+        crowd = LargeCrowd()
+        client = crowd.client(0)
+        for _ in range(3):
+            assert client.refusal() == ErrorCode.NONE
+            assert client.epoch == 0, "there is no target yet"
+        other = ConsumerClient(crowd.harness, "other", ("t",), None, client.instance_id)
+        assert other.refusal() == ErrorCode.UNRELEASED_INSTANCE_ID
+        crowd.begin_work()
+        crowd.assign(100)
+        assert client.refusal() == ErrorCode.NONE
+        client.take_over()
+        assert client.epoch == crowd.harness.consumers().epoch
+        assert {at for each in client.owned.values() for at in each} == {0, 1, 2, 3}
+
+
 def quiet(crowd: Crowd) -> None:
     """All clients work, nothing else happens: everything is read, and the group is at rest."""
     harness = crowd.harness
@@ -181,6 +314,8 @@ def quiet(crowd: Crowd) -> None:
         for at in range(MEMBERS):
             crowd.beat(at)
             crowd.check()
+            if isinstance(crowd, LargeCrowd):
+                crowd.assign(100)
         harness.advance_ms(1_000)
     clients = [crowd.client(at) for at in range(MEMBERS)]
     group = harness.consumers()

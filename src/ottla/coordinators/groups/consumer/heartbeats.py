@@ -171,6 +171,8 @@ def join_static(
     old = draft.group.static_member(instance_id)
     if old is None:
         return draft.group.members.get(member_id) or ConsumerMember(member_id)
+    if old.member_id == member_id and old.epoch == JOINING_EPOCH and not speaks_classic:
+        return old  # it joined before the group, a large one, had its first target
     is_released = old.epoch == STATIC_LEAVING_EPOCH
     if not (is_released or speaks_classic or old.speaks_classic):
         raise BrokerError(
