@@ -26,11 +26,11 @@ from ottla.base.scheduling.steps import run_blocking
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
-from ottla.storage.directories.log_directory import Owner
+from ottla.storage.directories.directory_ownership import Owner
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint, open_log
-from ottla.testing.log_listener import RecordingListener, log_context
+from ottla.testing.log_listener import IgnoringListener, log_context
 
 MIB = 1 << 20
 PARTITION = TopicPartition("t", 0)
@@ -150,7 +150,7 @@ def opening_rows(directory: str, partitions: int) -> list[list[object]]:
     files, clock = DiskFileSystem(), SystemClock()
 
     def manager() -> LogManager:
-        made = LogManager(files, clock, Random(1), [directory], RecordingListener())
+        made = LogManager(files, clock, Random(1), [directory], IgnoringListener())
         made.open(OWNER)
         return made
 

@@ -13,29 +13,30 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "ottla"
-LOG_DIRECTORY = "storage/directories/log_directory.py"
+FOLDER = "storage/directories"
+DELETIONS = f"{FOLDER}/directory_deletions.py"
+STRAYS = f"{FOLDER}/directory_strays.py"
+SETTLEMENT = f"{FOLDER}/startup_settlement.py"
 
 # What may be called or named, and by which functions alone.
 ALLOWED = {
     # The evidence is made where the record of a deletion is applied.
     "TopicDeletion": {("metadata/topic_table.py", "note_deleted")},
     # A log becomes `-delete` where the reason has been checked.
-    "_begin_deleting": {(LOG_DIRECTORY, "begin_deleting")},
+    "_begin_deleting": {(DELETIONS, "begin")},
     "DirectoryMark.DELETE": {
-        (LOG_DIRECTORY, "_begin_deleting"),
-        (LOG_DIRECTORY, "delete_found"),
-        ("storage/directories/directory_loading.py", "_is_aside"),
-        ("storage/directories/log_manager.py", "take_back"),
-        ("storage/directories/log_manager.py", "_delete_found"),
+        (DELETIONS, "_begin_deleting"),
+        (STRAYS, "delete_found"),
+        (f"{FOLDER}/directory_loading.py", "_is_aside"),
+        (f"{FOLDER}/log_manager.py", "take_back"),
+        (SETTLEMENT, "_delete_found"),
     },
-    "delete_found": {("storage/directories/log_manager.py", "_delete_found")},
+    "delete_found": {(SETTLEMENT, "_delete_found")},
     # What is removed as a whole directory was queued there.
-    "_queue_removal": {(LOG_DIRECTORY, "_begin_deleting"), (LOG_DIRECTORY, "resume_deletion")},
-    "resume_deletion": {
-        (LOG_DIRECTORY, "delete_found"),
-        ("storage/directories/log_manager.py", "_delete_found"),
-    },
-    "is_directory=True": {(LOG_DIRECTORY, "_queue_removal")},
+    "_queue_removal": {(DELETIONS, "_begin_deleting"), (DELETIONS, "resume_removal")},
+    "resume_removal": {(STRAYS, "resume_deletion")},
+    "resume_deletion": {(STRAYS, "delete_found"), (SETTLEMENT, "_delete_found")},
+    "is_directory=True": {(DELETIONS, "_queue_removal")},
     "remove_directory": {("storage/log/deletion.py", "_remove_directory")},
     "rmtree": {("base/files/disk.py", "remove_directory")},
 }

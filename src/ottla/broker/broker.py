@@ -64,7 +64,7 @@ from ottla.network.served import RequestServer
 from ottla.replication.replica_manager import ReplicaManager, is_placed
 from ottla.replication.session_cache import FetchSessions
 from ottla.replication.waiting import ParkedFetches
-from ottla.storage.directories.log_directory import Owner
+from ottla.storage.directories.directory_ownership import Owner
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.producers.producer_bound import ProducerBound
@@ -146,7 +146,7 @@ class Broker:
     def _expect_directories(self, image: Image, past: DirectoryHistory) -> None:
         registered = image.broker(self.broker_id)
         ids = () if registered is None else registered.log_directories
-        self.logs.expect_directories(past.directory_ids.union(ids))
+        self.logs.expected.expect(past.directory_ids.union(ids))
 
     async def _register(self, image: Image) -> None:
         """Register with the controller in this process, and continue interrupted moves."""

@@ -31,7 +31,7 @@ class ClusterMarks:
         image, offset = self._image, self._image.offset
         if offset == self._written_offset:
             return
-        jobs = self._logs.mark_jobs(image.cluster_id, offset, image.controller_epoch)
+        jobs = self._logs.expected.mark_jobs(image.cluster_id, offset, image.controller_epoch)
         for directory, job in jobs:
             await in_directory(self._driver, directory, "noting the metadata offset", job)
         self._written_offset = offset
@@ -39,7 +39,7 @@ class ClusterMarks:
     def close(self) -> None:
         """As `write`, at shutdown: blocks."""
         image = self._image
-        jobs = self._logs.mark_jobs(image.cluster_id, image.offset, image.controller_epoch)
+        jobs = self._logs.expected.mark_jobs(image.cluster_id, image.offset, image.controller_epoch)
         for directory, job in jobs:
             try:
                 job()

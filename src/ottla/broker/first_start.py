@@ -18,7 +18,8 @@ from ottla.controller.new_cluster import decide_new_cluster
 from ottla.metadata.continuity import KnownState
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import MetadataLog
-from ottla.storage.directories.log_directory import LogDirectory, WrongDirectory
+from ottla.storage.directories.directory_ownership import WrongDirectory
+from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.files.cluster_mark import ClusterMark
 from ottla.storage.files.file_names import (
     CLUSTER_MARK_NAME,
@@ -46,7 +47,7 @@ def read_history(directories: Iterable[LogDirectory]) -> DirectoryHistory:
     present_ids: set[bytes] = set()
     for directory in directories:
         try:
-            mark = directory.read_mark()
+            mark = directory.ownership.read_mark()
             found = _known_to(directory, mark)
         except OSError as error:
             directory.health.failed("opening", error)
@@ -108,7 +109,7 @@ def withhold_empty(
     mounted. It is not used while partitions have no log: their files may reappear."""
     registered = image.broker(broker_id)
     expected = past.directory_ids.union(() if registered is None else registered.log_directories)
-    empty = [each for each in directories if each.is_empty()]
+    empty = [each for each in directories if each.ownership.is_unused()]
     if not empty or expected <= past.present_ids or _has_all(directories, image, broker_id):
         return
     for directory in empty:

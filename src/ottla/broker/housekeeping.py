@@ -260,7 +260,7 @@ async def in_directory(
     directory that replaced the opened one is not modified."""
 
     def work_in_place() -> None:
-        directory.check_in_place()
+        directory.ownership.check_in_place()
         work()
 
     try:

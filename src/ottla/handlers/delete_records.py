@@ -127,7 +127,7 @@ class Deletion:
     async def write_down(self, response: DeleteRecordsResponse) -> DeleteRecordsResponse:
         for directory, results in self.moved.items():
             try:
-                await self._scheduler.run(directory.writing_checkpoints())
+                await self._scheduler.run(directory.table.writing_checkpoints())
             except OSError as error:
                 code = directory.health.refused("writing checkpoints", error).code
                 for each in results:

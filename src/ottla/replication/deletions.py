@@ -20,7 +20,8 @@ from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import Driver, run_blocking
 from ottla.base.scheduling.tasks import next_turn
 from ottla.base.topic_deletion import TopicDeletion
-from ottla.storage.directories.log_manager import DeletionOf, LogManager, deletion_of_log
+from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.directories.startup_settlement import DeletionOf, deletion_of_log
 from ottla.storage.errors import StorageError
 from ottla.storage.log.log import Log
 

@@ -159,7 +159,7 @@ class Partition:
         return min(self.log.config.min_insync_replicas, max(1, len(self.leadership.replicas)))
 
     def is_replicated(self, end_offset: int) -> bool:
-        return end_offset <= self.log.high_watermark
+        return end_offset <= self.log.offsets.high_watermark
 
     async def wait_replicated(self, end_offset: int, leader_epoch: int = NO_EPOCH) -> None:
         """Wait until everything below `end_offset` is replicated; BrokerError if it never will be.
@@ -244,7 +244,7 @@ class Partition:
     ) -> ReadRange:
         """Records for a consumer: below the high watermark, or below the last stable offset."""
         log = self.log
-        end_offset = log.last_stable_offset(reader) if is_committed else log.high_watermark
+        end_offset = log.last_stable_offset(reader) if is_committed else log.offsets.high_watermark
         return log.read(
             reader,
             offset,

@@ -36,6 +36,7 @@ from ottla.replication.partition_placement import PartitionPlacement
 from ottla.replication.partition_table import PartitionTable
 from ottla.replication.waiting import LEFT_AT_ONCE
 from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.directories.startup_settlement import settle_duplicates, settle_found
 from ottla.storage.errors import StorageError
 from ottla.storage.log.log import Log
 
@@ -148,17 +149,17 @@ class ReplicaManager:
         read, the partition is offline, and is not created again.
         """
         self._image = image
-        self.logs.settle_duplicates(image.deletion_of)
+        settle_duplicates(self.logs, image.deletion_of)
         strays = self.logs.find_strays(lambda each: self._is_placed(each, image))
         self._deletions.clear_away(strays, image.deletion_of)
         # Before logs are created: a new one must not inherit an older one with its name.
-        self.logs.settle_found(image.deletion_of, self._is_here)
+        settle_found(self.logs, image.deletion_of, self._is_here)
         for topic, index, decided in image.all_partitions():
             name = TopicPartition(topic.name, index)
             if self.logs.is_out_of_reach(name, topic.id):
                 self._placement.lost.add(name)
             self._placement.place(topic, index, decided)
-        self.logs.settle_missing(self._placement.lost)
+        self.logs.expected.settle(self._placement.lost)
         self.logs.finish_taking_back()
 
     def _is_here(self, topic_id: TopicId, index: int) -> bool:

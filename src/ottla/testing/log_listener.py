@@ -12,10 +12,30 @@ from ottla.base.scheduling.steps import Job, Start, Steps, run_blocking
 from ottla.storage.files.directory_health import DirectoryHealth
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_context import LogContext
+from ottla.storage.log.log_listener import LogListener
 from ottla.storage.producers.producer_bound import UNBOUNDED, ProducerBound
 
 
-class RecordingListener:
+class IgnoringListener:
+    """A `LogListener` for logs of which only the files matter. It keeps no reference to a log."""
+
+    def log_needs_sync(self, log: Log) -> None:
+        pass
+
+    def log_truncated(self, log: Log) -> None:
+        pass
+
+    def log_removed(self, directory: str, partition: TopicPartition) -> None:
+        pass
+
+    def removal_job(self, directory: str) -> Job:  # noqa: ARG002
+        return lambda: None
+
+    def storage_failed(self) -> None:
+        pass
+
+
+class RecordingListener(IgnoringListener):
     """A `LogListener` that keeps what was reported, and does nothing else."""
 
     def __init__(self) -> None:
@@ -32,9 +52,6 @@ class RecordingListener:
 
     def log_removed(self, directory: str, partition: TopicPartition) -> None:  # noqa: ARG002
         self.removed.append(partition)
-
-    def removal_job(self, directory: str) -> Job:  # noqa: ARG002
-        return lambda: None
 
     def storage_failed(self) -> None:
         self.storage_failures += 1
@@ -61,7 +78,7 @@ def log_context(
     clock: Clock,
     directory: str,
     *,
-    listener: RecordingListener | None = None,
+    listener: LogListener | None = None,
     checkpoints: RecordingCheckpoints | None = None,
     start: Start = run_blocking,
     producers: ProducerBound = UNBOUNDED,
@@ -72,7 +89,7 @@ def log_context(
         clock,
         Random(1),
         DirectoryHealth(directory, lambda _path: None),
-        listener or RecordingListener(),
+        listener or IgnoringListener(),
         checkpoints or RecordingCheckpoints(),
         start,
         producers,

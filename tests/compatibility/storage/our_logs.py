@@ -20,11 +20,12 @@ from ottla.protocol.records.batch import BatchHeader, iterate_headers
 from ottla.protocol.records.control import read_end_marker
 from ottla.protocol.records.reading import iterate_records
 from ottla.storage.directories.directory_loading import load_logs
-from ottla.storage.directories.log_directory import LogDirectory, Owner
+from ottla.storage.directories.directory_ownership import Owner
+from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.files.meta_properties import read_meta_properties
 from ottla.storage.log.log import Log
 from ottla.storage.log.reading import ReadRange
-from ottla.testing.log_listener import RecordingListener
+from ottla.testing.log_listener import IgnoringListener
 
 FETCH_BYTES = 700  # small, so that a partition is read in many fetches
 
@@ -44,7 +45,7 @@ def open_directory(path: Path, clock: Clock | None = None) -> Iterator[LogDirect
     if properties is not None:
         cluster_id, node_id = properties.cluster_id or cluster_id, properties.node_id or node_id
     directory = LogDirectory(
-        files, clock or SystemClock(), Random(1), str(path), RecordingListener(), lambda _path: None
+        files, clock or SystemClock(), Random(1), str(path), IgnoringListener(), lambda _path: None
     )
     directory.open(Owner(cluster_id, node_id))
     try:

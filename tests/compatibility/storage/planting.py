@@ -64,7 +64,7 @@ def write_ours(path: Path, kind: str, ids: dict[str, bytes], *, is_closed: bool)
         if is_closed:
             directory.close()
         else:
-            directory.write_checkpoints()  # as a broker does every minute
+            directory.table.write_checkpoints()  # as a broker does every minute
     return planted
 
 

@@ -10,8 +10,9 @@ from tests.support.apache_kafka import ApacheKafka, KafkaDidNotStart
 
 from ottla.base.clock import SystemClock
 from ottla.base.files.disk import DiskFileSystem
-from ottla.storage.directories.log_directory import LogDirectory, Owner, WrongDirectory
-from ottla.testing.log_listener import RecordingListener
+from ottla.storage.directories.directory_ownership import Owner, WrongDirectory
+from ottla.storage.directories.log_directory import LogDirectory
+from ottla.testing.log_listener import IgnoringListener
 
 pytestmark = [pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]
 
@@ -22,7 +23,7 @@ def log_directory(path: Path) -> LogDirectory:
         SystemClock(),
         Random(1),
         str(path),
-        RecordingListener(),
+        IgnoringListener(),
         lambda _path: None,
     )
 

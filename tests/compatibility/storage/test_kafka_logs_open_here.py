@@ -60,7 +60,7 @@ def log_of(directory: LogDirectory, topic: str) -> Log:
 def test_every_partition_opens_without_damage(opened: LogDirectory, ending: str) -> None:
     assert (opened.last_shutdown is not None) == (ending == "stopped")
     assert {partition.topic for partition in opened.logs} >= PLANS.keys()
-    assert not opened.unreadable
+    assert not opened.table.unreadable
     assert [log for log in opened.logs.values() if log.damage] == []
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.broker.test_lost_metadata import Life, live
 
 from ottla.base.files.filesystem import FileSystem
-from ottla.storage.directories import log_directory
+from ottla.storage.directories import directory_ownership
 from ottla.storage.files.cluster_mark import ClusterMark, read_cluster_mark, write_cluster_mark
 from ottla.testing.filesystem import MemoryDisk
 
@@ -48,7 +48,7 @@ def test_the_mark_reaches_the_metadata_whenever_that_grows(
                 await life.create(f"t{next(names)}", 1)
 
         with monkeypatch.context() as patch:
-            patch.setattr(log_directory, "write_cluster_mark", grown(life, grow))
+            patch.setattr(directory_ownership, "write_cluster_mark", grown(life, grow))
             for _ in range(5):
                 await grow()
                 await life.broker.marks.write()

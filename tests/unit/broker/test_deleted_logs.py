@@ -18,8 +18,9 @@ from ottla.broker.housekeeping import Housekeeping
 from ottla.broker.storage_events import StorageEvents
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.topic_options import TopicConfig
-from ottla.storage.directories.log_directory import Owner
+from ottla.storage.directories.directory_ownership import Owner
 from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.directories.startup_settlement import settle_found
 from ottla.storage.log.log import Log
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
@@ -40,7 +41,7 @@ class Place:
         self.logs.open(Owner("cluster", 1))
         self.housekeeping = Housekeeping(self.logs, events, BrokerConfig, ManualClock())
         list(self.logs.load(lambda _topic: CONFIG))
-        self.logs.settle_found(TopicDeletion, lambda *_: False)
+        settle_found(self.logs, TopicDeletion, lambda *_: False)
         self.compactor = self.housekeeping.compactor_of(self.logs.directories[0])
 
     def create(self) -> Log:
@@ -78,7 +79,7 @@ def test_a_topic_created_after_a_crash_inherits_nothing_from_one_that_was_half_d
     place: Place, steps: int
 ) -> None:
     append_many(place.create(), 60)
-    place.logs.directories[0].write_checkpoints()
+    place.logs.directories[0].table.write_checkpoints()
     place.cleaned_to(50)
     place.logs.begin_deleting(doom(place.logs, A))
     finishing = place.logs.finishing_deletion()

@@ -28,7 +28,7 @@ from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
 from ottla.storage.compaction.helper import Event
 from ottla.storage.compaction.helper_process import HelperProcess
 from ottla.storage.compaction.request import CleanRequest
-from ottla.storage.directories.log_directory import Owner
+from ottla.storage.directories.directory_ownership import Owner
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.log.log import Log
 from ottla.testing.clock import ManualClock

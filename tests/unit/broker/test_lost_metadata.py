@@ -22,7 +22,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
-from ottla.storage.directories.log_directory import WrongDirectory
+from ottla.storage.directories.directory_ownership import WrongDirectory
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.meta_properties import MetaProperties, write_meta_properties
 from ottla.testing.clock import ManualClock
@@ -254,7 +254,7 @@ def test_a_directory_of_apache_kafka_begins_a_cluster_with_its_id(disk: MemoryDi
     write_meta_properties(disk, "/disk/a/meta.properties", properties)
 
     async def story(life: Life) -> tuple[str, list[str]]:
-        return life.broker.publisher.image.cluster_id, life.broker.logs.directories[0].strays
+        return life.broker.publisher.image.cluster_id, life.broker.logs.directories[0].strays.paths
 
     cluster_id, strays = live(disk, story, "/disk/a")
     assert cluster_id == "kafkas-cluster"

@@ -348,7 +348,7 @@ def test_a_hand_over_leaves_the_old_directory_s_checkpoints_to_a_thread(world: W
     assert move(world, target) == 0
     settle(world)
     assert place(world) == target
-    assert not old_place.is_deleting
+    assert not old_place.deletions.is_pending
     assert threads
     assert threading.main_thread() not in threads
 

@@ -68,7 +68,7 @@ def test_a_deletion_that_a_crash_cuts_short_is_finished_by_the_next_start(
     asyncio.run(begin())
     again = restarted(world, from_snapshot(world.image))
     assert not again.logs.logs
-    assert not again.logs.directories[0].strays
+    assert not again.logs.directories[0].strays.paths
     assert len(directories(again)) == MANY
     assert all(name.endswith("-delete") for name in directories(again))
 
@@ -82,7 +82,7 @@ def test_a_power_cut_brings_back_no_topic_that_was_deleted(world: BrokerWorld, s
     world.disk.crash(Random(seed))
     again = restarted(world)
     assert not again.logs.logs
-    assert not again.logs.directories[0].strays
+    assert not again.logs.directories[0].strays.paths
 
 
 def test_a_deletion_that_was_cut_short_leaves_the_topic_that_has_its_name_now(
@@ -102,7 +102,7 @@ def test_files_that_the_metadata_never_knew_are_set_aside(world: BrokerWorld) ->
     world.disk.kill()
     again = restarted(world, BrokerWorld().image)
     assert again.image.deletion_of(topic_id) is None
-    assert len(again.logs.directories[0].strays) == 2
+    assert len(again.logs.directories[0].strays.paths) == 2
     assert all(name.endswith("-stray") for name in directories(again))
 
 

@@ -47,7 +47,7 @@ def lose_while_stopped(world: World) -> World:
 
 def lose_while_running(world: World) -> World:
     for directory in world.logs.directories:
-        directory.write_checkpoints()
+        directory.table.write_checkpoints()
     log = world.replicas.partition(*T0).log
     remove_files(world)
     world.logs.lose(log, OSError(2, "removed by somebody"))

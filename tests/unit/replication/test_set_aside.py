@@ -66,7 +66,7 @@ def test_a_topic_that_the_metadata_lacks_comes_back_with_it(world: World) -> Non
     again.append(T0, b"more")
     last = again.restarted()
     assert last.values(T0) == [b"zero", b"more"]
-    assert not any(each.strays for each in last.logs.directories)
+    assert not any(each.strays.paths for each in last.logs.directories)
 
 
 def test_a_topic_of_the_same_name_made_meanwhile_is_set_aside_in_its_turn(world: World) -> None:
@@ -197,7 +197,7 @@ def test_a_partition_whose_directory_was_removed_is_offline_and_not_begun_anew(
     log = world.replicas.partition(*T0).log
     flush(log)
     place = world.place(T0)
-    place.write_checkpoints()
+    place.table.write_checkpoints()
     world.disk.kill()
     saved = f"{place.path}/t-0"
     world.disk.rename(saved, "/saved")
@@ -213,7 +213,7 @@ def test_a_lost_partition_can_be_deleted_and_made_anew(world: World) -> None:
     world.create_topic(FIRST)
     world.append(T0, b"zero")
     flush(world.replicas.partition(*T0).log)
-    world.place(T0).write_checkpoints()
+    world.place(T0).table.write_checkpoints()
     world.disk.kill()
     world.disk.remove_directory(f"{world.place(T0).path}/t-0")
     without = World(world.disk, world.image)
@@ -237,11 +237,11 @@ def test_while_a_directory_is_missing_partitions_without_a_log_are_not_begun_ane
     image = world.image
     missing = World(world.disk, image, ids)
     assert missing.error(T1) == ErrorCode.KAFKA_STORAGE_ERROR
-    assert len(missing.logs.expected_ids) == 3
+    assert len(missing.logs.expected.ids) == 3
     missing.publish(TopicDeleted(FIRST))
     world.disk.kill()
-    again = World(world.disk, image, missing.logs.expected_ids)
-    assert len(again.logs.expected_ids) == 2  # nothing is missed any more
+    again = World(world.disk, image, missing.logs.expected.ids)
+    assert len(again.logs.expected.ids) == 2  # nothing is missed any more
 
 
 def test_metadata_with_earlier_leader_epochs_than_the_log_leads_nothing(world: World) -> None:
@@ -263,7 +263,7 @@ def test_the_files_of_an_unknown_topic_are_not_even_opened(world: World) -> None
     world.disk.open(segment).write_at(world.disk.size(segment), b"a torn batch")
     before = read_file(world.disk, segment)
     wrong = World(world.disk, Image())
-    (stray,) = (path for each in wrong.logs.directories for path in each.strays)
+    (stray,) = (path for each in wrong.logs.directories for path in each.strays.paths)
     assert read_file(world.disk, f"{stray}/{segment.rpartition('/')[2]}") == before
     assert started(wrong, world.image).values(T0) == [b"zero"]
 
@@ -288,7 +288,7 @@ def test_a_move_whose_old_log_was_removed_by_somebody_else_is_not_finished(world
     new = next(each for each in world.logs.directories if each is not old)
     world.logs.create_future(T0, log.config, new)
     flush(log)
-    old.write_checkpoints()
+    old.table.write_checkpoints()
     world.disk.kill()
     world.disk.rename(log.path, "/saved")
     without = World(world.disk, world.image)
@@ -303,12 +303,12 @@ def test_a_move_is_finished_though_the_checkpoint_still_has_the_old_log(world: W
     world.append(T0, b"zero")
     log, old = world.replicas.partition(*T0).log, world.place(T0)
     flush(log)
-    old.write_checkpoints()
+    old.table.write_checkpoints()
     new = next(each for each in world.logs.directories if each is not old)
     future = world.logs.create_future(T0, log.config, new)
     future.append_as_follower(read_file(world.disk, log.segments.active.path))
     flush(future)
-    old.make_way(Doomed(log, CopyRemains(future)))
+    old.deletions.make_way(Doomed(log, CopyRemains(future)))
     again = world.restarted()
     assert again.values(T0) == [b"zero"]
     assert again.place(T0).path == new.path
@@ -370,7 +370,7 @@ def test_a_crash_while_logs_are_set_aside_or_taken_back_loses_nothing(
             flush(log)
             log.advance_log_start(1)
         for each in world.logs.directories:
-            each.write_checkpoints()
+            each.table.write_checkpoints()
         disk.kill()
         if is_taken_back:
             World(disk, Image())

@@ -296,7 +296,7 @@ def test_a_new_log_inherits_no_recovery_point_from_one_that_was_half_deleted(
     log = world.replicas.logs.create(HERE, TopicConfig(), TopicId(b"1" * 16))
     append_many(log, 50)
     flush(log)
-    world.logs.directories[0].write_checkpoints()
+    world.logs.directories[0].table.write_checkpoints()
     world.logs.begin_deleting(doom(world.logs, HERE))
     again = world.logs.create(HERE, TopicConfig(), TopicId(b"2" * 16))
     append_many(again, 3)
@@ -315,7 +315,7 @@ def test_a_log_deleted_again_while_its_older_one_becomes_durably_deleted_does_no
         log = world.logs.create(HERE, TopicConfig(), TopicId(number * 16))
         append_many(log, 50)
         flush(log)
-        world.logs.directories[0].write_checkpoints()
+        world.logs.directories[0].table.write_checkpoints()
         world.logs.begin_deleting(doom(world.logs, HERE))
         if number == b"1":
             finishing = world.logs.finishing_deletion()

@@ -26,7 +26,8 @@ from ottla.metadata.records import (
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.replica_manager import ReplicaManager, is_placed
-from ottla.storage.directories.log_directory import LogDirectory, Owner
+from ottla.storage.directories.directory_ownership import Owner
+from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
 from ottla.storage.log.log import Log
@@ -34,7 +35,7 @@ from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.recovery import open_log
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
-from ottla.testing.log_listener import RecordingListener
+from ottla.testing.log_listener import IgnoringListener
 
 BROKER = 1
 PATHS = ("/one", "/two")
@@ -49,9 +50,9 @@ class World:
         clock = ManualClock()
         self.disk, self.image = disk, image
         self.publisher = Publisher(image)
-        self.logs = LogManager(disk, clock, Random(0), PATHS, RecordingListener())
+        self.logs = LogManager(disk, clock, Random(0), PATHS, IgnoringListener())
         self.logs.open(Owner("cluster", BROKER))
-        self.logs.expect_directories(directory_ids)
+        self.logs.expected.expect(directory_ids)
         placed = partial(is_placed, image, BROKER)
         list(self.logs.load(lambda _topic: TopicConfig(), placed))
         self.replicas = ReplicaManager(
@@ -133,7 +134,7 @@ def test_a_directory_that_was_away_while_its_topic_was_deleted_may_come_back(wor
     assert len(again.logs.online) == 2
     assert again.values(T0) == [b"new"]
     assert {each.topic_id.load(WAIT) for each in again.logs.logs} == {SECOND}
-    assert not any(each.strays for each in again.logs.directories)
+    assert not any(each.strays.paths for each in again.logs.directories)
 
 
 def test_two_logs_of_one_partition_whose_topic_was_not_deleted_are_refused(world: World) -> None:

@@ -23,7 +23,7 @@ from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.control import build_end_marker, read_end_marker
 from ottla.protocol.records.reading import iterate_records
 from ottla.protocol.records.record import Record
-from ottla.storage.directories.log_directory import Owner
+from ottla.storage.directories.directory_ownership import Owner
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.directory_health import StorageUnavailable
@@ -39,7 +39,7 @@ from ottla.storage.producers.append_decisions import AppendOrigin
 from ottla.storage.producers.producer_state import ProducerStates
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
-from ottla.testing.log_listener import RecordingListener
+from ottla.testing.log_listener import IgnoringListener
 
 PARTITION = TopicPartition("t", 0)
 DIRECTORY = "/data"
@@ -89,12 +89,12 @@ class World:
         self.first_sequence = first_sequence  # of producers that the log does not know
         self.producers = [Producer(number, sequence=first_sequence) for number in range(1, 4)]
         self.manager = LogManager(
-            self.disk, self.clock, Random(seed), [DIRECTORY], RecordingListener()
+            self.disk, self.clock, Random(seed), [DIRECTORY], IgnoringListener()
         )
         self.manager.open(OWNER)
         list(self.manager.load(lambda _topic: config))
         self.manager.create(PARTITION, config)
-        self.manager.directories[0].write_checkpoints()  # as a broker does every few seconds
+        self.manager.directories[0].table.write_checkpoints()  # as a broker does every few seconds
 
     @property
     def log(self) -> Log:
@@ -244,9 +244,7 @@ class World:
         self.adopt()
 
     def reopen(self) -> None:
-        self.manager = LogManager(
-            self.disk, self.clock, Random(1), [DIRECTORY], RecordingListener()
-        )
+        self.manager = LogManager(self.disk, self.clock, Random(1), [DIRECTORY], IgnoringListener())
         self.manager.open(OWNER)
         list(self.manager.load(lambda _topic: self.config))
         self.log.update_high_watermark(self.log.log_end_offset)

@@ -15,7 +15,7 @@ from ottla.cli.broker_process.owners import lock_owner, port_owner
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
 from ottla.metadata.log import CorruptMetadataError, MetadataLost
-from ottla.storage.directories.log_directory import WrongDirectory
+from ottla.storage.directories.directory_ownership import WrongDirectory
 from ottla.storage.errors import CorruptLogError, StorageError
 from ottla.storage.files.file_names import LOCK_NAME, META_PROPERTIES_NAME
 from ottla.storage.files.meta_properties import read_meta_properties

@@ -132,12 +132,13 @@ def _describe(
     reader: Reader, wanted: WantedPartition, partition: Partition, is_committed: bool
 ) -> PartitionData:
     log = partition.log
+    offsets = log.offsets
     return PartitionData(
         wanted.key.partition,
         0,
-        log.high_watermark,
+        offsets.high_watermark,
         log.last_stable_offset(reader),
-        log.log_start_offset,
+        offsets.start,
         aborted_transactions=() if is_committed else None,
         records=NOTHING,
     )

@@ -2,7 +2,7 @@
 
 Owns      the check that a reason is one for these very files.
 Promises  files that a reason does not fit are not deleted: they are set aside and reported.
-Leaves    renaming and removing to `log_directory.py`, the one place that does either.
+Leaves    renaming and removing to `directory_deletions.py`, the one place that does either.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def load_logs(
 
 def _load(directory: LogDirectory, config_of: ConfigOf, is_placed: IsPlaced) -> Iterator[LoadStep]:
     marker = f"{directory.path}/{CLEAN_SHUTDOWN_NAME}"
-    directory.last_shutdown = read_clean_shutdown(directory.files, marker)
+    directory.loading_begins(read_clean_shutdown(directory.files, marker))
     if directory.last_shutdown is not None:
         remove_clean_shutdown(directory.files, marker)
     own = f"{directory.path}/{OWN_NAME}"
@@ -90,7 +90,7 @@ def _load(directory: LogDirectory, config_of: ConfigOf, is_placed: IsPlaced) -> 
         log = None
         aside = look_at(directory.files, path, name.partition, name.mark)
         if _is_aside(aside, is_placed):
-            directory.set_aside.add(aside)
+            directory.strays.table.add(aside)
         else:
             config = config_of(aside.partition.topic)
             if config.is_compacted:
@@ -99,7 +99,7 @@ def _load(directory: LogDirectory, config_of: ConfigOf, is_placed: IsPlaced) -> 
         yield LoadStep(path, log, number, len(found), sum(bytes_read))
     if is_foreign:
         replace_file(directory.files, own, b"")
-    directory.is_loaded = True
+    directory.loading_ended()
 
 
 def _read_cleaned(directory: LogDirectory) -> dict[TopicPartition, int]:
@@ -156,12 +156,11 @@ def _load_one(
         raise
     except StorageError as error:
         logger.error("%s cannot be opened: %s", path, error)
-        directory.unreadable[partition] = error
+        directory.table.unreadable[partition] = error
         return None
     log.update_high_watermark(offsets.high_watermarks.get(partition, 0))
     log.topic_id.set_known(found.topic_id)
-    known = directory.future_logs if found.mark is DirectoryMark.FUTURE else directory.logs
-    known[partition] = log
+    directory.table.add(log, is_future=found.mark is DirectoryMark.FUTURE)
     directory.checkpoints.forget(partition)
     return log
 
@@ -179,7 +178,7 @@ def _restore_offsets(directory: LogDirectory, found: SetAside, offsets: SavedOff
         (offsets.high_watermarks, high_watermark),
     ):
         known[found.partition] = max(offset, known.get(found.partition, 0))
-    directory.taken_back.append(found.path)
+    directory.strays.note_taken_back(found.path)
 
 
 def _check_records(directory: LogDirectory, found: SetAside, checkpoint: Checkpoint) -> None:

@@ -73,7 +73,7 @@ class DirectoryCheck:
 
     def run(self) -> None:
         """OSError if the directory itself is gone."""
-        self.directory.check_in_place()
+        self.directory.ownership.check_in_place()
         for each in self.watched:
             try:
                 each.check()

@@ -7,7 +7,7 @@ its name back and serves. `-delete` directories that a stop has left are looked 
 Owns      what such a directory says of itself: the topic id, and in the file `set-aside` the
           offsets that the checkpoints of the log directory had. The file is written before the
           checkpoints forget the log, and removed when they have it again: in between it counts.
-Leaves    renaming to `log_directory.py`, deciding to the replica manager.
+Leaves    renaming to `directory_strays.py`, deciding to the replica manager.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Owns      both versions of the file (0: broker.id, all optional; 1: node.id and cluster.id).
 Leaves    comparing the ids with the broker's own, and with those of the other directories, to
-          `log_directory.py`; the syntax to `ottla.base.java.properties`.
+          `directory_ownership.py`; the syntax to `ottla.base.java.properties`.
 """
 
 from __future__ import annotations

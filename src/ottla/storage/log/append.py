@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 PRODUCE_VERSION_LATEST = 13
 _CLIENT = AppendOrigin.CLIENT
+_new = tuple.__new__  # a NamedTuple's own constructor costs twice as much
 
 
 class Appended(NamedTuple):
@@ -87,7 +88,7 @@ def append_as_leader(
         data, header = admit_internal(data, log.rules, now_ms)
         if header.attributes & CONTROL_BIT:
             marker = read_end_marker(data)
-    states = log.producers.load(WAIT)
+    states = log.producers.in_memory or log.producers.load(WAIT)
     if header.producer_id != NO_PRODUCER_ID:
         repeated = _decide(log, states, header, marker, by)
         if repeated is not None:
@@ -105,12 +106,12 @@ def append_as_leader(
     header = place(data, header, first_offset, leader_epoch)
     segment = _segment_for(log, header, now_ms)
     position = _write(log, segment, data)
-    _take_over(log, segment, position, header, marker, states)
+    _apply(log, segment, position, header, marker, states)
     segment.verified.add(position, segment.size)
     append_time_ms = now_ms if log.rules.is_log_append_time else NO_TIMESTAMP
     end_offset = offsets.end
     must_flush = end_offset - offsets.recovery_point >= log.config.flush_messages
-    return Appended(first_offset, end_offset - 1, append_time_ms, False, must_flush)
+    return _new(Appended, (first_offset, end_offset - 1, append_time_ms, False, must_flush))
 
 
 def append_as_follower(log: Log, data: Buffer) -> Appended:
@@ -138,7 +139,7 @@ def append_as_follower(log: Log, data: Buffer) -> Appended:
         written = _write(log, segment, view[start : last_position + last.size_bytes])
         for position, header in batches[:count]:
             place = written + position - start
-            _take_over(log, segment, place, header, markers.get(position), states)
+            _apply(log, segment, place, header, markers.get(position), states)
         segment.verified.add(written, segment.size)
         batches = batches[count:]
     must_flush = offsets.end - offsets.recovery_point >= log.config.flush_messages
@@ -199,7 +200,7 @@ def _undo_write(log: Log, segment: Segment) -> None:
         raise log.health.failed(f"undoing an append to {log.path}", error) from error
 
 
-def _take_over(
+def _apply(
     log: Log,
     segment: Segment,
     position: int,

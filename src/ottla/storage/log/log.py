@@ -122,7 +122,8 @@ class Log:
 
     def last_stable_offset(self, reader: Reader) -> int:
         """At least the log start: an open transaction whose records were deleted blocks nobody."""
-        offset = self.producers.load(reader).last_stable_offset(self.offsets.high_watermark)
+        states = self.producers.in_memory or self.producers.load(reader)
+        offset = states.last_stable_offset(self.offsets.high_watermark)
         return max(offset, self.offsets.start)
 
     @property
@@ -172,7 +173,9 @@ class Log:
     def update_high_watermark(self, offset: int) -> int:
         """Replication reports how far records are committed; limited to the log."""
         offset = self.offsets.set_high_watermark(offset)
-        self.producers.high_watermark_advanced(offset)
+        states = self.producers.in_memory
+        if states is not None:
+            states.high_watermark_advanced(offset)
         return offset
 
     # Reading: `reading.py`, `time_search.py`

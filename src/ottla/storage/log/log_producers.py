@@ -18,7 +18,15 @@ from ottla.storage.segments.segments import Segments
 
 
 class LogProducers:
-    __slots__ = ("_bound", "_encodings", "_health", "_offsets", "_segments", "_states", "snapshots")
+    __slots__ = (
+        "_bound",
+        "_encodings",
+        "_health",
+        "_offsets",
+        "_segments",
+        "in_memory",
+        "snapshots",
+    )
 
     def __init__(
         self,
@@ -34,14 +42,14 @@ class LogProducers:
         self._offsets = offsets
         self._health = health
         self._bound = bound
-        self._states = states
+        self.in_memory = states  # None until they are loaded
         self._encodings = 0
         if states is not None:
             states.bound = bound
 
     def load(self, reader: Reader) -> ProducerStates:
         """The producers up to the end of the log, from the files unless they are in memory."""
-        if self._states is None:
+        if self.in_memory is None:
             try:
                 states = load_states(reader, self.snapshots, self._segments, self._offsets.end)
             except OSError as error:
@@ -49,8 +57,8 @@ class LogProducers:
                 raise self._health.refused(f"reading {directory}", error) from error
             states.high_watermark_advanced(self._offsets.high_watermark)
             states.bound = self._bound
-            self._states = states
-        return self._states
+            self.in_memory = states
+        return self.in_memory
 
     def loading(self) -> Steps[None]:
         """The same in steps. Nothing is read once the log is closed."""
@@ -58,32 +66,28 @@ class LogProducers:
 
     @property
     def is_loaded(self) -> bool:
-        return self._states is not None
+        return self.in_memory is not None
 
     @property
     def must_be_read(self) -> bool:
         """Whether `load` reads files, which may take long."""
-        return self._states is None and (
+        return self.in_memory is None and (
             self.snapshots.newest is not None or self._offsets.end > self._segments[0].base_offset
         )
 
     def expiring(self, now_ms: int, expiration_ms: int) -> Steps[int]:
         """Remove idle producers; how many. Nothing is read for it."""
-        if self._states is None:
+        if self.in_memory is None:
             return 0
-        return (yield from self._states.expiring(now_ms, expiration_ms))
-
-    def high_watermark_advanced(self, offset: int) -> None:
-        if self._states is not None:
-            self._states.high_watermark_advanced(offset)
+        return (yield from self.in_memory.expiring(now_ms, expiration_ms))
 
     def take_over(self, other: LogProducers) -> None:
         """Use those of a log with the same records, which is not used any more."""
-        self._states = other.load(WAIT)
+        self.in_memory = other.load(WAIT)
 
     def unload(self) -> None:
         """They are read again from the files when next needed."""
-        self._states = None
+        self.in_memory = None
 
     # Snapshots that threads encode
 

@@ -27,11 +27,11 @@ from ottla.metadata.records import (
 from ottla.protocol.error_codes import ErrorCode
 from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import ReplicaManager
-from ottla.storage.directories.log_directory import Owner
+from ottla.storage.directories.directory_ownership import Owner
 from ottla.storage.directories.log_manager import LogManager
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
-from ottla.testing.log_listener import RecordingListener
+from ottla.testing.log_listener import IgnoringListener
 
 BROKER = 1
 DIRECTORY = "/data"
@@ -61,7 +61,7 @@ class BrokerWorld:
             self.disk.sync_directory("/")
         self.image = image or new_image()
         self.publisher = Publisher(self.image)
-        self.logs = LogManager(self.disk, self.clock, Random(0), [DIRECTORY], RecordingListener())
+        self.logs = LogManager(self.disk, self.clock, Random(0), [DIRECTORY], IgnoringListener())
         self.logs.open(Owner("cluster", BROKER))
         list(self.logs.load(lambda _topic: TopicConfig()))
         self.replicas = ReplicaManager(

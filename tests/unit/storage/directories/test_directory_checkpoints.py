@@ -17,13 +17,14 @@ from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.directories.directory_checkpoints import CheckpointJob, DirectoryCheckpoints
-from ottla.storage.directories.log_directory import LogDirectory, Owner
+from ottla.storage.directories.directory_ownership import Owner
+from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.log.log import Log
 from ottla.testing.clock import ManualClock
 from ottla.testing.disk_faults import CHANGES
 from ottla.testing.filesystem import MemoryDisk
-from ottla.testing.log_listener import RecordingListener
+from ottla.testing.log_listener import IgnoringListener
 
 PATIENCE_S = 30.0
 
@@ -57,7 +58,7 @@ def test_nobody_waits_for_a_write_under_way_to_make_the_next_job(
 
 def two_logs(disk: MemoryDisk) -> tuple[LogManager, list[Log]]:
     disk.make_directory("/data")
-    logs = LogManager(disk, ManualClock(), Random(1), ["/data"], RecordingListener())
+    logs = LogManager(disk, ManualClock(), Random(1), ["/data"], IgnoringListener())
     logs.open(Owner("cluster", 1))
     list(logs.load(lambda _topic: TopicConfig()))
     names = [TopicPartition(name, 0) for name in "ab"]
@@ -73,15 +74,15 @@ def test_jobs_that_run_in_another_order_than_they_were_made_write_nothing_older(
     for _ in range(40):
         append_many(rng.choice(made), 1)
         if rng.random() < 0.7:
-            waiting.append(run_blocking(directory.making_checkpoint_job()))
+            waiting.append(run_blocking(directory.table.making_checkpoint_job()))
         elif rng.random() < 0.3:
-            directory.write_checkpoints()
+            directory.table.write_checkpoints()
         if waiting and rng.random() < 0.5:
             before = DirectoryCheckpoints(disk, "/data").read().high_watermarks
             waiting.pop(rng.randrange(len(waiting))).run()
             after = DirectoryCheckpoints(disk, "/data").read().high_watermarks
             assert all(after[name] >= mark for name, mark in before.items())
-    run_blocking(directory.making_checkpoint_job()).run()
+    run_blocking(directory.table.making_checkpoint_job()).run()
     for job in waiting:
         job.run()
     marks = DirectoryCheckpoints(disk, "/data").read().high_watermarks
@@ -100,7 +101,7 @@ def test_no_log_starts_above_its_high_watermark_wherever_writing_ends(seed: int)
             log.advance_log_start(rng.randint(log.log_start_offset, log.high_watermark))
         disk.fail(CHANGES, error=errno.ENOSPC, skip=rng.randrange(15))
         with suppress(OSError):
-            logs.directories[0].write_checkpoints()
+            logs.directories[0].table.write_checkpoints()
         disk.heal()
         _, starts, marks = DirectoryCheckpoints(disk, "/data").read()
         assert all(start <= marks[partition] for partition, start in starts.items())
@@ -112,7 +113,7 @@ def test_a_deletion_is_not_finished_by_a_job_that_left_it_to_one_that_was_refuse
     disk = MemoryDisk()
     logs, (doomed, _) = two_logs(disk)
     directory = logs.directories[0]
-    directory.write_checkpoints()
+    directory.table.write_checkpoints()
     logs.begin_deleting(doom(logs, doomed.partition))
     finishing = logs.finishing_deletion()
     step = next(finishing)
@@ -133,7 +134,7 @@ def test_offsets_are_written_though_a_later_job_that_was_to_write_them_was_refus
     directory = logs.directories[0]
     append_many(log, 5)
     log.advance_log_start(3)
-    writing = directory.writing_checkpoints()
+    writing = directory.table.writing_checkpoints()
     step = next(writing)
     refuse_checkpoints(disk, directory)
     assert callable(step)
@@ -145,7 +146,7 @@ def test_offsets_are_written_though_a_later_job_that_was_to_write_them_was_refus
 def refuse_checkpoints(disk: MemoryDisk, directory: LogDirectory) -> None:
     disk.fail("open", "*checkpoint*", error=errno.ENOSPC)
     with pytest.raises(OSError, match="No space"):
-        directory.write_checkpoints()
+        directory.table.write_checkpoints()
     disk.heal()
 
 

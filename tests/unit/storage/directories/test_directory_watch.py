@@ -14,13 +14,13 @@ from ottla.base.files.filesystem import read_file
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.errors import BrokerError
+from ottla.storage.directories.directory_ownership import Owner
 from ottla.storage.directories.directory_watch import AT_REST_MAX, WRITTEN_MAX, DirectoryWatch
-from ottla.storage.directories.log_directory import Owner
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.log.log import Log
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
-from ottla.testing.log_listener import RecordingListener
+from ottla.testing.log_listener import IgnoringListener
 
 A, B = TopicPartition("a", 0), TopicPartition("b", 0)
 PATHS = ("/one", "/two")
@@ -31,7 +31,7 @@ class Watching:
         self.disk = disk or MemoryDisk()
         for path in PATHS:
             self.disk.make_directory(path)
-        self.logs = LogManager(self.disk, ManualClock(), Random(1), PATHS, RecordingListener())
+        self.logs = LogManager(self.disk, ManualClock(), Random(1), PATHS, IgnoringListener())
         self.logs.open(Owner("cluster", 1))
         list(self.logs.load(lambda _topic: TopicConfig()))
         self.lost: list[TopicPartition] = []

@@ -118,5 +118,5 @@ def test_records_that_are_gone_without_a_reason_are_noticed_all_the_same() -> No
             world.disk.open(f"{PATH}/{name}").truncate(0)
     with pytest.raises(AssertionError):
         world.reopen()
-    (error,) = world.manager.directories[0].unreadable.values()
+    (error,) = world.manager.directories[0].table.unreadable.values()
     assert "no record is left" in str(error)

@@ -27,8 +27,10 @@ from ottla.protocol.errors import BrokerError
 from ottla.storage.directories import directory_checkpoints
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.directories.directory_loading import LoadStep
-from ottla.storage.directories.log_directory import LogDirectory, Owner, WrongDirectory
+from ottla.storage.directories.directory_ownership import Owner, WrongDirectory
+from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.directories.startup_settlement import settle_duplicates, settle_found
 from ottla.storage.errors import CorruptLogError, StorageError
 from ottla.storage.files.directory_health import OutOfRoom, StorageUnavailable
 from ottla.storage.files.meta_properties import MetaProperties, write_meta_properties
@@ -37,7 +39,7 @@ from ottla.storage.log.log import Log
 from ottla.testing.clock import ManualClock
 from ottla.testing.disk_faults import SYNCS
 from ottla.testing.filesystem import MemoryDisk
-from ottla.testing.log_listener import RecordingListener
+from ottla.testing.log_listener import IgnoringListener, RecordingListener
 
 OWNER = Owner("cluster", 1)
 CONFIG = TopicConfig(segment_bytes=1000, index_interval_bytes=100, file_delete_delay_ms=1000)
@@ -58,7 +60,7 @@ class Broker:
         self.manager = LogManager(disk, self.clock, Random(1), paths, self.listener)
         self.manager.open(OWNER)
         self.steps = list(self.manager.load(lambda _topic: CONFIG))
-        self.manager.settle_found(TopicDeletion, lambda *_: False)
+        settle_found(self.manager, TopicDeletion, lambda *_: False)
 
     def log(self, partition: TopicPartition = A) -> Log:
         found = self.manager.get(partition)
@@ -258,7 +260,7 @@ def test_logs_may_be_closed_several_at_a_time(tmp_path: Path) -> None:
             partition = TopicPartition("t", number)
             append_many(manager.get(partition) or manager.create(partition, CONFIG), 20)
         manager.close(run_all=in_threads)
-    manager = LogManager(files, SystemClock(), Random(1), [f"{tmp_path}/d"], RecordingListener())
+    manager = LogManager(files, SystemClock(), Random(1), [f"{tmp_path}/d"], IgnoringListener())
     manager.open(OWNER)
     assert [step.bytes_read for step in manager.load(lambda _topic: CONFIG)] == [0] * 20
     assert [len(values_of(log)) for log in manager.logs] == [40] * 20
@@ -271,7 +273,7 @@ def test_logs_may_be_closed_several_at_a_time(tmp_path: Path) -> None:
 def test_a_directory_in_use_cannot_be_taken(disk: MemoryDisk) -> None:
     Broker(disk)
     with pytest.raises(WrongDirectory, match="in use"):
-        LogManager(disk, ManualClock(), Random(1), PATHS, RecordingListener()).open(OWNER)
+        LogManager(disk, ManualClock(), Random(1), PATHS, IgnoringListener()).open(OWNER)
 
 
 @pytest.mark.parametrize("owner", [Owner("other", 1), Owner("cluster", 2)])
@@ -279,7 +281,7 @@ def test_somebody_else_s_directory_is_not_touched(disk: MemoryDisk, owner: Owner
     Broker(disk).manager.close()
     before = {name: read_file(disk, f"/one/{name}") for name in disk.list_directory("/one")}
     with pytest.raises(WrongDirectory, match="belongs to"):
-        LogManager(disk, ManualClock(), Random(1), PATHS, RecordingListener()).open(owner)
+        LogManager(disk, ManualClock(), Random(1), PATHS, IgnoringListener()).open(owner)
     assert before == {name: read_file(disk, f"/one/{name}") for name in disk.list_directory("/one")}
 
 
@@ -307,7 +309,7 @@ def test_two_directories_with_one_partition_are_refused(disk: MemoryDisk) -> Non
     disk.kill()
     again = Broker(disk)
     with pytest.raises(StorageError, match="a-0 is both in /one and in /two"):
-        again.manager.settle_duplicates(lambda _topic_id: None)
+        settle_duplicates(again.manager, lambda _topic_id: None)
 
 
 @pytest.mark.parametrize("old_one", [0, 1])
@@ -320,7 +322,7 @@ def test_of_two_logs_of_one_partition_the_one_of_a_deleted_topic_goes(
     flush(directories[1 - old_one].create(A, CONFIG, TopicId(b"2" * 16)))
     disk.kill()
     manager = Broker(disk).manager
-    manager.settle_duplicates(only_the_first_was_deleted)
+    settle_duplicates(manager, only_the_first_was_deleted)
     assert [log.topic_id.load(WAIT) for log in manager.logs] == [b"2" * 16]
     assert manager.get(A) is manager.logs[0]
     disk.crash(Random(1))
@@ -336,7 +338,7 @@ def test_a_future_log_of_a_deleted_topic_goes(disk: MemoryDisk) -> None:
     disk.kill()
     manager = Broker(disk).manager
     assert manager.get_future(A) is not None
-    manager.settle_duplicates(only_the_first_was_deleted)
+    settle_duplicates(manager, only_the_first_was_deleted)
     assert manager.get_future(A) is None
     assert [log.topic_id.load(WAIT) for log in manager.logs] == [b"2" * 16]
 
@@ -348,7 +350,7 @@ def test_a_disk_that_fails_to_give_up_a_left_over_log_stops_nobody(disk: MemoryD
     disk.kill()
     manager = Broker(disk).manager
     disk.fail("rename", "/one/*", times=None)
-    manager.settle_duplicates(only_the_first_was_deleted)
+    settle_duplicates(manager, only_the_first_was_deleted)
     assert [directory.path for directory in manager.online] == ["/two"]
     found = manager.get(A)
     assert found is not None
@@ -370,7 +372,7 @@ def test_a_log_that_a_full_disk_left_half_made_is_made_whole_in_the_same_directo
     with pytest.raises(OutOfRoom):
         manager.create(A, CONFIG, TopicId(b"1" * 16))
     assert len(manager.online) == 2
-    (half_made,) = (each for each in manager.directories if each.has_half_made(A))
+    (half_made,) = (each for each in manager.directories if each.has_created_in_part(A))
     other = next(each for each in manager.directories if each is not half_made)
     made = manager.create(A, CONFIG, TopicId(b"1" * 16), directory=other)
     assert made.path.startswith(half_made.path)
@@ -435,7 +437,7 @@ def test_a_new_partition_inherits_no_recovery_point(disk: MemoryDisk) -> None:
     log = broker.manager.create(A, CONFIG)
     append_many(log, 50)
     flush(log)
-    broker.manager.directories[0].write_checkpoints()
+    broker.manager.directories[0].table.write_checkpoints()
     broker.manager.delete(doom(broker.manager, A))
     append_many(broker.manager.create(A, CONFIG), 3)
     disk.kill()
@@ -454,7 +456,7 @@ def test_a_new_partition_inherits_nothing_though_its_name_was_cut_short_to_be_de
     for name in (long, other):
         append_many(broker.manager.create(name, CONFIG), 50)
         flush(broker.log(name))
-    broker.manager.directories[0].write_checkpoints()
+    broker.manager.directories[0].table.write_checkpoints()
     broker.manager.begin_deleting(doom(broker.manager, long))
     disk.kill()
     broker = Broker(disk, ["/one"])
@@ -481,9 +483,9 @@ def test_a_log_that_nobody_knows_is_reported_and_never_deleted(disk: MemoryDisk)
     disk.kill()
     broker = Broker(disk, ["/one"])
     directory = broker.manager.directories[0]
-    assert len(directory.strays) == 1
-    assert directory.strays[0].endswith("-stray")
-    assert disk.list_directory(directory.strays[0])
+    assert len(directory.strays.paths) == 1
+    assert directory.strays.paths[0].endswith("-stray")
+    assert disk.list_directory(directory.strays.paths[0])
     broker.clock.advance_ms(10**9)
     assert broker.manager.due_removals() == []
 
@@ -522,7 +524,7 @@ def test_a_disk_that_fails_while_a_move_is_finished_stops_nobody(disk: MemoryDis
     for partition in (A, B):
         append_many(broker.manager.create(partition, CONFIG, directory=first), 3)
     broker.manager.create_future(A, CONFIG, second)
-    first.delete([doomed(broker.log(A))])
+    first.deletions.delete([doomed(broker.log(A))])
     disk.kill()
     disk.fail("rename", "/two/*-future", times=None)
     broker = Broker(disk)
@@ -677,13 +679,13 @@ def test_checkpoints_of_logs_that_are_not_open_are_kept(disk: MemoryDisk) -> Non
         log = broker.manager.create(partition, CONFIG)
         append_many(log, 20)
         flush(log)
-    broker.manager.directories[0].write_checkpoints()
+    broker.manager.directories[0].table.write_checkpoints()
     disk.kill()
     directory = LogDirectory(
         disk, ManualClock(), Random(1), "/one", RecordingListener(), lambda _path: None
     )
     directory.checkpoints.read()
-    directory.write_checkpoints()  # with no log open
+    directory.table.write_checkpoints()  # with no log open
     offsets = directory.checkpoints.read()
     assert set(offsets.recovery_points) == {A, B}
 
@@ -694,7 +696,7 @@ def test_an_older_checkpoint_job_writes_nothing_after_a_newer_one(disk: MemoryDi
     append_many(log, 20)
     flush(log)
     directory = broker.manager.directories[0]
-    old = run_blocking(directory.making_checkpoint_job())
+    old = run_blocking(directory.table.making_checkpoint_job())
     log.truncate_to(5)
     old.run()
     assert directory.checkpoints.read().recovery_points[A] <= 5
@@ -707,7 +709,7 @@ def test_a_checkpoint_job_pauses_between_logs(
     broker = Broker(disk, ["/one"])
     for partition in range(10):
         broker.manager.create(TopicPartition("many", partition), CONFIG)
-    steps = list(broker.manager.directories[0].making_checkpoint_job())
+    steps = list(broker.manager.directories[0].table.making_checkpoint_job())
     assert steps == [PAUSE] * 5
 
 
@@ -721,7 +723,7 @@ def test_a_checkpoint_job_writes_nothing_if_a_log_is_cut_during_a_pause(
     append_many(log, 20)
     flush(log)
     directory = broker.manager.directories[0]
-    making = directory.making_checkpoint_job()
+    making = directory.table.making_checkpoint_job()
     assert next(making) is PAUSE  # it has seen A
     log.truncate_to(5)
     run_blocking(making).run()
@@ -738,7 +740,7 @@ def test_a_checkpoint_job_says_nothing_of_a_log_that_is_deleted_during_a_pause(
     append_many(log, 20)
     flush(log)
     directory = broker.manager.directories[0]
-    making = directory.making_checkpoint_job()
+    making = directory.table.making_checkpoint_job()
     assert next(making) is PAUSE  # it has seen A
     broker.manager.delete(doom(broker.manager, A))
     run_blocking(making).run()
@@ -782,7 +784,7 @@ def test_a_move_that_a_crash_interrupted_is_finished(disk: MemoryDisk) -> None:
     append_many(broker.manager.create(A, CONFIG, directory=first), 10)
     future = broker.manager.create_future(A, CONFIG, second)
     future.append_as_follower(broker.log().read(WAIT, 0, 1 << 20, 10).records.read())
-    first.delete([doomed(broker.log())])
+    first.deletions.delete([doomed(broker.log())])
     disk.kill()
     broker = Broker(disk)
     assert len(values_of(broker.log())) == 10
@@ -896,7 +898,7 @@ def test_an_older_recovery_point_takes_no_gap_of_compaction_for_a_lost_end(
     compacted = replace(CONFIG, cleanup_policy=("compact",))
 
     def started() -> LogManager:
-        manager = LogManager(disk, ManualClock(), Random(1), ["/one"], RecordingListener())
+        manager = LogManager(disk, ManualClock(), Random(1), ["/one"], IgnoringListener())
         manager.open(OWNER)
         list(manager.load(lambda _topic: compacted))
         return manager
@@ -905,7 +907,7 @@ def test_an_older_recovery_point_takes_no_gap_of_compaction_for_a_lost_end(
     log = manager.create(A, compacted, TopicId(b"a" * 16))
     append_many(log, 5)
     flush(log)
-    manager.directories[0].write_checkpoints()
+    manager.directories[0].table.write_checkpoints()
     points = "/one/recovery-point-offset-checkpoint"
     older = read_file(disk, points)
     append_many(log, 60)
@@ -917,7 +919,7 @@ def test_an_older_recovery_point_takes_no_gap_of_compaction_for_a_lost_end(
     )
     expected = values_of(log)
     assert len(expected) < 65
-    manager.directories[0].write_checkpoints()
+    manager.directories[0].table.write_checkpoints()
     if is_clean:
         manager.close()
     else:
