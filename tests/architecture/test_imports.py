@@ -25,15 +25,18 @@ OVER_THE_WIRE = {"client", "spark"}  # these reach a broker by socket only
 BROKER_SIDE = {"broker", "handlers", "coordinators", "controller", "replication", "storage"}
 SPARK_ORDER = ["options", "planning", "records", "source"]
 STORAGE_ORDER = ["files", "indexes", "segments", "producers", "log", "directories", "compaction"]
+CLIENT_ORDER = ["connections", "cluster", "admin", "fetching", "producing"]
 IMPURE = {"asyncio", "socket", "threading", "os", "time", "random"}
 
 # Folders in which every module only decides, but for those that are named.
 PURE_EXCEPT: dict[str, set[str]] = {
     "protocol": set(),
-    "client": {
-        "cluster", "connection", "fetch_errors", "fetch_stream", "handoff", "retrying",
-        "transport",
-    },
+    "client": set(),
+    "client/admin": set(),
+    "client/cluster": {"cluster", "retries"},
+    "client/connections": {"connection", "transport"},
+    "client/fetching": {"bounded_queue", "fetch_errors", "fetch_stream"},
+    "client/producing": set(),
     "controller": {"controller", "controller_election"},
     "coordinators": {"internal_topic", "runtime"},
     "coordinators/groups": {"coordinator", "expiration", "replies"},
@@ -122,6 +125,18 @@ def test_every_exception_exists_and_is_needed() -> None:
         for name in names:
             used = {each.split(".")[0] for each in imported_modules(SOURCE / folder / f"{name}.py")}
             assert used & IMPURE, f"{folder}/{name}.py is pure"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in FILES if p.parent.name in CLIENT_ORDER and folder_of(p) == "client"],
+    ids=lambda path: str(path.relative_to(SOURCE)),
+)
+def test_the_client_is_built_from_connections_up(path: Path) -> None:
+    above = CLIENT_ORDER[CLIENT_ORDER.index(path.parent.name) + 1 :]
+    modules = [name.split(".") for name in imported_modules(path)]
+    used = {name[2] for name in modules if name[:2] == ["ottla", "client"] and len(name) > 2}
+    assert not used & set(above)
 
 
 @pytest.mark.parametrize(

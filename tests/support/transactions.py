@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from tests.support.waiting import wait_until
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster
-from ottla.client.offsets import latest_offsets
+from ottla.client.admin.list_offsets import latest_offsets
+from ottla.client.admin.transactions import describe_transactions, list_transactions
+from ottla.client.cluster.cluster import Cluster
 from ottla.client.settings import ClientSettings
-from ottla.client.transactions import describe_transactions, list_transactions
 
 ENDING = ("PrepareCommit", "PrepareAbort")
 

@@ -47,12 +47,12 @@ class InvalidSetting(ClientError):
 
 
 class Unreachable(ClientError):
-    def __init__(self, troubles: dict[str, str]) -> None:
-        told = "; ".join(f"{address}: {trouble}" for address, trouble in troubles.items())
+    def __init__(self, problems: dict[str, str]) -> None:
+        told = "; ".join(f"{address}: {problem}" for address, problem in problems.items())
         super().__init__(
             f"no broker can be reached ({told}). Check bootstrap.servers, and that the cluster runs"
         )
-        self.addresses = list(troubles)
+        self.addresses = list(problems)
 
 
 class ConnectionLost(ClientError):

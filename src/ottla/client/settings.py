@@ -11,12 +11,12 @@ cache. `max.partition.fetch.bytes` is 8 MiB (not 1), `fetch.max.bytes` 16 MiB (n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from ottla.client.errors import InvalidSetting
+from ottla.config.addresses import Address, parse_address
 from ottla.config.checks import anything, at_least, between, one_of
 from ottla.config.kinds import BOOLEAN, INT, LONG, STRING, Kind
 from ottla.config.options import INT64_MAX, MIB, InvalidOption, Option, invalid, option
@@ -24,25 +24,14 @@ from ottla.config.options import INT64_MAX, MIB, InvalidOption, Option, invalid,
 READ_UNCOMMITTED, READ_COMMITTED = "read_uncommitted", "read_committed"
 PLAINTEXT = "PLAINTEXT"
 BOOTSTRAP_SERVERS = "bootstrap.servers"
-_ADDRESS = re.compile(r"(?:[A-Za-z_]+://)?(?:\[([0-9A-Fa-f:.%\w]+)\]|([\w.%-]+)):(\d{1,5})")
-
-
-class Address(NamedTuple):
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 def parse_addresses(text: str) -> tuple[Address, ...]:
     """`host:port` separated by commas; IPv6 in brackets."""
-    found = []
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        match = _ADDRESS.fullmatch(part)
-        if match is None or not 0 < int(match[3]) < 65536:
-            raise _refused(BOOTSTRAP_SERVERS, text, f"{part!r} is not host:port")
-        found.append(Address(match[1] or match[2], int(match[3])))
+    try:
+        found = [parse_address(each.strip(), None) for each in text.split(",") if each.strip()]
+    except ValueError as error:
+        raise _refused(BOOTSTRAP_SERVERS, text, str(error)) from None
     if not found:
         raise _refused(BOOTSTRAP_SERVERS, repr(text), "it names no address")
     return tuple(found)

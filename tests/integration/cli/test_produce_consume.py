@@ -12,8 +12,8 @@ from tests.integration.cli.ottla_command import clean_environment, ottla, start
 from tests.support.waiting import wait_until
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster
-from ottla.client.offsets import latest_offsets
+from ottla.client.admin.list_offsets import latest_offsets
+from ottla.client.cluster.cluster import Cluster
 from ottla.client.settings import ClientSettings
 from ottla.testing.broker import RunningBroker
 

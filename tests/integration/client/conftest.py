@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tests.support.apache_kafka import ApacheKafka
 
-from ottla.client.cluster import Cluster
+from ottla.client.cluster.cluster import Cluster
 from ottla.client.settings import ClientSettings
 from ottla.testing.broker import RunningBroker
 

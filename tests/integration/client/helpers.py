@@ -12,13 +12,13 @@ from tests.support.raw_client import batch_of
 from tests.support.waiting import wait_until
 
 from ottla.base.ids import TopicPartition
-from ottla.client.admin import NewTopic, create_topics
-from ottla.client.cluster import Cluster
-from ottla.client.fetched import FetchedRecords
-from ottla.client.fetching import fetch_range
-from ottla.client.offsets import latest_offsets
-from ottla.client.producing import BatchProducer
-from ottla.client.transactions import ProducerIdentity, init_producer_id
+from ottla.client.admin.list_offsets import latest_offsets
+from ottla.client.admin.topics import NewTopic, create_topics
+from ottla.client.admin.transactions import ProducerIdentity, init_producer_id
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.fetching.fetched_records import FetchedRecords
+from ottla.client.fetching.fetcher import fetch_range
+from ottla.client.producing.producer import BatchProducer
 from ottla.protocol.records.batch import iterate_headers
 from ottla.protocol.records.reading import iterate_records
 

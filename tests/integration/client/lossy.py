@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from ottla.client.settings import Address, ClientSettings
-from ottla.client.transport import Bytes, OpenTransport, Transport, open_plain
+from ottla.client.connections.transport import Bytes, OpenTransport, Transport, open_plain
+from ottla.client.settings import ClientSettings
+from ottla.config.addresses import Address
 
 
 class LossyTransport:

@@ -10,13 +10,10 @@ from tests.support.raw_client import batch_of
 from tests.support.waiting import wait_until
 
 from ottla.base.ids import TopicPartition
-from ottla.client.admin import NewTopic, create_topics, delete_topics, topic_configs
-from ottla.client.cluster import Cluster
-from ottla.client.errors import InvalidTransactionState, KafkaError, ProducerFenced
-from ottla.client.groups import CommittedOffset, commit_offsets, committed_offsets
-from ottla.client.offsets import latest_offsets
-from ottla.client.producing import BatchProducer
-from ottla.client.transactions import (
+from ottla.client.admin.group_offsets import CommittedOffset, commit_offsets, committed_offsets
+from ottla.client.admin.list_offsets import latest_offsets
+from ottla.client.admin.topics import NewTopic, create_topics, delete_topics, topic_configs
+from ottla.client.admin.transactions import (
     ListedTransaction,
     add_partitions,
     describe_transactions,
@@ -24,6 +21,9 @@ from ottla.client.transactions import (
     init_producer_id,
     list_transactions,
 )
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.errors import InvalidTransactionState, KafkaError, ProducerFenced
+from ottla.client.producing.producer import BatchProducer
 
 
 def test_committed_offsets_are_seen_by_others_and_theirs_by_us(

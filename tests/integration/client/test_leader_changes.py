@@ -16,13 +16,13 @@ from tests.support.raw_client import batch_of
 from tests.support.waiting import wait_until
 
 from ottla.base.ids import TopicPartition
-from ottla.client.admin import NewTopic, create_topics
-from ottla.client.cluster import Cluster
-from ottla.client.fetching import PartitionRange, fetch_ranges
-from ottla.client.producing import BatchProducer
+from ottla.client.admin.topics import NewTopic, create_topics
+from ottla.client.admin.transactions import init_producer_id
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.cluster.topology import PartitionDescription
+from ottla.client.fetching.fetcher import PartitionRange, fetch_ranges
+from ottla.client.producing.producer import BatchProducer
 from ottla.client.settings import ClientSettings
-from ottla.client.topology import PartitionDescription
-from ottla.client.transactions import init_producer_id
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 

@@ -18,11 +18,7 @@ from tests.support.raw_client import RawClient, batch_of
 from tests.support.waiting import wait_until
 
 from ottla.base.ids import TopicPartition
-from ottla.client.admin import NewTopic, create_topics, delete_records, delete_topics
-from ottla.client.cluster import Cluster
-from ottla.client.errors import GaveUp, OffsetOutOfRange, TopicRecreated, UnknownTopic
-from ottla.client.fetching import Fetcher, PartitionRange, fetch_range, fetch_ranges
-from ottla.client.offsets import (
+from ottla.client.admin.list_offsets import (
     EARLIEST,
     LATEST,
     NO_OFFSET,
@@ -30,9 +26,13 @@ from ottla.client.offsets import (
     latest_offsets,
     list_offsets,
 )
-from ottla.client.producing import BatchProducer
+from ottla.client.admin.topics import NewTopic, create_topics, delete_records, delete_topics
+from ottla.client.admin.transactions import end_transaction, init_producer_id
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.errors import GaveUp, OffsetOutOfRange, TopicRecreated, UnknownTopic
+from ottla.client.fetching.fetcher import Fetcher, PartitionRange, fetch_range, fetch_ranges
+from ottla.client.producing.producer import BatchProducer
 from ottla.client.settings import ClientSettings
-from ottla.client.transactions import end_transaction, init_producer_id
 
 
 def impatient(cluster: Cluster, **changes: int) -> Cluster:
@@ -194,7 +194,7 @@ def test_a_topic_created_anew_in_the_middle_of_a_read_is_noticed(cluster: Cluste
 
 
 def test_an_unknown_topic_is_named(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ottla.client.cluster.UNKNOWN_TOPIC_MS", 50)
+    monkeypatch.setattr("ottla.client.cluster.cluster.UNKNOWN_TOPIC_MS", 50)
     with pytest.raises(UnknownTopic, match=r"no-such-topic: .*does not exist"):
         read_values(cluster, TopicPartition("no-such-topic", 0), 0, 1)
     topic = new_topic(cluster)

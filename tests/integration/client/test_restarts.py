@@ -21,13 +21,13 @@ from tests.support.apache_kafka import ApacheKafka
 from tests.support.raw_client import batch_of
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster
-from ottla.client.fetching import PartitionRange, fetch_range, fetch_ranges
-from ottla.client.groups import commit_offsets, committed_offsets
-from ottla.client.offsets import latest_offsets
-from ottla.client.producing import BatchProducer
+from ottla.client.admin.group_offsets import commit_offsets, committed_offsets
+from ottla.client.admin.list_offsets import latest_offsets
+from ottla.client.admin.transactions import end_transaction, init_producer_id
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.fetching.fetcher import PartitionRange, fetch_range, fetch_ranges
+from ottla.client.producing.producer import BatchProducer
 from ottla.client.settings import ClientSettings
-from ottla.client.transactions import end_transaction, init_producer_id
 from ottla.testing.broker import RunningBroker
 from ottla.testing.ports import quiet_port
 

@@ -11,9 +11,9 @@ from tests.integration.client.helpers import new_topic, produce
 from tests.support.waiting import wait_until
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster
+from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import Unreachable
-from ottla.client.fetching import FetchedRecords, Fetcher, PartitionRange
+from ottla.client.fetching.fetcher import FetchedRecords, Fetcher, PartitionRange
 from ottla.client.settings import ClientSettings
 from ottla.testing.broker import RunningBroker
 from ottla.testing.ports import quiet_port

@@ -17,13 +17,13 @@ from tests.integration.client.lossy import lossy
 from tests.support.raw_client import batch_of
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster
+from ottla.client.admin.group_offsets import commit_offsets, committed_offsets
+from ottla.client.admin.transactions import end_transaction, init_producer_id
+from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import KafkaError, ProducerFenced
-from ottla.client.fetching import fetch_range
-from ottla.client.groups import commit_offsets, committed_offsets
-from ottla.client.produce_window import AcknowledgedRange
-from ottla.client.producing import BatchProducer
-from ottla.client.transactions import end_transaction, init_producer_id
+from ottla.client.fetching.fetcher import fetch_range
+from ottla.client.producing.partition_window import AcknowledgedRange
+from ottla.client.producing.producer import BatchProducer
 
 
 def numbers(first: int, count: int) -> list[bytes]:

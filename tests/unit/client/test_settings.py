@@ -7,7 +7,8 @@ import pickle
 import pytest
 
 from ottla.client.errors import InvalidSetting
-from ottla.client.settings import CLIENT_OPTIONS, Address, ClientSettings, parse_addresses
+from ottla.client.settings import CLIENT_OPTIONS, ClientSettings, parse_addresses
+from ottla.config.addresses import Address
 
 
 def test_properties_are_understood_under_kafkas_names() -> None:

@@ -11,11 +11,11 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ottla.cli.arguments.addresses import Address, parse_addresses
 from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.arguments.numbers import seconds
 from ottla.cli.cluster.listeners import listener_problem
 from ottla.cli.errors import USAGE, CommandFailed
+from ottla.config.addresses import Address, parse_addresses
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

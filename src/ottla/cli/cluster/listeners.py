@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import socket
 
-from ottla.cli.arguments.addresses import Address
 from ottla.cli.output.printable import printable
+from ottla.config.addresses import Address
 
 # Length, key 18, version 0, correlation id, no client id: every broker answers it.
 API_VERSIONS = bytes.fromhex("0000000a 0012 0000 6f74746c ffff")

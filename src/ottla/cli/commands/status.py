@@ -9,7 +9,6 @@ import argparse
 import time
 from typing import Any
 
-from ottla.cli.arguments.addresses import Address
 from ottla.cli.arguments.numbers import seconds
 from ottla.cli.cluster.connection import Connection, add_connection_arguments
 from ottla.cli.cluster.groups import all_groups
@@ -17,6 +16,7 @@ from ottla.cli.cluster.topics import INTERNAL
 from ottla.cli.errors import USAGE, CommandFailed
 from ottla.cli.output.documents import add_format_argument, show
 from ottla.cli.output.tables import Column, count_text, fields_text, table
+from ottla.config.addresses import Address
 
 RETRY_S = 0.1
 WAIT_S_MAX = 86_400

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 from ottla.base.log_messages.log_format import FloodFilter, LineFormatter
 from ottla.base.memory.allocator import keep_freed_memory
 from ottla.base.memory.collector import begin_broker_process
-from ottla.cli.arguments.addresses import parse_port
 from ottla.cli.broker_process.event_loop import NAMES, run_on
 from ottla.cli.broker_process.open_files import raise_open_files_limit
+from ottla.config.addresses import parse_port
 
 if TYPE_CHECKING:
     from ottla.broker.broker import Broker

@@ -15,11 +15,11 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from ottla.cli.arguments.addresses import Address, parse_port
 from ottla.cli.errors import CommandFailed
 from ottla.cli.zookeeper_process.jars import find_jars
 from ottla.cli.zookeeper_process.readiness import is_process_alive, wait_until_serving
 from ottla.cli.zookeeper_process.server_config import Member, parse_members, write_config
+from ottla.config.addresses import Address, parse_port
 
 DEFAULT_LISTEN = "localhost:2181"
 DEFAULT_DATA = "ottla-zookeeper"

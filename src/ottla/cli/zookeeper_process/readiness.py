@@ -7,7 +7,7 @@ import socket
 import time
 from collections.abc import Callable
 
-from ottla.cli.arguments.addresses import Address
+from ottla.config.addresses import Address
 
 POLL_S = 0.02
 ANSWER_S = 1.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ottla.cli.arguments.addresses import Address, parse_address, parse_port
 from ottla.cli.errors import CommandFailed
+from ottla.config.addresses import Address, parse_address, parse_port
 
 CONFIG_NAME = "zoo.cfg"
 # Sessions can be as short as a second, for quick fail-over, and as long as Kafka's default of 18 s.

@@ -13,8 +13,9 @@ from pyspark.sql.datasource import InputPartition
 from pyspark.sql.types import StructType
 
 from ottla.base.ids import TopicPartition
-from ottla.client.settings import Address, ClientSettings
-from ottla.client.topology import Leader, Topology
+from ottla.client.cluster.topology import Leader, Topology
+from ottla.client.settings import ClientSettings
+from ottla.config.addresses import Address
 from ottla.spark.data_loss import LossPolicy
 from ottla.spark.planning.pushed_filters import Bounds
 from ottla.spark.planning.range_splitting import TaskRange

@@ -14,14 +14,14 @@ import logging
 import time
 
 from ottla.base.ids import TopicPartition
-from ottla.client.admin import NewTopic, create_topics, topic_configs
-from ottla.client.cluster import Cluster
+from ottla.client.admin.list_offsets import earliest_offsets, latest_offsets
+from ottla.client.admin.topics import NewTopic, create_topics, topic_configs
+from ottla.client.admin.transactions import ProducerIdentity, end_transaction
+from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import KafkaError
-from ottla.client.fetching import fetch_range
-from ottla.client.offsets import earliest_offsets, latest_offsets
-from ottla.client.producing import BatchProducer
+from ottla.client.fetching.fetcher import fetch_range
+from ottla.client.producing.producer import BatchProducer
 from ottla.client.settings import READ_COMMITTED, READ_UNCOMMITTED
-from ottla.client.transactions import ProducerIdentity, end_transaction
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.compression import Codec

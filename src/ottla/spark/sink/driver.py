@@ -13,10 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from ottla.base.fault_points import SinkPoint, reach
-from ottla.client.cluster import Cluster
-from ottla.client.errors import ClientError, InvalidTransactionState, ProducerFenced
-from ottla.client.retrying import Retries
-from ottla.client.transactions import (
+from ottla.client.admin.transactions import (
     ProducerIdentity,
     TransactionDescription,
     describe_transactions,
@@ -24,6 +21,9 @@ from ottla.client.transactions import (
     init_producer_id,
     list_transactions,
 )
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.cluster.retries import Retries
+from ottla.client.errors import ClientError, InvalidTransactionState, ProducerFenced
 from ottla.spark.sink.decision_log import DecisionLog
 from ottla.spark.sink.decisions import (
     NOTHING_DECIDED,

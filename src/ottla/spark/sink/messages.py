@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql.datasource import WriterCommitMessage
 
-from ottla.client.transactions import ProducerIdentity
+from ottla.client.admin.transactions import ProducerIdentity
 from ottla.spark.sink.decisions import SinkState, TaskTransaction
 from ottla.spark.sink.plan import BatchOfQuery
 

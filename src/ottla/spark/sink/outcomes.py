@@ -16,11 +16,16 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster
+from ottla.client.admin.list_offsets import (
+    NO_OFFSET,
+    earliest_offsets,
+    latest_offsets,
+    list_offsets,
+)
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.cluster.retries import Retries
 from ottla.client.errors import GaveUp, OffsetOutOfRange
-from ottla.client.fetching import fetch_range
-from ottla.client.offsets import NO_OFFSET, earliest_offsets, latest_offsets, list_offsets
-from ottla.client.retrying import Retries
+from ottla.client.fetching.fetcher import fetch_range
 from ottla.client.settings import READ_UNCOMMITTED
 from ottla.config.options import DAY_MS
 from ottla.protocol.records.batch import Buffer, iterate_headers

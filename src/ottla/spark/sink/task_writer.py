@@ -19,17 +19,17 @@ import pyarrow as pa
 
 from ottla.base.fault_points import SinkPoint, reach
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster
-from ottla.client.errors import ClientError, GaveUp
-from ottla.client.produce_window import Acknowledged
-from ottla.client.producing import BatchProducer
-from ottla.client.retrying import Retries
-from ottla.client.transactions import (
+from ottla.client.admin.transactions import (
     ProducerIdentity,
     describe_transactions,
     end_transaction,
     init_producer_id,
 )
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.cluster.retries import Retries
+from ottla.client.errors import ClientError, GaveUp
+from ottla.client.producing.partition_window import Acknowledged
+from ottla.client.producing.producer import BatchProducer
 from ottla.protocol.records.arrow_building import build_arrow_batches
 from ottla.protocol.records.column_building import ColumnBatchSettings
 from ottla.spark.sink.broker_errors import explained

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
-from ottla.client.cluster import Cluster
+from ottla.client.cluster.cluster import Cluster
 from ottla.spark.options.positions import Earliest
 from ottla.spark.options.source_checks import ending_position, starting_position
 from ottla.spark.options.source_options import SourceOptions

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster
+from ottla.client.admin.group_offsets import commit_offsets, committed_offsets
+from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import ClientError
-from ottla.client.groups import commit_offsets, committed_offsets
 from ottla.spark.options.source_options import SourceOptions
 from ottla.spark.source.query import Query
 from ottla.spark.source.topics import selection_text

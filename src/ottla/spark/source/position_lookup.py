@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster
-from ottla.client.offsets import EARLIEST, LATEST, NO_OFFSET, list_offsets
+from ottla.client.admin.list_offsets import EARLIEST, LATEST, NO_OFFSET, list_offsets
+from ottla.client.cluster.cluster import Cluster
 from ottla.client.settings import READ_UNCOMMITTED
 from ottla.config.options import InvalidOption
 from ottla.spark.data_loss import LossPolicy

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.cluster.topology import by_leader, by_topic
 from ottla.client.errors import ClientError
-from ottla.client.topology import by_leader, by_topic
 from ottla.protocol.messages.describe_log_dirs_request import (
     DescribableLogDirTopic,
     DescribeLogDirsRequest,

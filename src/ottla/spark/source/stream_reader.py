@@ -22,7 +22,7 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster
+from ottla.client.cluster.cluster import Cluster
 from ottla.config.options import InvalidOption
 from ottla.spark.errors import SourceError, named
 from ottla.spark.options.positions import Latest

@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ottla.client.cluster import Cluster
+from ottla.client.cluster.cluster import Cluster
 from ottla.spark.options.source_options import SourceOptions
 from ottla.spark.planning.range_packing import Packing, Ranges, has_small_ranges, pack, tasks_min_of
 from ottla.spark.planning.range_splitting import TaskRange, split_ranges

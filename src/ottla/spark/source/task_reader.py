@@ -5,7 +5,7 @@ Promises  memory is bounded: a few Fetch responses of each broker, one decompres
           one Arrow batch. Records of a partition stay in order. Gaps (markers, aborted and
           compacted records) are no loss; records that were deleted, or a topic that was created
           again, are. Every error names topic, partition and offset.
-Leaves    fetching to `client/fetching.py`, decoding to `records/decoding.py`, files to
+Leaves    fetching to `client/fetching/`, decoding to `records/decoding.py`, files to
           `parquet_files.py`.
 """
 
@@ -19,10 +19,10 @@ from pyspark.sql.datasource import InputPartition
 
 from ottla.base.ids import TopicPartition
 from ottla.base.uuids import ZERO_UUID
-from ottla.client.cluster import Cluster
+from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import OffsetOutOfRange, TopicRecreated, UnknownTopic
-from ottla.client.fetch_session import FetchedRecords
-from ottla.client.fetching import PartitionRange, fetch_ranges
+from ottla.client.fetching.fetch_session import FetchedRecords
+from ottla.client.fetching.fetcher import PartitionRange, fetch_ranges
 from ottla.client.settings import ClientSettings
 from ottla.config.options import MIB
 from ottla.spark.planning.range_splitting import TaskRange

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster
-from ottla.client.topology import TopicDescription
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.cluster.topology import TopicDescription
 from ottla.spark.errors import SourceError
 from ottla.spark.options.source_checks import compile_pattern
 from ottla.spark.options.source_options import SourceOptions

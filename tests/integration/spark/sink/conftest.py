@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ottla.client.admin import NewTopic, create_topics
-from ottla.client.cluster import Cluster
+from ottla.client.admin.topics import NewTopic, create_topics
+from ottla.client.cluster.cluster import Cluster
 from ottla.client.settings import ClientSettings
 from ottla.testing.broker import RunningBroker
 

@@ -25,8 +25,8 @@ from tests.integration.spark.sink.scenario import FILES_PER_STEP, write_files
 from tests.support.apache_kafka import ApacheKafka
 
 from ottla.base.fault_points import JAVA, ONCE, VARIABLE, VICTIM, SinkPoint
-from ottla.client.admin import NewTopic, create_topics
-from ottla.client.cluster import Cluster
+from ottla.client.admin.topics import NewTopic, create_topics
+from ottla.client.cluster.cluster import Cluster
 from ottla.client.settings import ClientSettings
 from ottla.testing.broker import RunningBroker
 

@@ -25,8 +25,8 @@ from tests.integration.spark.sink.crashes import NODES, ROOT, Node
 from tests.integration.spark.sink.small_job import TASKS, values_of
 from tests.support.waiting import wait_until
 
-from ottla.client.admin import NewTopic, create_topics
-from ottla.client.cluster import Cluster
+from ottla.client.admin.topics import NewTopic, create_topics
+from ottla.client.cluster.cluster import Cluster
 from ottla.client.settings import ClientSettings
 
 JOB = "tests.integration.spark.sink.small_job"

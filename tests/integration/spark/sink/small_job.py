@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ottla.client.cluster import Cluster
+from ottla.client.cluster.cluster import Cluster
 from ottla.client.settings import ClientSettings
 from ottla.spark.options.producer_options import ProducerOptions
 from ottla.spark.options.sink_options import SinkOptions

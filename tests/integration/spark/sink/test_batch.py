@@ -10,8 +10,8 @@ from confluent_kafka import Producer
 from tests.integration.spark.sink.committed_records import Found, committed, committed_values
 from tests.support.waiting import wait_until
 
-from ottla.client.cluster import Cluster
-from ottla.client.transactions import list_transactions
+from ottla.client.admin.transactions import list_transactions
+from ottla.client.cluster.cluster import Cluster
 
 pytestmark = pytest.mark.xdist_group("spark")
 

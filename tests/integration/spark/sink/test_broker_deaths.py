@@ -8,8 +8,8 @@ import pytest
 from tests.integration.spark.sink.test_driver import Sink, batch
 
 from ottla.base.fault_points import SinkPoint
-from ottla.client.admin import NewTopic, create_topics
-from ottla.client.cluster import Cluster
+from ottla.client.admin.topics import NewTopic, create_topics
+from ottla.client.cluster.cluster import Cluster
 from ottla.client.settings import ClientSettings
 from ottla.spark.sink import driver as driver_module
 from ottla.spark.sink import task_writer as task_module

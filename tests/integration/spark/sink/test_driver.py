@@ -14,12 +14,9 @@ from tests.integration.spark.sink.committed_records import committed_values
 from tests.support.waiting import wait_until
 
 from ottla.base.ids import TopicPartition
-from ottla.client.admin import NewTopic, create_topics, delete_records, delete_topics
-from ottla.client.cluster import Cluster
-from ottla.client.errors import ConnectionLost
-from ottla.client.offsets import latest_offsets
-from ottla.client.settings import READ_UNCOMMITTED, ClientSettings
-from ottla.client.transactions import (
+from ottla.client.admin.list_offsets import latest_offsets
+from ottla.client.admin.topics import NewTopic, create_topics, delete_records, delete_topics
+from ottla.client.admin.transactions import (
     NOBODY,
     ListedTransaction,
     ProducerIdentity,
@@ -28,6 +25,9 @@ from ottla.client.transactions import (
     init_producer_id,
     list_transactions,
 )
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.errors import ConnectionLost
+from ottla.client.settings import READ_UNCOMMITTED, ClientSettings
 from ottla.config.options import DAY_MS
 from ottla.spark.options.producer_options import ProducerOptions
 from ottla.spark.options.sink_options import SinkOptions
@@ -565,7 +565,7 @@ def test_another_sinks_open_decision_does_not_hide_later_ones(
     sink: Sink, settings: ClientSettings, new_topic: Callable[..., str]
 ) -> None:
     """Its driver died while it decided: the last stable offset of the decisions stands still."""
-    from ottla.client.producing import BatchProducer
+    from ottla.client.producing.producer import BatchProducer
     from ottla.spark.sink.decision_log import _batch
 
     other = Sink(sink.cluster, settings, new_topic())

@@ -19,10 +19,10 @@ from tests.integration.spark.sink.test_writers import Target, rows, task, travel
 
 from ottla.base.fault_points import SinkPoint
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster
-from ottla.client.fetching import fetch_range
-from ottla.client.offsets import latest_offsets
-from ottla.client.retrying import Retries
+from ottla.client.admin.list_offsets import latest_offsets
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.cluster.retries import Retries
+from ottla.client.fetching.fetcher import fetch_range
 from ottla.client.settings import READ_UNCOMMITTED
 from ottla.protocol.records.batch import iterate_headers
 from ottla.spark.process_model import BATCH_ID, QUERY_ID

@@ -10,9 +10,9 @@ from tests.integration.client.kafka_cluster import two_brokers
 from tests.support.waiting import wait_until
 
 from ottla.base.ids import TopicPartition
-from ottla.client.admin import NewTopic, create_topics
-from ottla.client.cluster import Cluster
-from ottla.client.offsets import latest_offsets
+from ottla.client.admin.list_offsets import latest_offsets
+from ottla.client.admin.topics import NewTopic, create_topics
+from ottla.client.cluster.cluster import Cluster
 from ottla.client.settings import ClientSettings
 from ottla.spark.options.producer_options import ProducerOptions
 from ottla.spark.options.sink_options import AT_LEAST_ONCE, SinkOptions

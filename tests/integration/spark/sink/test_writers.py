@@ -18,9 +18,9 @@ from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, 
 from tests.integration.spark.sink.committed_records import committed, committed_values
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster
-from ottla.client.producing import BatchProducer
-from ottla.client.transactions import list_transactions
+from ottla.client.admin.transactions import list_transactions
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.producing.producer import BatchProducer
 from ottla.config.options import InvalidOption
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record

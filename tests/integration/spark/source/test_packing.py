@@ -20,8 +20,9 @@ from tests.integration.spark.source.dataframes import (
 )
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster
-from ottla.client.settings import Address, ClientSettings
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.settings import ClientSettings
+from ottla.config.addresses import Address
 from ottla.spark.data_source import batch_reader, stream_reader
 from ottla.spark.errors import DataLoss
 from ottla.spark.planning.range_packing import TASKS_MIN

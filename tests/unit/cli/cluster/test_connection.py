@@ -4,8 +4,8 @@ from argparse import ArgumentParser
 
 import pytest
 
-from ottla.cli.arguments.addresses import Address
 from ottla.cli.cluster.connection import add_connection_arguments, servers_of, start_advice
+from ottla.config.addresses import Address
 
 
 def test_the_option_comes_before_our_variable_and_that_before_kafkas() -> None:

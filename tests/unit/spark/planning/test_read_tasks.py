@@ -9,8 +9,8 @@ import pytest
 from pyspark import TaskContext
 
 from ottla.base.ids import TopicPartition
-from ottla.client.settings import Address
-from ottla.client.topology import Leader, Topology
+from ottla.client.cluster.topology import Leader, Topology
+from ottla.config.addresses import Address
 from ottla.spark import process_model
 from ottla.spark.planning.range_splitting import TaskRange
 from ottla.spark.planning.read_tasks import KnownLeaders, TaskRanges

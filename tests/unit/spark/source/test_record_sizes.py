@@ -1,7 +1,7 @@
 """How large records are, as far as brokers tell."""
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster
+from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import Unreachable
 from ottla.protocol.messages.describe_log_dirs_response import (
     DescribeLogDirsPartition,

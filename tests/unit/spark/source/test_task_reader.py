@@ -12,8 +12,8 @@ import pytest
 
 from ottla.base.ids import TopicPartition
 from ottla.client.errors import OffsetOutOfRange, TopicRecreated, UnknownTopic
-from ottla.client.fetch_session import FetchedRecords
-from ottla.client.fetching import PartitionRange
+from ottla.client.fetching.fetch_session import FetchedRecords
+from ottla.client.fetching.fetcher import PartitionRange
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.record import Record

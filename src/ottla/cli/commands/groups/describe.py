@@ -7,7 +7,6 @@ import time
 from typing import Any
 
 from ottla.base.ids import TopicPartition
-from ottla.cli.arguments.addresses import Address
 from ottla.cli.cluster.connection import Connection, add_connection_arguments
 from ottla.cli.cluster.groups import (
     add_groups_argument,
@@ -25,6 +24,7 @@ from ottla.cli.cluster.partition_offsets import existing_offsets
 from ottla.cli.cluster.topics import all_topics, with_other_partitions
 from ottla.cli.output.documents import add_format_argument, show
 from ottla.cli.output.tables import Column, count_text, fields_text, table
+from ottla.config.addresses import Address
 from ottla.config.durations import format_duration
 
 COLUMNS = (

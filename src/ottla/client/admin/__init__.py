@@ -1,0 +1,1 @@
+"""Topics, offsets, groups and transactions."""

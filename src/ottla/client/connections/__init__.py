@@ -1,0 +1,1 @@
+"""Connections to brokers: sockets, requests and responses."""

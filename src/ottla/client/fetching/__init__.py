@@ -1,0 +1,1 @@
+"""Reading ranges of offsets as record batches."""

@@ -1,0 +1,257 @@
+"""Fetch requests to one broker: the next request, and what a response contains.
+
+Owns      positions in partitions, and the state of the broker's fetch session.
+Promises  a position moves only past complete batches that are returned: no record is skipped or
+          repeated.
+Leaves    sockets and threads to `fetch_stream.py`, errors to `fetcher.py`.
+
+With a fetch session (KIP-227) a request names only the partitions that changed. A single partition
+changes every time: it is fetched without a session, which the broker would have to store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ottla.base.ids import TopicPartition
+from ottla.client.cluster.topology import Leader
+from ottla.client.errors import code_of
+from ottla.client.fetching.fetched_records import (
+    FetchedRecords,
+    Position,
+    fetched_records,
+    waiting_for,
+    whole_batches,
+)
+from ottla.config.addresses import Address
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.fetch_request import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ForgottenTopic,
+)
+from ottla.protocol.messages.fetch_response import FetchResponse, PartitionData
+
+__all__ = [
+    "ResponseContent",
+    "FetchLimits",
+    "FetchSession",
+    "FetchedRecords",
+    "Position",
+    "FetchProblem",
+]
+
+TOPIC_IDS_FROM = 13
+NO_SESSION_EPOCH = -1
+FIRST_EPOCH = 0
+EPOCH_MAX = 2**31 - 1
+EMPTY_ANSWERS_MAX = 3  # this many in a row, before the end of the log, look like a gap
+
+
+class FetchProblem(NamedTuple):
+    """A partition with an error, and its new leader if the response names one."""
+
+    position: Position
+    code: ErrorCode
+    leader: Leader
+    endpoints: dict[int, Address]
+
+
+@dataclass
+class ResponseContent:
+    """The content of one response. After a session error the next request names every partition
+    again."""
+
+    records: list[FetchedRecords] = field(default_factory=list)
+    problems: list[FetchProblem] = field(default_factory=list)
+    done: list[Position] = field(default_factory=list)
+    gaps: list[Position] = field(default_factory=list)  # no records seem to be left there
+    session_error: ErrorCode = ErrorCode.NONE
+    waiting: str = ""  # what the reader waits for, for error messages
+
+
+@dataclass(frozen=True)
+class FetchLimits:
+    max_bytes: int
+    partition_max_bytes: int
+    max_wait_ms: int
+    min_bytes: int
+    isolation_number: int
+
+
+class Asked(NamedTuple):
+    """What the broker's session has stored for a partition."""
+
+    offset: int
+    leader_epoch: int
+
+
+class FetchSession:
+    def __init__(self, limits: FetchLimits, version: int) -> None:
+        self.positions: dict[TopicPartition, Position] = {}
+        self.version = version
+        self._limits = limits
+        self._session_id = 0
+        self._epoch = FIRST_EPOCH
+        self._was_full = True  # the last request named every partition
+        self._asked: dict[TopicPartition, tuple[bytes, Asked]] = {}
+
+    @property
+    def has_slot(self) -> bool:
+        """Whether the broker stores a session, which should be closed."""
+        return self._session_id != 0
+
+    # Asking
+
+    def next_request(self) -> FetchRequest:
+        asked = {
+            at: (each.topic_id, Asked(each.offset, each.leader_epoch))
+            for at, each in self.positions.items()
+        }
+        self._was_full = not self.has_slot
+        if self._was_full:
+            epoch = FIRST_EPOCH if len(asked) > 1 else NO_SESSION_EPOCH
+            self._asked = asked
+            return self._request(epoch, asked, {})
+        changed = {at: each for at, each in asked.items() if self._asked.get(at) != each}
+        forgotten = {
+            at: each
+            for at, each in self._asked.items()
+            if at not in asked or each[0] != asked[at][0]
+        }
+        self._asked = asked
+        return self._request(self._epoch, changed, forgotten)
+
+    def closing_request(self) -> FetchRequest:
+        """Closes the broker's session."""
+        return FetchRequest(session_id=self._session_id, session_epoch=NO_SESSION_EPOCH)
+
+    def _request(
+        self,
+        epoch: int,
+        asked: dict[TopicPartition, tuple[bytes, Asked]],
+        forgotten: dict[TopicPartition, tuple[bytes, Asked]],
+    ) -> FetchRequest:
+        limits = self._limits
+        topics: dict[tuple[str, bytes], list[FetchPartition]] = {}
+        for at, (topic_id, (offset, leader_epoch)) in asked.items():
+            topics.setdefault((at.topic, topic_id), []).append(
+                FetchPartition(
+                    at.partition,
+                    leader_epoch,
+                    offset,
+                    partition_max_bytes=limits.partition_max_bytes,
+                )
+            )
+        gone: dict[tuple[str, bytes], list[int]] = {}
+        for at, (topic_id, _) in forgotten.items():
+            gone.setdefault((at.topic, topic_id), []).append(at.partition)
+        return FetchRequest(
+            max_wait_ms=limits.max_wait_ms,
+            min_bytes=limits.min_bytes,
+            max_bytes=limits.max_bytes,
+            isolation_level=limits.isolation_number,
+            session_id=self._session_id,
+            session_epoch=epoch,
+            topics=[FetchTopic(*topic, parts) for topic, parts in topics.items()],
+            forgotten_topics_data=[ForgottenTopic(*topic, parts) for topic, parts in gone.items()],
+        )
+
+    # Answers
+
+    def read(self, answer: FetchResponse) -> ResponseContent:
+        """Move the positions; finished partitions and those with errors leave the session."""
+        content = ResponseContent(session_error=code_of(answer.error_code))
+        if content.session_error != ErrorCode.NONE:
+            self.reset()
+            return content
+        self._note_session(answer.session_id)
+        endpoints = {each.node_id: Address(each.host, each.port) for each in answer.node_endpoints}
+        is_idle = not answer.throttle_time_ms and not any(
+            part.records or part.error_code
+            for topic in answer.responses
+            for part in topic.partitions
+        )
+        for position, part in self._parts(answer):
+            self._read_part(position, part, endpoints, content)
+        self._note_emptiness(answer, is_idle, content)
+        failed = (each.position for each in content.problems)
+        for position in [*failed, *content.done, *content.gaps]:
+            del self.positions[position.partition]
+        self._rotate(content)
+        return content
+
+    def reset(self) -> None:
+        """Begin a new session: the next request names every partition."""
+        self._session_id, self._epoch, self._asked = 0, FIRST_EPOCH, {}
+
+    def _note_session(self, session_id: int) -> None:
+        if session_id and session_id == self._session_id:
+            self._epoch = 1 if self._epoch == EPOCH_MAX else self._epoch + 1
+        else:
+            self._session_id, self._epoch = session_id, 1
+
+    def _parts(self, answer: FetchResponse) -> Iterator[tuple[Position, PartitionData]]:
+        names = {each.topic_id: at.topic for at, each in self.positions.items()}
+        for topic in answer.responses:
+            by_id = self.version >= TOPIC_IDS_FROM
+            name = names.get(bytes(topic.topic_id)) if by_id else topic.topic
+            for part in topic.partitions:
+                position = self.positions.get(TopicPartition(name or "", part.partition_index))
+                if position is not None:
+                    yield position, part
+
+    def _read_part(
+        self,
+        position: Position,
+        part: PartitionData,
+        endpoints: dict[int, Address],
+        content: ResponseContent,
+    ) -> None:
+        code = code_of(part.error_code)
+        if code != ErrorCode.NONE:
+            hint = part.current_leader
+            leader = Leader(hint.leader_id, hint.leader_epoch) if hint else Leader(-1, -1)
+            content.problems.append(FetchProblem(position, code, leader, endpoints))
+            return
+        is_committed = self._limits.isolation_number
+        position.readable_offset = part.last_stable_offset if is_committed else part.high_watermark
+        if not part.records:
+            return
+        data, end_offset = whole_batches(part.records, position)
+        content.records.append(fetched_records(position, part, data, end_offset))
+        position.offset, position.empty_answers, position.silent_since_s = end_offset, 0, None
+        if position.is_done:
+            content.done.append(position)
+
+    def _note_emptiness(
+        self, answer: FetchResponse, is_idle: bool, content: ResponseContent
+    ) -> None:
+        """A response without records, although the log extends beyond the range: compaction may
+        have removed the rest. A gap is assumed only after several such responses in a row that
+        name the partition. A session omits partitions that have not changed, so a new session is
+        begun, which makes the broker read every partition again."""
+        told = {position.partition for position, _ in self._parts(answer)}
+        for position in self.positions.values():
+            end_offset = position.end_offset
+            if not is_idle or end_offset is None or position.readable_offset < end_offset:
+                position.empty_answers = 0
+            elif not self._was_full:
+                self.reset()
+            elif position.partition in told:
+                position.empty_answers += 1
+            if is_idle and end_offset is not None:
+                content.waiting = waiting_for(position)
+            if position.empty_answers >= EMPTY_ANSWERS_MAX:
+                position.empty_answers = 0
+                content.gaps.append(position)
+
+    def _rotate(self, content: ResponseContent) -> None:
+        """Partitions with records go to the end of the request, so that all are served."""
+        for records in content.records:
+            position = self.positions.pop(records.partition, None)
+            if position is not None:
+                self.positions[records.partition] = position

@@ -1,0 +1,156 @@
+"""A thread that fetches from one broker, one response ahead of the reader.
+
+Owns      one connection, and the fetch session on it.
+Promises  the next request is sent before a response is delivered, and its response is received
+          while the reader decodes; only a few responses are in memory. The thread ends when there
+          is nothing left to read, when the connection fails, or when it is stopped.
+Leaves    handling errors to `fetcher.py`, which gets the positions back.
+Threads   `add` and `stop` from any; the rest in its own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ottla.client.cluster.retries import Reaction, reaction_to
+from ottla.client.connections.connection import Connection
+from ottla.client.errors import ClientError, ConnectionLost, MalformedAnswer, kafka_error
+from ottla.client.fetching.bounded_queue import BoundedQueue
+from ottla.client.fetching.fetch_session import FetchLimits, FetchSession, Position, ResponseContent
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.errors import MalformedMessage
+
+JOIN_S = 2.0
+REFUSALS_MAX = 3  # of a fetch session, in a row
+
+
+@dataclass
+class Delivery:
+    """The content of one response, or the end of the stream with its positions."""
+
+    content: ResponseContent = field(default_factory=ResponseContent)
+    error: Exception | None = None
+    returned: list[Position] = field(default_factory=list)
+
+
+class FetchStream:
+    def __init__(
+        self,
+        broker_id: int,
+        open_connection: Callable[[], Connection],
+        limits: FetchLimits,
+        deliveries: BoundedQueue[Delivery],
+        positions: list[Position],
+    ) -> None:
+        self.broker_id = broker_id
+        self._open_connection = open_connection
+        self._limits = limits
+        self._deliveries = deliveries
+        self._lock = threading.Lock()
+        self._added = positions
+        self._connection: Connection | None = None
+        self._is_ended = False
+        self._is_stopped = False
+        self._thread = threading.Thread(
+            target=self._run, name=f"fetch from broker {broker_id}", daemon=True
+        )
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def add(self, position: Position) -> bool:
+        """Read this as well, from the next request on. False if it has ended already."""
+        with self._lock:
+            if self._is_ended:
+                return False
+            self._added.append(position)
+            return True
+
+    def stop(self) -> None:
+        with self._lock:
+            self._is_stopped = True
+            if self._connection is not None:
+                self._connection.interrupt()
+
+    def join(self) -> None:
+        self._thread.join(JOIN_S)
+
+    # In its own thread
+
+    def _run(self) -> None:
+        session: FetchSession | None = None
+        error: Exception | None = None
+        try:
+            session, connection = self._begin()
+            self._converse(session, connection)
+        except Exception as caught:  # also a bug: it is raised in the thread that reads
+            error = caught
+        self._end(session, error)
+
+    def _begin(self) -> tuple[FetchSession, Connection]:
+        connection = self._open_connection()
+        with self._lock:
+            self._connection = connection
+        has_ids = all(any(each.topic_id) for each in self._added)
+        version = connection.version_of(ApiKey.FETCH, None if has_ids else 12)
+        return FetchSession(self._limits, version), connection
+
+    def _converse(self, session: FetchSession, connection: Connection) -> None:
+        refusals = 0
+        is_going_on = self._ask(session, connection)
+        while is_going_on:
+            content = self._receive(session, connection)
+            refusals = refusals + 1 if content.session_error else 0
+            if refusals > REFUSALS_MAX:
+                raise ConnectionLost(connection.address, "Fetch", content.session_error.name)
+            try:
+                is_going_on = self._ask(session, connection)
+            finally:  # the positions have moved past these records: they must be delivered
+                is_wanted = self._deliveries.put(Delivery(content))
+            if not is_wanted:
+                return
+            del content  # so that its buffer is free for the response after the next
+
+    def _receive(self, session: FetchSession, connection: Connection) -> ResponseContent:
+        answer = connection.receive()
+        try:
+            content = session.read(answer)
+        except MalformedMessage as error:
+            raise MalformedAnswer(connection.address, "Fetch", error) from error
+        if content.session_error and reaction_to(content.session_error) is Reaction.FAIL:
+            raise kafka_error(content.session_error, f"Fetch at {connection.address}")
+        return content
+
+    def _ask(self, session: FetchSession, connection: Connection) -> bool:
+        """Send the next request. False if there is nothing left to read."""
+        with self._lock:
+            for position in self._added:
+                session.positions[position.partition] = position
+            self._added.clear()
+            self._is_ended = not session.positions or self._is_stopped
+            if self._is_ended:
+                return False
+        timeout_ms = connection.request_timeout_ms + self._limits.max_wait_ms
+        connection.send(session.next_request(), version=session.version, timeout_ms=timeout_ms)
+        return True
+
+    def _end(self, session: FetchSession | None, error: Exception | None) -> None:
+        with self._lock:
+            self._is_ended = True
+            connection, self._connection = self._connection, None
+            returned = [*(session.positions.values() if session else ()), *self._added]
+        if connection is not None:
+            self._give_back_slot(session, connection)
+            connection.close()
+        if error is not None or returned:
+            self._deliveries.put(Delivery(error=error, returned=returned))
+
+    def _give_back_slot(self, session: FetchSession | None, connection: Connection) -> None:
+        if session is None or not session.has_slot or not connection.is_open:
+            return
+        try:
+            connection.send(session.closing_request(), version=session.version, timeout_ms=1000)
+        except ClientError:
+            pass  # the broker removes unused sessions by itself

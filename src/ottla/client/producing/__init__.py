@@ -1,0 +1,1 @@
+"""Writing record batches, each once and in order."""
