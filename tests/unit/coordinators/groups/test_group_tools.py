@@ -44,7 +44,7 @@ def test_a_stable_group_is_described_with_subscriptions_and_assignments(harness:
 
 
 def test_a_group_that_rebalances_is_described_without_subscriptions(harness: Harness) -> None:
-    first, second = ClassicClient(harness), ClassicClient(harness)
+    first, second = (ClassicClient(harness, protocols={"range": b"topics"}) for _ in range(2))
     rebalance(harness, first)
     second.join()
     group = run_blocking(membership_api.describe(harness.shard, GROUP, 6))

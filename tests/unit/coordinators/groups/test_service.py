@@ -18,6 +18,7 @@ from ottla.coordinators.batches import Writer
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.regexes import REFRESH_MS_MIN
 from ottla.coordinators.groups.offset_commits import Deleted
+from ottla.coordinators.groups.service import PROTOCOLS_MAX
 from ottla.coordinators.groups.shard import LoadedShard
 from ottla.coordinators.groups.shared import Caller, Deadline, TimerKind
 from ottla.coordinators.records import CoordinatorRecord
@@ -767,5 +768,20 @@ def test_a_topic_of_the_same_name_keeps_offsets_that_came_after_the_deletion() -
         )
         run_blocking(forgetting)
         assert await all_fetched(world) == {9}, "without a topic id, but later in the log"
+
+    run(story())
+
+
+def test_a_classic_member_offers_at_most_so_many_protocols() -> None:
+    def request(count: int) -> JoinGroupRequest:
+        offered = [JoinGroupRequestProtocol(f"p{at}") for at in range(count)]
+        return JoinGroupRequest(GROUP, 10_000, 60_000, "", None, "consumer", offered)
+
+    async def story() -> None:
+        world = await new_world()
+        world.groups.service.join(request(PROTOCOLS_MAX), OLD_CLIENT)
+        with pytest.raises(BrokerError) as refused:
+            world.groups.service.join(request(PROTOCOLS_MAX + 1), OLD_CLIENT)
+        assert refused.value.code == ErrorCode.INVALID_REQUEST
 
     run(story())

@@ -525,3 +525,14 @@ def test_beyond_so_many_transactional_ids_no_new_one_is_taken_on() -> None:
         with pytest.raises(BrokerError) as refused:
             world.run(coordinator.init_producer_id(InitRequest("c", 60_000, None)))
         assert refused.value.code is ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+
+def test_a_timeout_is_more_than_nothing_and_at_most_what_the_broker_allows(
+    world: TransactionWorld,
+) -> None:
+    for timeout_ms in (-1, 0, 900_001):
+        with pytest.raises(BrokerError) as refused:
+            world.begin(timeout_ms)
+        assert refused.value.code == ErrorCode.INVALID_TRANSACTION_TIMEOUT
+    for timeout_ms in (1, 900_000):
+        assert world.begin(timeout_ms).epoch >= 0
