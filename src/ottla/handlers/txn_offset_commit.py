@@ -97,6 +97,9 @@ async def commit(request: TxnOffsetCommitRequest, context: Context) -> TxnOffset
         response = await groups.offsets.commit_many_transactional(request, context.version, by)
         reach(FaultPoint.OFFSETS_APPENDED)
         return response
+    if any(context.parts.metadata.topic(each.name) is None for each in request.topics):
+        # Deleted meanwhile. The client tries again, and is told which of its topics do not exist.
+        raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     outcome = groups.offsets.commit_transactional(request, context.version, by)
     reach(FaultPoint.OFFSETS_APPENDED)
     return await outcome if isawaitable(outcome) else outcome

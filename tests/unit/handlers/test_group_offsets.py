@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from typing import Any
 
 import pytest
 from tests.unit.handlers.group_world import GroupWorld
@@ -12,6 +13,10 @@ from ottla.handlers.offset_fetch import ITEMS_AT_ONCE, offset_fetch
 from ottla.handlers.serving.context import Context
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest
+from ottla.protocol.messages.end_txn_request import EndTxnRequest
+from ottla.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from ottla.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from ottla.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -29,6 +34,11 @@ from ottla.protocol.messages.offset_fetch_request import (
     OffsetFetchRequestTopics,
 )
 from ottla.protocol.messages.offset_fetch_response import OffsetFetchResponse
+from ottla.protocol.messages.txn_offset_commit_request import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
 
 GROUP = "readers"
 UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -239,3 +249,29 @@ def test_few_offsets_with_much_metadata_are_refused_by_the_size_of_the_response(
     (group,) = world.ask(request, 8).groups
     is_refused = group.error_code == ErrorCode.INVALID_REQUEST
     assert is_refused == (metadata_bytes == 3000)
+
+
+@pytest.mark.parametrize("is_made_again", [False, True])
+def test_a_topic_that_is_deleted_while_a_transaction_is_verified_leaves_no_offset_to_the_next(
+    world: GroupWorld, monkeypatch: pytest.MonkeyPatch, is_made_again: bool
+) -> None:
+    world.create_topic("gone")
+    world.ask(FindCoordinatorRequest("tx", 1), 3)
+    world.run(world.broker.transactions.runtime.loaded())
+    producer = world.ask(InitProducerIdRequest("tx", 60_000), 4)
+    verifier = world.broker.parts.verifier
+    ask = verifier.ask
+
+    async def ask_late(*asked: Any) -> Any:
+        await world._answer(DeleteTopicsRequest(topic_names=["gone"]), 5, world.me, None)
+        return await ask(*asked)
+
+    monkeypatch.setattr(verifier, "ask", ask_late)
+    topic = TxnOffsetCommitRequestTopic("gone", [TxnOffsetCommitRequestPartition(0, 7)])
+    who = producer.producer_id, producer.producer_epoch
+    (refused,) = world.ask(TxnOffsetCommitRequest("tx", GROUP, *who, topics=[topic]), 5).topics
+    assert refused.partitions[0].error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    if is_made_again:
+        world.create_topic("gone")
+    world.ask(EndTxnRequest("tx", *who, True), 5)
+    assert not world.broker.groups.service._shard(GROUP).state.offsets.of_group(GROUP)

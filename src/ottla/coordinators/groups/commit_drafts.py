@@ -22,7 +22,9 @@ from ottla.coordinators.groups.committed_offsets import (
 )
 from ottla.coordinators.groups.group import PartitionCheck
 from ottla.coordinators.groups.offset_commits import CommitRules, commit_one
+from ottla.coordinators.groups.offset_fetching import is_of_another_topic
 from ottla.coordinators.records import CoordinatorRecord, encode_key, encode_value
+from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.offset_commit_request import (
@@ -107,6 +109,13 @@ class CommitDraft:
             for draft in self._topics.values():
                 for partition in draft.partitions:
                     check(draft.topic_id, partition)
+
+    def check_topics(self, image: Image) -> None:
+        """BrokerError if a topic was deleted: a later topic of its name would have its offsets."""
+        for name, draft in self._topics.items():
+            topic = image.topic(name)
+            if topic is None or is_of_another_topic(draft.topic_id, topic.id):
+                raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{name} was deleted")
 
     def encode(self, writer: Writer, batch_format: BatchFormat) -> bytearray:
         """The batch. May run in any thread."""

@@ -86,6 +86,7 @@ class OffsetService:
         if len(draft):
             batch = await self._scheduler.in_thread(partial(draft.encode, writer, runtime.format))
             shard.check_current()
+            draft.check_topics(shard.state.shared.image)
             draft.check_again(rules().check)
             apply = partial(draft.apply, shard.state.offsets, writer.producer_id)
             end_offset = runtime.write_batch(shard, batch, apply, by)

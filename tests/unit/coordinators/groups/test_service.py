@@ -665,6 +665,24 @@ def test_a_group_that_changes_while_offsets_are_drafted_is_asked_again() -> None
     run(story())
 
 
+@pytest.mark.parametrize("is_made_again", [False, True])
+def test_a_topic_that_is_deleted_while_its_offsets_are_drafted_leaves_none_to_the_next(
+    is_made_again: bool,
+) -> None:
+    async def story() -> None:
+        world = await new_world()
+        writing = run_blocking(many(world, 300, 7))
+        world.delete_topic("t")
+        if is_made_again:
+            world.create_topic("t", topic_id=TopicId(b"another".ljust(16)))
+        with pytest.raises(BrokerError) as refused:
+            await writing
+        assert refused.value.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        assert await all_fetched(world) == set()
+
+    run(story())
+
+
 @pytest.mark.parametrize("is_lost", [False, True])
 def test_a_member_that_gives_up_partitions_meanwhile_commits_only_what_it_still_has(
     is_lost: bool,
