@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from tests.support.kafka_jars import ROOT
 SUBMIT_VARIABLE = "SPARK_SUBMIT_OPTS"  # of the driver
 LAUNCHER_VARIABLE = "SPARK_LAUNCHER_OPTS"  # of the JVM that puts the driver's command together
 TRAINING_S = 1800.0  # of a busy machine
+END_S = 120.0
 
 
 def short_life_environment(*more: str) -> dict[str, str]:
@@ -34,6 +37,29 @@ def use_archive() -> None:
     jars = sorted(path.name for path in (Path(pyspark.__file__).parent / "jars").glob("*.jar"))
     archive = archive_of("spark-driver", [pyspark.__file__, *jars], _train)
     os.environ.update(short_life_environment(option_of(archive)))
+
+
+@contextmanager
+def shared_jvm() -> Iterator[dict[str, str]]:
+    """A JVM for programs that run one after another, by variables of their environment.
+
+    Each has a Spark of its own in it, as with `spark-submit`. To load classes again, link thousands
+    of lambdas and compile the same methods would take most of the CPU time of a short program.
+    """
+    from pyspark.java_gateway import launch_gateway
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the JVM looks for sources with it
+    gateway = launch_gateway()
+    where = gateway.gateway_parameters
+    try:
+        yield {
+            "PYSPARK_GATEWAY_PORT": str(where.port),
+            "PYSPARK_GATEWAY_SECRET": where.auth_token,
+        }
+    finally:
+        gateway.shutdown()
+        gateway.proc.stdin.close()  # its sign to end
+        gateway.proc.wait(END_S)
 
 
 def _train(option: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -25,10 +26,10 @@ def environment(broker: RunningBroker) -> dict[str, str]:
     return {**clean_environment(), "PATH": path, "OTTLA_BOOTSTRAP": broker.bootstrap_servers}
 
 
-def run(words: list[str], broker: RunningBroker) -> str:
+def run(words: list[str], broker: RunningBroker, variables: Mapping[str, str] | None = None) -> str:
     done = subprocess.run(
         words,
-        env=environment(broker),
+        env={**environment(broker), **(variables or {})},
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,

@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from tests.integration.examples.test_examples import EXAMPLES, run
 from tests.support.postgresql import find_postgresql, running_postgresql
+from tests.support.spark_jvm import shared_jvm
 
 from ottla.testing.broker import RunningBroker
 
-pytestmark = [pytest.mark.xdist_group("spark-examples"), pytest.mark.usefixtures("spark_jvm")]
+pytestmark = pytest.mark.xdist_group("spark-examples")
 
 
-def tell(name: str, *more: str) -> list[str]:
-    with RunningBroker(config={"num.partitions": "3"}) as broker:
-        words = [sys.executable, str(EXAMPLES / "spark" / name), broker.bootstrap_servers, *more]
-        return run(words, broker).splitlines()
+Tell = Callable[..., list[str]]
 
 
-def test_rows_are_written_and_read() -> None:
+@pytest.fixture(scope="module")
+def jvm(spark_jvm: None) -> Iterator[dict[str, str]]:
+    with shared_jvm() as variables:
+        yield variables
+
+
+@pytest.fixture
+def tell(jvm: dict[str, str]) -> Tell:
+    def tell(name: str, *more: str) -> list[str]:
+        with RunningBroker(config={"num.partitions": "3"}) as broker:
+            program = str(EXAMPLES / "spark" / name)
+            words = [sys.executable, program, broker.bootstrap_servers, *more]
+            return run(words, broker, jvm).splitlines()
+
+    return tell
+
+
+def test_rows_are_written_and_read(tell: Tell) -> None:
     assert tell("batch.py") == ["coffee: 1 cups", "tea: 7 cups"]
 
 
-def test_a_stream_is_counted_and_its_progress_seen() -> None:
+def test_a_stream_is_counted_and_its_progress_seen(tell: Tell) -> None:
     assert tell("streaming.py") == [
         "coffee: 25 orders",
         "tea: 75 orders",
@@ -32,12 +48,12 @@ def test_a_stream_is_counted_and_its_progress_seen() -> None:
     ]
 
 
-def test_a_topic_is_copied_exactly_once(tmp_path: Path) -> None:
+def test_a_topic_is_copied_exactly_once(tell: Tell, tmp_path: Path) -> None:
     told = tell("exactly_once_copy.py", str(tmp_path))
     assert told == ["1000 records, 1000 different, the last one: ORDER 999"]
 
 
-def test_a_stream_goes_into_postgresql() -> None:
+def test_a_stream_goes_into_postgresql(tell: Tell) -> None:
     programs = find_postgresql()
     if programs is None:
         pytest.skip("needs PostgreSQL: initdb and pg_ctl")
