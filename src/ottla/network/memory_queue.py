@@ -1,10 +1,8 @@
 """Connections that wait for request memory, and the order in which they get it.
 
 There is a queue for each reputation, and the queues are served in round robin: many clients without
-a reputation do not delay one that has it, and are served as well. Within a queue, addresses are
-served in round robin. Every second service goes to a newcomer: of the address that came last and
-was not served yet, the connection that came last. So a long queue does not delay a newcomer, nor
-newcomers the queue.
+a reputation do not delay one that has it, and are served as well. `address_queue.py` has the order
+within a queue.
 """
 
 from __future__ import annotations
@@ -13,6 +11,8 @@ from collections import OrderedDict
 from collections.abc import Container
 from enum import IntEnum
 from typing import Generic, TypeVar
+
+from ottla.network.address_queue import AddressQueue
 
 T = TypeVar("T")
 
@@ -26,45 +26,6 @@ class Reputation(IntEnum):
 
 
 ALL = frozenset(Reputation)
-
-
-class AddressQueue(Generic[T]):
-    """Items in round robin over their addresses, every second one a newcomer."""
-
-    def __init__(self) -> None:
-        self._of_address: OrderedDict[str, OrderedDict[T, None]] = OrderedDict()  # next one first
-        self._unserved: OrderedDict[str, None] = OrderedDict()  # addresses, the newest last
-        self._is_for_newcomers = False
-
-    def __bool__(self) -> bool:
-        return bool(self._of_address)
-
-    def add(self, item: T, address: str) -> None:
-        if address not in self._of_address:
-            self._of_address[address] = OrderedDict()
-            self._unserved[address] = None
-        self._of_address[address][item] = None
-
-    def remove(self, item: T, address: str) -> None:
-        del self._of_address[address][item]
-        self._remove_if_empty(address)
-
-    def take(self) -> T:
-        self._is_for_newcomers = not self._is_for_newcomers
-        if self._is_for_newcomers and self._unserved:
-            address = next(reversed(self._unserved))
-        else:
-            address = next(iter(self._of_address))
-        self._unserved.pop(address, None)
-        self._of_address.move_to_end(address)
-        item, _ = self._of_address[address].popitem(last=self._is_for_newcomers)
-        self._remove_if_empty(address)
-        return item
-
-    def _remove_if_empty(self, address: str) -> None:
-        if not self._of_address[address]:
-            del self._of_address[address]
-            self._unserved.pop(address, None)
 
 
 class MemoryQueue(Generic[T]):

@@ -8,7 +8,8 @@ while it waits behind the response to an earlier request.
 
 While there is no room:
 
-- The builder of a large response waits for room, in order (`wait_for_room`).
+- The builder of a large response waits for room (`reserve`), in the order of `address_queue.py`:
+  builders of one address delay those of another only by their share.
 - A connection begins a request only if it holds no response memory and none of its requests is in
   progress: one request at a time. So clients that read their responses are served all the same,
   and clients that do not read them are not.
@@ -22,12 +23,12 @@ happens before the event loop serves the next one.
 
 from __future__ import annotations
 
-import asyncio
-from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from math import inf
 from typing import Protocol
 
+from ottla.network.address_queue import AddressWaiters
 from ottla.network.eviction import MemoryHolder
 from ottla.network.response_eviction import response_evictions
 from ottla.network.settings import EvictionRules
@@ -68,8 +69,7 @@ class ResponseMemory:
         self._accounts: dict[ResponseAccount, None] = {}  # that hold some
         self._stopped: dict[ResponseAccount, None] = {}  # whose requests wait to begin
         self._waited_since_s: float | None = None
-        # Oldest first. An OrderedDict removes the first, and any other, in constant time.
-        self._waiting: OrderedDict[asyncio.Event, None] = OrderedDict()
+        self._waiting = AddressWaiters()
 
     @property
     def has_room(self) -> bool:
@@ -93,29 +93,21 @@ class ResponseMemory:
         self.held_bytes += bytes
         self.is_full = self.held_bytes >= self.bytes_max
         if bytes < 0 and not self.is_full:
-            if self._waiting:
-                self._wake_oldest()
+            self._grant()
             if self._stopped and not self.is_overfull:
                 self._wake_stopped()
 
-    async def wait_for_room(self) -> None:
-        """Return once `held_bytes < bytes_max`, in the order of the calls.
-
-        What the caller adds before it awaits something else counts for those behind it.
-        """
+    async def reserve(self, count: int, address: str) -> None:
+        """Return once `held_bytes < bytes_max`, with so many bytes counted."""
         if self.has_room and not self._waiting:
-            return
-        granted = asyncio.Event()
-        self._waiting[granted] = None
-        try:
-            while not granted.is_set():
-                await granted.wait()
-                if not self.has_room:
-                    granted.clear()  # the room was taken by a caller that did not wait
-        finally:
-            del self._waiting[granted]
-            # Not at once: the caller first adds what it needs.
-            asyncio.get_running_loop().call_soon(self._wake_oldest)
+            self.change(count)
+        else:
+            await self._waiting.wait(address, partial(self.change, -count), count)
+
+    def _grant(self) -> None:
+        """What is granted counts at once: nobody else can take it before its owner runs."""
+        while self.has_room and (granted := self._waiting.grant()) is not None:
+            self.change(granted)
 
     # Used by connections
 
@@ -173,10 +165,6 @@ class ResponseMemory:
         """The connection that waits, if no other does: it is not closed for its own sake."""
         is_alone = len(self._stopped) == 1 and not self._waiting
         return list(self._stopped) if is_alone else []
-
-    def _wake_oldest(self) -> None:
-        if self._waiting and self.has_room:
-            next(iter(self._waiting)).set()
 
     def _wake_stopped(self) -> None:
         stopped, self._stopped = self._stopped, {}

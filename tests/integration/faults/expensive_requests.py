@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from tests.integration.faults.victim import Seen, Victim
 from tests.support.message_values import message_named
@@ -63,7 +64,12 @@ class Outcome:
     answer_s: float
 
 
-def attack(broker: RunningBroker, each: Attack, items: int) -> Outcome:
+class Reachable(Protocol):
+    @property
+    def bootstrap_servers(self) -> str: ...
+
+
+def attack(broker: Reachable, each: Attack, items: int) -> Outcome:
     request = each.hostile.make(items)
     frame = b"".join(encode_request(each.key, each.version, 1, "attacker", request))
     host, port = broker.bootstrap_servers.split(":")

@@ -1,4 +1,4 @@
-"""The bound on response memory holds, and who waits for room is served in order."""
+"""The bound on response memory holds, and who waits for room is served fairly."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ async def settle() -> None:
 class Builders:
     """Each waits for room, and then holds `size` bytes."""
 
-    def __init__(self, memory: ResponseMemory, size: int) -> None:
+    def __init__(self, memory: ResponseMemory, size: int, address: str = "10.0.0.1") -> None:
         self.memory = memory
         self.size = size
+        self.address = address
         self.served: list[int] = []
         self.tasks: list[asyncio.Task[None]] = []
 
@@ -32,8 +33,7 @@ class Builders:
         await settle()
 
     async def _build(self, number: int) -> None:
-        await self.memory.wait_for_room()
-        self.memory.change(self.size)
+        await self.memory.reserve(self.size, self.address)
         self.served.append(number)
 
 
@@ -49,7 +49,7 @@ def test_below_the_bound_nobody_waits() -> None:
     asyncio.run(story())
 
 
-def test_at_the_bound_builders_wait_and_are_served_in_order() -> None:
+def test_at_the_bound_builders_wait_and_the_newest_and_the_oldest_take_turns() -> None:
     async def story() -> None:
         memory = ResponseMemory(100)
         memory.change(100)
@@ -59,11 +59,11 @@ def test_at_the_bound_builders_wait_and_are_served_in_order() -> None:
         assert memory.waiting == 4
         memory.change(-2)
         await settle()
-        assert builders.served == [0, 1]
+        assert builders.served == [3, 0]
         assert memory.held_bytes == 100
         memory.change(-100)
         await settle()
-        assert builders.served == [0, 1, 2, 3]
+        assert sorted(builders.served) == [0, 1, 2, 3]
         assert memory.waiting == 0
 
     asyncio.run(story())
@@ -76,8 +76,9 @@ def test_room_that_one_builder_fills_is_not_given_twice() -> None:
         builders = Builders(memory, size=1000)
         await builders.start(3)
         memory.change(-60)
+        assert memory.held_bytes == 1040, "counted before the builder runs"
         await settle()
-        assert builders.served == [0]
+        assert len(builders.served) == 1
         assert memory.held_bytes == 1040
 
     asyncio.run(story())
@@ -97,19 +98,51 @@ def test_nobody_overtakes_those_who_wait() -> None:
     asyncio.run(story())
 
 
-def test_who_was_woken_waits_on_if_the_room_was_taken_meanwhile() -> None:
+def test_builders_of_one_address_do_not_delay_those_of_another() -> None:
     async def story() -> None:
         memory = ResponseMemory(100)
         memory.change(100)
-        builders = Builders(memory, size=1)
-        await builders.start(2)
-        memory.change(-50)
-        memory.change(50)  # counted by somebody who need not wait
+        crowd = Builders(memory, size=1)
+        await crowd.start(50)
+        others = [Builders(memory, 1, address) for address in ("10.0.0.2", "10.0.0.3")]
+        for each in others:
+            await each.start(2)
+        await crowd.start(50)
+        memory.change(-8)
         await settle()
-        assert builders.served == []
+        assert [len(each.served) for each in others] == [2, 2]
+        assert len(crowd.served) == 4
+
+    asyncio.run(story())
+
+
+def test_room_that_was_granted_to_one_who_has_left_is_free_again() -> None:
+    async def story() -> None:
+        memory = ResponseMemory(100)
+        memory.change(100)
+        builders = Builders(memory, size=60)
+        await builders.start(1)
         memory.change(-1)
+        assert memory.held_bytes == 159
+        builders.tasks[0].cancel()
+        await settle()
+        assert memory.held_bytes == 99
+        assert builders.served == []
+
+    asyncio.run(story())
+
+
+def test_room_is_not_granted_to_one_who_is_just_leaving() -> None:
+    async def story() -> None:
+        memory = ResponseMemory(100)
+        memory.change(100)
+        builders = Builders(memory, size=60)
+        await builders.start(2)
+        builders.tasks[1].cancel()
+        memory.change(-1)  # before the task has run
         await settle()
         assert builders.served == [0]
+        assert memory.held_bytes == 159
 
     asyncio.run(story())
 
@@ -122,13 +155,13 @@ def test_one_who_gives_up_leaves_its_turn_to_the_next(is_woken: bool) -> None:
         builders = Builders(memory, size=1)
         await builders.start(3)
         if is_woken:
-            memory.change(-1)
-        builders.tasks[0].cancel()
+            memory.change(-1)  # for the newest
+        builders.tasks[2].cancel()
         await settle()
         if not is_woken:
             memory.change(-1)
             await settle()
-        assert builders.served == [1]
+        assert builders.served == [0 if is_woken else 1]
         assert memory.waiting == 1
 
     asyncio.run(story())

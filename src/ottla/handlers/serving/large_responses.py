@@ -4,7 +4,8 @@ Owns      the bound on the size of a response, and which are built now.
 Promises  a response that grows beyond `bytes_max` is refused. A response waits until the broker's
           memory for responses has room, and then takes `LARGE_BYTES` of it; of those that grow
           beyond that, one is built or encoded at a time, so the memory is exceeded by one response
-          at most. This is the only lock that a builder waits for.
+          at most. This is the only lock that a builder waits for. Who waits for either is served
+          fairly by address (`network/address_queue.py`).
           The memory of a response counts until it is sent, also while its request waits for
           something. Work whose client has disconnected ends at its next slice.
 Leaves    the estimate of the encoded size to the handler, which yields it, and closing the
@@ -20,6 +21,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from ottla.base.memory.collector import without_full_pass
 from ottla.base.scheduling.step_scheduler import StepScheduler, Work
 from ottla.base.scheduling.steps import Steps
+from ottla.network.address_queue import FairLock
+from ottla.network.addresses import network_of
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
@@ -36,7 +39,8 @@ class Memory(Protocol):
 
     def change(self, count: int, /) -> None: ...
 
-    async def wait_for_room(self) -> None: ...
+    async def reserve(self, count: int, address: str, /) -> None:
+        """Return when there is room, with so many bytes counted."""
 
 
 class LargeResponses:
@@ -44,7 +48,7 @@ class LargeResponses:
         self._scheduler = scheduler
         self._memory = memory
         self.bytes_max = bytes_max
-        self._building = asyncio.Lock()
+        self._building = FairLock()
 
     async def build(self, slices: Steps[T], context: Context) -> T:
         """The result of the slices, for a handler that builds its response in an awaitable."""
@@ -74,7 +78,8 @@ class LargeResponses:
 
     async def _account_of(self, context: Context) -> ResponseAccount:
         if context.account is None:
-            account = ResponseAccount(self._memory, self._building)
+            address = network_of(context.peer.host)
+            account = ResponseAccount(self._memory, self._building, address)
             await account.open()
             context.account = account
         return context.account
@@ -115,16 +120,17 @@ def check_size(response_bytes: int, bytes_max: int) -> None:
 class ResponseAccount:
     """The memory of one response until it is passed to the network."""
 
-    def __init__(self, memory: Memory, building: asyncio.Lock) -> None:
+    def __init__(self, memory: Memory, building: FairLock, address: str) -> None:
         self._memory = memory
         self._building = building
+        self._address = address
         self._held_bytes = 0
         self._has_lock = False
         self.size = 0  # of the response so far
 
     async def open(self) -> None:
-        await self._memory.wait_for_room()
-        self._hold(LARGE_BYTES)
+        await self._memory.reserve(LARGE_BYTES, self._address)
+        self._held_bytes = LARGE_BYTES
 
     async def grow_to(self, size: int) -> None:
         self.size = size
@@ -134,7 +140,7 @@ class ResponseAccount:
         """Called before more is built or encoded: a large response waits for the lock."""
         if self.size > LARGE_BYTES:
             if not self._has_lock:
-                await self._building.acquire()
+                await self._building.acquire(self._address)
                 self._has_lock = True
             self._hold(self.size)
 
