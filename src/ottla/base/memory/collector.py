@@ -9,6 +9,7 @@ served.
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from contextlib import contextmanager
 THRESHOLDS = (700, 10, 100)
 PYTHONS_THRESHOLDS = gc.get_threshold()
 NO_FULL_PASS = (700, 10, 2**31 - 1)
+RESUMED_AFTER_S = 5.0  # after large work: by then its objects are freed
 WITHOUT_FULL_PASS_S_MAX = 60.0  # then a full pass may run: some objects do have reference cycles
 
 
@@ -31,6 +33,7 @@ def begin_broker_process() -> None:
 def end_broker_process() -> None:
     """Undo `begin_broker_process`, for tests."""
     _Process.is_broker_alone = False
+    _Large.since_s = _Large.resumes = None
     gc.unfreeze()
     gc.set_threshold(*PYTHONS_THRESHOLDS)
 
@@ -71,23 +74,51 @@ class _Large:
     """The work in progress that allocates very many objects."""
 
     count = 0
-    since_s = 0.0  # when full passes were first suspended
+    since_s: float | None = None  # when full passes were suspended
+    resumes: asyncio.TimerHandle | None = None
 
 
 @contextmanager
 def without_full_pass() -> Iterator[None]:
-    """Suspend full passes while very many objects are allocated that will be freed together. For
-    the event loop only."""
-    now_s = time.monotonic()
-    is_due = _Large.count > 0 and now_s - _Large.since_s > WITHOUT_FULL_PASS_S_MAX
-    if is_due or not _Large.count:
-        _Large.since_s = now_s
+    """Suspend full passes while very many objects are allocated that will be freed together, and
+    for a moment longer. For the event loop only."""
     _Large.count += 1
     if _Process.is_broker_alone:
-        gc.set_threshold(*(THRESHOLDS if is_due else NO_FULL_PASS))
+        _suspend(time.monotonic())
     try:
         yield
     finally:
         _Large.count -= 1
         if not _Large.count and _Process.is_broker_alone:
-            gc.set_threshold(*THRESHOLDS)
+            _resume_later()
+
+
+def _suspend(now_s: float) -> None:
+    if _Large.since_s is None:
+        _Large.since_s = now_s
+    if now_s - _Large.since_s > WITHOUT_FULL_PASS_S_MAX:
+        _Large.since_s = now_s
+        gc.set_threshold(*THRESHOLDS)
+    else:
+        gc.set_threshold(*NO_FULL_PASS)
+
+
+def _resume_later() -> None:
+    """The counter of a suspended pass has passed its threshold: the pass runs as soon as it may,
+    and would visit what the next part of the same request uses, or the response of this one."""
+    if _Large.resumes is not None:
+        _Large.resumes.cancel()
+        _Large.resumes = None
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        _resume()
+    else:
+        _Large.resumes = loop.call_later(RESUMED_AFTER_S, _resume)
+
+
+def _resume() -> None:
+    _Large.resumes = None
+    if not _Large.count:
+        _Large.since_s = None
+        gc.set_threshold(*THRESHOLDS)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import Iterator
 
@@ -101,3 +102,39 @@ def test_large_work_leaves_the_collector_of_others_alone() -> None:
     before = gc.get_threshold()
     with without_full_pass():
         assert gc.get_threshold() == before
+
+
+def test_on_an_event_loop_full_passes_resume_a_moment_after_the_last_large_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(base_collector, "RESUMED_AFTER_S", 0.05)
+
+    async def story() -> None:
+        begin_broker_process()
+        for _ in range(3):
+            with without_full_pass():
+                await asyncio.sleep(0)
+            assert gc.get_threshold() == NO_FULL_PASS, "the next part of the request may follow"
+        with without_full_pass():
+            await asyncio.sleep(0.1)
+            assert gc.get_threshold() == NO_FULL_PASS, "others are in progress"
+        while gc.get_threshold() != THRESHOLDS:
+            await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(story(), 30))
+
+
+def test_on_an_event_loop_parts_that_follow_each_other_do_not_put_off_full_passes_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(base_collector, "WITHOUT_FULL_PASS_S_MAX", 0.02)
+
+    async def story() -> None:
+        begin_broker_process()
+        while gc.get_threshold() != THRESHOLDS:
+            with without_full_pass():
+                await asyncio.sleep(0.001)
+                if gc.get_threshold() == THRESHOLDS:
+                    return
+
+    asyncio.run(asyncio.wait_for(story(), 30))
