@@ -96,7 +96,7 @@ class Splitter:
             yield PartitionRows(TopicPartition(topic, 0), payload)
             return
         if not (self._columns.has_key or self._columns.has_partition):
-            for partition, start, run in self._scheduler(rows, count):
+            for partition, start, run in self._runs(rows, count):
                 yield PartitionRows(TopicPartition(topic, partition), payload.slice(start, run))
             return
         places = self._places(topic, rows, count)
@@ -115,8 +115,7 @@ class Splitter:
             named = rows.column("partition")
             self._check_named(topic, named, count)
             places = named if places is None else pc.coalesce(named, places)
-        if places is None:
-            return self._in_turn(rows, count)
+        assert places is not None, "rows without key and partition columns come in runs"
         if places.null_count:
             places = pc.coalesce(places, self._in_turn(rows, count))
         return places
@@ -132,11 +131,11 @@ class Splitter:
 
     def _in_turn(self, rows: pa.RecordBatch, count: int) -> pa.Array:
         places = bytearray()
-        for partition, _, run in self._scheduler(rows, count):
+        for partition, _, run in self._runs(rows, count):
             places += partition.to_bytes(INT32_BYTES, "little") * run
         return _int32s(places)
 
-    def _scheduler(self, rows: pa.RecordBatch, count: int) -> Iterator[tuple[int, int, int]]:
+    def _runs(self, rows: pa.RecordBatch, count: int) -> Iterator[tuple[int, int, int]]:
         """Partition, first row and number of rows of each run."""
         run = max(1, rows.num_rows * self._run_bytes // max(1, rows.nbytes))
         for start in range(0, rows.num_rows, run):

@@ -9,7 +9,13 @@ import pytest
 
 from ottla.config.options import InvalidOption
 from ottla.spark.options.sink_options import SinkOptions, parse_sink_options
-from ottla.spark.sink.names import batch_sink_name, driver_id, stream_sink_name, task_id
+from ottla.spark.sink.names import (
+    BATCH_PREFIX,
+    batch_sink_name,
+    driver_id,
+    stream_sink_name,
+    task_id,
+)
 
 QUERY = "422e2f4d-fced-4c8e-a191-cff2487c38c3"
 
@@ -96,3 +102,10 @@ def test_attempts_never_share_an_id() -> None:
 def test_what_makes_no_sense_is_refused_by_name(texts: dict[str, str], message: str) -> None:
     with pytest.raises(InvalidOption, match=message):
         parse_sink_options(texts)
+
+
+def test_a_batch_without_a_name_gets_one_of_its_own() -> None:
+    given = iter(("one", "two"))
+    names = [batch_sink_name(SinkOptions(), lambda: next(given)) for _ in range(2)]
+    assert [name.removeprefix(BATCH_PREFIX) for name in names] == ["one", "two"]
+    assert batch_sink_name(SinkOptions()) != batch_sink_name(SinkOptions())
