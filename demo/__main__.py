@@ -1,7 +1,7 @@
-"""`python -m demo`: the whole story in one command.
+"""`python -m demo`: the whole run in one command.
 
-Exit code 0 if the books balance, 1 if anything differs, 2 if the story could not be told to its
-end, 130 after Ctrl-C.
+Exit code 0 if everything matches, 1 if there are differences, 2 if the run failed, 130 after
+Ctrl-C.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from demo import scenario as scenarios
-from demo.place import NotADemoDirectory, Place
+from demo.directory import DemoDirectory, NotADemoDirectory
 from demo.requirements import find_missing
 
 SABOTAGE = ("lake",)
@@ -20,26 +20,26 @@ DIRECTORY = Path(".demo")
 
 def main() -> int:
     arguments = parse_arguments()
-    place = Place(arguments.directory)
+    directory = DemoDirectory(arguments.directory)
     try:
         if arguments.clean:
-            place.clean()
+            directory.clean()
             return 0
         if missing := find_missing():
             print(missing, file=sys.stderr)
             return 2
-        # Not before: it needs what may have been missing.
-        from demo.run import Wishes, run
+        # Imported here because it needs packages that may be missing.
+        from demo.run import RunOptions, run
 
         scenario = scenarios.from_arguments(arguments)
-        return run(scenario, place, Wishes(arguments.sabotage, arguments.stay))
-    except (NotADemoDirectory, scenarios.WrongSize) as error:
+        return run(scenario, directory, RunOptions(arguments.sabotage, arguments.stay))
+    except (NotADemoDirectory, scenarios.InvalidScenario) as error:
         print(error, file=sys.stderr)
         return 2
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m demo", description="The main job in a story.")
+    parser = argparse.ArgumentParser(prog="python -m demo", description="Runs the demo.")
     scenarios.add_arguments(parser)
     parser.add_argument(
         "--directory", type=Path, default=DIRECTORY, help="for everything it makes (.demo)"

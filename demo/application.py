@@ -1,15 +1,15 @@
-"""The Spark application of the story: one process, three queries over the fleet's reports.
+"""The Spark application of the demo: one process, three queries over the reports.
 
     python -m demo.application --bootstrap HOST:PORT --lake DIR --checkpoints DIR \\
         --temporary DIR [--seed 7 ...]
 
     lake     every report, as Parquet files
     latest   each truck's latest position, in a compacted topic
-    alerts   trucks that drive for too long, in a topic: windows of fleet time in SQL
+    alerts   trucks that were driven for too long, in a topic: windows of fleet time in SQL
 
-Promises  started again with the same checkpoints it goes on where it was, however it ended: nothing
-          is lost or written twice. A query that fails is started again a few times. Ends with
-          code 1 if that does not help, and with its standard input.
+Promises  after a restart with the same checkpoints it continues where it stopped, however it ended:
+          nothing is lost or duplicated. A query that fails is restarted a few times. Exits with
+          code 1 if that does not help, and when its standard input is closed.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from demo import scenario as scenarios
-from demo.cast import FAILED, READY
-from demo.lifeline import listen
+from demo.parent_pipe import listen
 from demo.scenario import ALERTS_TOPIC, LATEST_TOPIC, QUERIES, REPORTS_TOPIC, Scenario
+from demo.services import FAILED, READY
 from demo.transforms import driving_too_long, latest_per_truck, parsed_reports
 
 LOOK_S = 0.2
@@ -45,7 +45,7 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",  # two cores, two hundred trucks
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-    "spark.sql.streaming.minBatchesToRetain": "1000",  # the story reads them all at the end
+    "spark.sql.streaming.minBatchesToRetain": "1000",  # the orchestrator reads them all at the end
 }
 
 
@@ -71,10 +71,10 @@ class Application:
         }
         self._running[name] = starters[name]()
 
-    def revive(self) -> bool:
-        """Start queries that have failed again, from their checkpoints. False if it is too much.
+    def restart_failed(self) -> bool:
+        """Restart failed queries from their checkpoints. False if they failed too often.
 
-        On a machine that is short of everything Spark gives up on a worker after ten seconds.
+        On an overloaded machine Spark gives up on a Python worker after ten seconds.
         """
         for name, query in list(self._running.items()):
             if query.isActive:
@@ -99,7 +99,7 @@ class Application:
         return writer.foreachBatch(self._write_latest).start()
 
     def _write_latest(self, reports: DataFrame, batch_id: int) -> None:
-        """A batch that is played again after a crash has the same number and is written once."""
+        """A batch that is repeated after a crash has the same number and is written once."""
         (
             latest_per_truck(reports)
             .write.format("ottla")
@@ -140,7 +140,7 @@ class Application:
 
 
 def settings(temporary: Path) -> dict[str, str]:
-    """A short life on a small machine: start fast, leave nothing outside of the directory."""
+    """Settings for a short run on a small machine: fast start, no files outside the directory."""
     java = f"-Djava.io.tmpdir={temporary} -XX:-UsePerfData -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
     places = {
         "spark.local.dir": str(temporary),
@@ -159,23 +159,24 @@ def open_session(temporary: Path) -> SparkSession:
     return spark
 
 
-def hear_the_end() -> threading.Event:
-    """Set when this process is no longer wanted. It then has some seconds to end in good order."""
+def stop_at_end_of_input() -> threading.Event:
+    """An event that is set when standard input is closed. The process then has some seconds to
+    stop."""
     unwanted = threading.Event()
 
     def end() -> None:
         unwanted.set()
         time.sleep(END_S)
-        os._exit(1)  # the JVM follows: its own standard input ends
+        os._exit(1)  # the JVM exits too: its standard input is closed
 
     listen(on_end=end)
     return unwanted
 
 
 def watch(application: Application, unwanted: threading.Event) -> int:
-    """Until this process is not wanted any more (0) or queries fail too often (1)."""
+    """Wait until this process is to stop (0) or queries fail too often (1)."""
     while not unwanted.wait(LOOK_S):
-        if not application.revive():
+        if not application.restart_failed():
             return 1
     application.stop()
     return 0
@@ -189,7 +190,7 @@ def main() -> int:
     parser.add_argument("--temporary", required=True, type=Path)
     scenarios.add_arguments(parser)
     arguments = parser.parse_args()
-    unwanted = hear_the_end()
+    unwanted = stop_at_end_of_input()
     spark = open_session(arguments.temporary)
     application = Application(spark, arguments)
     application.start()

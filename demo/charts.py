@@ -1,6 +1,7 @@
-"""Drawings of a recording as SVG text: lines over time, and who lived when.
+"""Charts of a recording as SVG: lines over time, and uptimes of processes.
 
-Promises  pure; colours come from the page's style, so that a drawing fits light and dark.
+Promises  pure; colours come from the page's style, so that a chart fits light and dark themes.
+          Labels do not overlap.
 """
 
 from __future__ import annotations
@@ -8,12 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 
 from demo.recording import Kill
 
 WIDTH, HEIGHT = 920, 240
-LEFT, RIGHT, TOP, BOTTOM = 64, 12, 26, 26
+LEFT, RIGHT, TOP, BOTTOM = 64, 12, 40, 26
+LABEL_ROW = 14  # between two rows of labels above a chart
+CHARACTER = 6.2  # about the width of one in a label
 ROW = 26
 TICKS = 5
 
@@ -29,7 +33,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """From values to places in the drawing."""
+    """Converts values to coordinates."""
 
     end_s: float
     top: float = 1.0
@@ -58,20 +62,20 @@ def line_chart(
     return drawing(title, HEIGHT, parts)
 
 
-def life_chart(
+def uptime_chart(
     title: str,
-    lives: Mapping[str, Sequence[Span]],
+    uptimes: Mapping[str, Sequence[Span]],
     batches: Mapping[str, Sequence[float]],
     kills: Iterable[Kill],
     end_s: float,
 ) -> str:
-    """A row for each process with a bar while it lived, and for each query with its batches."""
-    height = TOP + BOTTOM + ROW * (len(lives) + len(batches))
+    """A row for each process with bars for its uptime, and for each query with its batches."""
+    height = TOP + BOTTOM + ROW * (len(uptimes) + len(batches))
     scale = Scale(end_s, height=height)
     parts = [time_axis(scale), kill_marks(scale, kills)]
     rows = iter(range(TOP, height, ROW))
-    for name, spans in lives.items():
-        parts.append(life_row(scale, next(rows), name, spans))
+    for name, spans in uptimes.items():
+        parts.append(uptime_row(scale, next(rows), name, spans))
     for name, times in batches.items():
         parts.append(batch_row(scale, next(rows), name, times))
     return drawing(title, height, parts)
@@ -108,21 +112,51 @@ def time_axis(scale: Scale) -> str:
 
 
 def kill_marks(scale: Scale, kills: Iterable[Kill]) -> str:
-    """A line where something was killed, and a band until everything had come back."""
-    return "\n".join(kill_mark(scale, kill) for kill in kills)
+    """A line at each kill, and a band until everything has recovered."""
+    kills = list(kills)
+    labels = place_labels([(scale.x(kill.at_s), kill_label(kill)) for kill in kills])
+    return "\n".join(map(partial(kill_mark, scale), kills, labels))
 
 
-def kill_mark(scale: Scale, kill: Kill) -> str:
+def kill_label(kill: Kill) -> str:
+    return f"{kill.what} killed, back in {kill.recovery_s:.1f} s"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Text above a chart: its extent, and its row, counted from the chart upwards."""
+
+    text: str
+    start: float
+    end: float
+    row: int
+
+
+def place_labels(wanted: Iterable[tuple[float, str]]) -> list[Label]:
+    """Labels that begin at these positions, or end at the right edge, without overlapping."""
+    placed: list[Label] = []
+    for x, text in wanted:
+        width = CHARACTER * len(text)
+        start = min(x, WIDTH - RIGHT - width)
+        taken = {
+            each.row
+            for each in placed
+            if start < each.end + CHARACTER and each.start < start + width + CHARACTER
+        }
+        row = next(number for number in range(len(placed) + 1) if number not in taken)
+        placed.append(Label(text, start, start + width, row))
+    return placed
+
+
+def kill_mark(scale: Scale, kill: Kill, label: Label) -> str:
     x, y = scale.x(kill.at_s), scale.bottom
     end_x = min(scale.x(kill.at_s + kill.recovery_s), WIDTH - RIGHT)
-    # Where there is no room to the right of the line, its label ends there.
-    anchor = "end" if x > WIDTH * 0.75 else "start"
+    label_y = TOP - 11 - LABEL_ROW * label.row
     return (
         f'<rect class="recovery" x="{x:.1f}" y="{TOP}" '
         f'width="{max(0.0, end_x - x):.1f}" height="{y - TOP}"/>'
-        f'<line class="kill" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 6}" y2="{y}"/>'
-        f'<text class="kill-label" x="{x:.1f}" y="{TOP - 11}" text-anchor="{anchor}">'
-        f"{escape(kill.what)} killed, back in {kill.recovery_s:.1f} s</text>"
+        f'<line class="kill" x1="{x:.1f}" x2="{x:.1f}" y1="{label_y + 4}" y2="{y}"/>'
+        f'<text class="kill-label" x="{label.start:.1f}" y="{label_y}">{escape(label.text)}</text>'
     )
 
 
@@ -134,7 +168,7 @@ def curve(scale: Scale, times: Sequence[float], line: Line) -> str:
     return f'<polyline class="curve {line.colour}" points="{points}"/>'
 
 
-def life_row(scale: Scale, y: int, name: str, spans: Sequence[Span]) -> str:
+def uptime_row(scale: Scale, y: int, name: str, spans: Sequence[Span]) -> str:
     bars = "".join(
         f'<rect class="life" x="{scale.x(start_s):.1f}" y="{y + 7}" rx="3" '
         f'width="{max(1.0, scale.x(end_s) - scale.x(start_s)):.1f}" height="{ROW - 14}">'

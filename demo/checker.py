@@ -1,10 +1,10 @@
-"""A process that reads everything back and compares it with what the seed says must be there.
+"""A process that reads everything back and compares it with the expected results.
 
     python -m demo.checker --bootstrap HOST:PORT --lake DIRECTORY [--seed 7 ...]
 
-Promises  it knows the scenario and where to read, and nothing of what the other processes did or
-          believe. Topics are read by confluent-kafka (read_committed), the lake by pyarrow.
-          Exit code 1 if anything differs, with the differences named; 2 if it could not look.
+Promises  its only inputs are the scenario and where to read, nothing from the other processes.
+          Topics are read with confluent-kafka (read_committed), the lake with pyarrow. Exit code 1
+          if there are differences, which are described; 2 if it could not compare.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from demo import oracle
+from demo import expected
 from demo import scenario as scenarios
-from demo.books import Account, balance_alerts, balance_latest, balance_reports
+from demo.comparison import Comparison, compare_alerts, compare_latest, compare_reports
 from demo.lake import read_lake
 from demo.reports import Report
 from demo.scenario import LATEST_TOPIC, REPORTS_TOPIC, Scenario
@@ -27,43 +27,43 @@ from demo.topics import read_alerts, read_reports
 COLUMNS = ("expected", "found", "lost", "duplicated", "changed", "unknown")
 
 
-def check(scenario: Scenario, bootstrap_servers: str, lake: Path) -> list[Account]:
-    by_truck = oracle.expected_reports(scenario)
+def check(scenario: Scenario, bootstrap_servers: str, lake: Path) -> list[Comparison]:
+    by_truck = expected.expected_reports(scenario)
     reports = {report[:2]: report for its in by_truck.values() for report in its}
     topic = read_reports(bootstrap_servers, REPORTS_TOPIC)
     latest = read_reports(bootstrap_servers, LATEST_TOPIC)
     alerts = read_alerts(bootstrap_servers)
     return [
-        balance_reports("events in the topic", reports, topic),
+        compare_reports("events in the topic", reports, topic),
         check_lake(reports, lake),
-        balance_latest(reports, oracle.expected_latest(by_truck), latest),
-        balance_alerts(oracle.expected_alerts(scenario, by_truck), alerts),
+        compare_latest(reports, expected.expected_latest(by_truck), latest),
+        compare_alerts(expected.expected_alerts(scenario, by_truck), alerts),
     ]
 
 
-def check_lake(reports: dict[tuple[str, int], Report], lake: Path) -> Account:
+def check_lake(reports: dict[tuple[str, int], Report], lake: Path) -> Comparison:
     content = read_lake(lake)
-    account = balance_reports("events in the lake", reports, content.reports())
-    account.notes[:0] = content.damage
-    return account
+    comparison = compare_reports("events in the lake", reports, content.reports())
+    comparison.notes[:0] = content.damage
+    return comparison
 
 
-def table(accounts: list[Account]) -> str:
+def table(comparisons: list[Comparison]) -> str:
     lines = [" " * 22 + "".join(f"{name:>12}" for name in COLUMNS)]
-    for account in accounts:
-        numbers = "".join(f"{getattr(account, name):>12,}" for name in COLUMNS)
-        lines.append(f"{account.what:<22}{numbers}")
-        lines += [f"    {note}" for note in account.notes]
+    for comparison in comparisons:
+        numbers = "".join(f"{getattr(comparison, name):>12,}" for name in COLUMNS)
+        lines.append(f"{comparison.what:<22}{numbers}")
+        lines += [f"    {note}" for note in comparison.notes]
     return "\n".join(lines)
 
 
 def run(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     scenario = scenarios.from_arguments(arguments)
-    accounts = check(scenario, arguments.bootstrap, arguments.lake)
+    comparisons = check(scenario, arguments.bootstrap, arguments.lake)
     if arguments.result:
-        arguments.result.write_text(json.dumps([asdict(each) for each in accounts]))
-    say(table(accounts))
-    return 0 if all(account.is_balanced for account in accounts) else 1
+        arguments.result.write_text(json.dumps([asdict(each) for each in comparisons]))
+    say(table(comparisons))
+    return 0 if all(comparison.is_matching for comparison in comparisons) else 1
 
 
 def main() -> int:
@@ -74,7 +74,7 @@ def main() -> int:
     scenarios.add_arguments(parser)
     try:
         return run(parser.parse_args(), print)
-    except Exception as error:  # not the same as a difference: nothing was compared
+    except Exception as error:  # not a difference: nothing was compared
         print(f"the checker could not look: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
 

@@ -1,11 +1,11 @@
-"""A process that sends the fleet's reports at a steady rate, and notes how far it has come.
+"""A process that sends the reports at a constant rate, and records its progress.
 
     python -m demo.generator --bootstrap HOST:PORT --progress FILE [--seed 7 ...]
 
-Promises  each report is in the topic once and in order, whatever happens to the broker meanwhile:
-          the producer is idempotent and waits for acks=all. Closing reports are sent when all
-          others are acknowledged, so whoever sees one of them can see all of the shift. Ends with
-          code 1 if a report could not be delivered, and with its standard input, where each line
+Promises  each report is in the topic once and in order, whatever happens to the broker: the
+          producer is idempotent and waits for acks=all. Closing reports are sent when all others
+          are acknowledged, so a reader that sees one of them can see all others. Exits with code 1
+          if a report could not be delivered, and when its standard input is closed, where each line
           opens a gate.
 """
 
@@ -22,7 +22,7 @@ from typing import Any
 from confluent_kafka import Producer
 
 from demo import scenario as scenarios
-from demo.lifeline import listen
+from demo.parent_pipe import listen
 from demo.reports import Report, encode, rounds
 from demo.scenario import GATE_SHARES, REPORTS_TOPIC, Scenario
 
@@ -36,12 +36,12 @@ SETTINGS: dict[str, Any] = {
     "compression.type": "lz4",
     "partitioner": "murmur2_random",  # as Java producers choose
     "reconnect.backoff.max.ms": 500,
-    "log_level": 0,  # a broker that is killed on purpose is no news
+    "log_level": 0,  # errors of the killed broker are expected
 }
 
 
 class Progress:
-    """Appends a line of JSON now and then: the time, what was sent, what was acknowledged."""
+    """Appends JSON lines: the time, and the numbers of sent and acknowledged reports."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("w", buffering=1)
@@ -69,9 +69,9 @@ class Progress:
 
 
 class Gates:
-    """Where the trucks wait until the story has come as far as they have.
+    """Points at which the generator waits for the orchestrator.
 
-    Spark may need long to start. Without gates the last event might be sent before the first kill.
+    Spark may take long to start. Without gates the last event might be sent before the first kill.
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -115,7 +115,7 @@ class Generator:
                         REPORTS_TOPIC, value, report.truck, on_delivery=self._progress.delivered
                     )
                     break
-                except BufferError:  # the broker has been away for long: wait for it
+                except BufferError:  # the queue is full: wait for the broker
                     self._producer.poll(0.1)
                     self._progress.note()
         self._progress.sent += len(reports)

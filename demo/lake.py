@@ -1,10 +1,10 @@
-"""Reading the Parquet lake as Spark's file sink left it, with pyarrow alone.
+"""Reads the Parquet lake as written by Spark's file sink, with pyarrow only.
 
-Spark lists the files of each finished batch in `_spark_metadata`; a file that is not listed belongs
-to a batch that a crash cut short and is no part of the table. Every tenth list is a `.compact` one
-that repeats all before it.
+Spark lists the files of each completed batch in `_spark_metadata`; a file that is not listed
+belongs to a batch that was interrupted by a crash and is not part of the table. Every tenth list is
+a `.compact` one that contains all before it.
 
-Promises  a listed file that is missing or broken is named and the rest is read.
+Promises  a listed file that is missing or damaged is reported, and the rest is read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ METADATA = "_spark_metadata"
 @dataclass
 class LakeContent:
     files: int = 0
-    leftovers: int = 0  # files of batches that never finished
+    leftovers: int = 0  # files of incomplete batches
     damage: list[str] = field(default_factory=list)
     tables: list[pa.Table] = field(default_factory=list)
 
@@ -51,7 +51,7 @@ def read_lake(lake: Path) -> LakeContent:
 
 
 def listed_files(lake: Path) -> list[Path]:
-    """The files of all finished batches. A batch written twice would be listed twice."""
+    """The files of all completed batches. A batch written twice would be listed twice."""
     lists: dict[int, Path] = {}
     compact = -1
     for path in (lake / METADATA).glob("[0-9]*"):
@@ -79,7 +79,7 @@ def files_in_list(path: Path) -> Iterator[Path]:
 
 
 def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Times as milliseconds: the other columns are plain already."""
+    """Timestamps as milliseconds; the other columns are unchanged."""
     if not pa.types.is_timestamp(column.type):
         return column
-    return column.cast(pa.timestamp("ms", tz=column.type.tz)).cast(pa.int64())
+    return column.services(pa.timestamp("ms", tz=column.type.tz)).services(pa.int64())

@@ -1,6 +1,6 @@
-"""The HTML page about a run: figures, three drawings, the books. One file, nothing to load.
+"""The HTML report of a run: figures, three charts, the comparison. One file without dependencies.
 
-Promises  a pure function of the recording; readable in light and dark, and without scripts.
+Promises  a pure function of the recording; works in light and dark themes, and without scripts.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from html import escape
 from importlib import resources
 
-from demo.charts import Line, life_chart, line_chart
+from demo.charts import Line, line_chart, uptime_chart
 from demo.checker import COLUMNS
 from demo.recording import Recording, Sample
 from demo.scenario import QUERIES
 
-RATE_WINDOW_S = 5.0  # a few batches long, or each of them would be a peak
+RATE_WINDOW_S = 5.0  # longer than a few batches, which would otherwise be peaks
 PROCESSES = ("broker", "generator", "driver")
 
 
@@ -27,20 +27,22 @@ def draw_page(recording: Recording) -> str:
         .replace("{{style}}", (assets / "page.css").read_text())
         .replace("{{script}}", (assets / "page.js").read_text())
         .replace("{{verdict}}", verdict(recording))
-        .replace("{{story}}", story(recording))
+        .replace("{{summary}}", summary(recording))
         .replace("{{figures}}", figures(recording))
-        .replace("{{charts}}", "\n".join([throughput(recording), lag(recording), lives(recording)]))
-        .replace("{{books}}", books(recording))
+        .replace(
+            "{{charts}}", "\n".join([throughput(recording), lag(recording), uptimes(recording)])
+        )
+        .replace("{{comparison}}", comparison_table(recording))
     )
 
 
 def verdict(recording: Recording) -> str:
-    if recording.is_balanced:
-        return '<p class="verdict good">✓ The books balance: nothing lost, nothing twice.</p>'
-    return '<p class="verdict bad">✗ The books do not balance: see the table below.</p>'
+    if recording.is_matching:
+        return '<p class="verdict good">✓ Everything matches: nothing lost, nothing duplicated.</p>'
+    return '<p class="verdict bad">✗ There are differences: see the table below.</p>'
 
 
-def story(recording: Recording) -> str:
+def summary(recording: Recording) -> str:
     it = recording.scenario
     sending_s = sum(end_s - start_s for start_s, end_s in recording.spans.get("generator", []))
     words = (
@@ -51,14 +53,14 @@ def story(recording: Recording) -> str:
     if recording.sabotage:
         words += f" Sabotage: {recording.sabotage}."
     if recording.failures:
-        words += f" Started again after a failure: {'; '.join(recording.failures)}."
+        words += f" Restarted after a failure: {'; '.join(recording.failures)}."
     return f"<p>{escape(words)}</p>"
 
 
 def figures(recording: Recording) -> str:
-    """The few numbers that tell most."""
-    lost = sum(account.lost for account in recording.accounts)
-    duplicated = sum(account.duplicated for account in recording.accounts)
+    """The most important numbers."""
+    lost = sum(comparison.lost for comparison in recording.comparisons)
+    duplicated = sum(comparison.duplicated for comparison in recording.comparisons)
     lag_max = max((max(lags_of(sample).values()) for sample in recording.samples), default=0)
     tiles = [
         ("events", f"{recording.scenario.events:,}"),
@@ -90,7 +92,7 @@ def lag(recording: Recording) -> str:
     return line_figure("Lag", about, recording, lines)
 
 
-def lives(recording: Recording) -> str:
+def uptimes(recording: Recording) -> str:
     end_s = max((sample.at_s for sample in recording.samples), default=1.0)
     spans = {
         name: [(start_s, min(stop_s, end_s)) for start_s, stop_s in recording.spans.get(name, [])]
@@ -100,8 +102,8 @@ def lives(recording: Recording) -> str:
         name: [at_s for at_s in times if at_s <= end_s] for name, times in recording.batches.items()
     }
     title = "Recovery"
-    about = "Who was up (bars) and when each query finished a batch (dots)."
-    chart = life_chart(title, spans, batches, recording.kills, end_s)
+    about = "Uptime of each process (bars), and completed batches of each query (dots)."
+    chart = uptime_chart(title, spans, batches, recording.kills, end_s)
     return f"<figure><h2>{title}</h2><p>{about}</p>{chart}</figure>"
 
 
@@ -123,15 +125,15 @@ def line_figure(title: str, about: str, recording: Recording, lines: list[Line])
     )
 
 
-def books(recording: Recording) -> str:
+def comparison_table(recording: Recording) -> str:
     head = "".join(f"<th>{name}</th>" for name in COLUMNS)
     rows = []
-    for account in recording.accounts:
-        cells = "".join(f"<td>{getattr(account, name):,}</td>" for name in COLUMNS)
-        rows.append(f"<tr><th>{escape(account.what)}</th>{cells}</tr>")
+    for comparison in recording.comparisons:
+        cells = "".join(f"<td>{getattr(comparison, name):,}</td>" for name in COLUMNS)
+        rows.append(f"<tr><th>{escape(comparison.what)}</th>{cells}</tr>")
         rows += [
             f'<tr class="note"><td colspan="{len(COLUMNS) + 1}">{escape(note)}</td></tr>'
-            for note in account.notes
+            for note in comparison.notes
         ]
     return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
@@ -141,7 +143,7 @@ def lags_of(sample: Sample) -> dict[str, int]:
 
 
 def rates(samples: Sequence[Sample], count: Callable[[Sample], int]) -> list[float]:
-    """At each sample, the mean over the window before it."""
+    """For each sample, the mean over the window before it."""
     found = []
     first = 0
     for sample in samples:

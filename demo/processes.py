@@ -1,8 +1,8 @@
-"""Processes of the story: started in sessions of their own, killed one by one or all together.
+"""Processes of the demo: each in its own session, killed individually or all together.
 
-Owns      standard input (which keeps the process alive), the log file, and what the process itself
-          starts: Spark's JVM and its Python workers.
-Promises  after `end` or `kill` nothing of it is left.
+Owns      standard input (which keeps the process alive), the log file, and the child processes:
+          Spark's JVM and its Python workers.
+Promises  after `end` or `kill` none of its processes is left.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Child:
                 [sys.executable, "-m", module, *arguments],
                 stdin=subprocess.PIPE, stdout=output, stderr=output, cwd=PACKAGE_PARENT,
                 env={**os.environ, **(environment or {})},
-                # Ctrl-C reaches the story alone, which ends the others in good order.
+                # Ctrl-C reaches only the orchestrator, which stops the others.
                 start_new_session=True,
             )  # fmt: skip
 
@@ -53,24 +53,24 @@ class Child:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 
     def find(self, command: str) -> int | None:
-        """The process of this name among those that this one started, itself included."""
+        """The process with this name among this one and its descendants."""
         found = (pid for pid in session_of(self.pid) if name_of(pid) == command)
         return next(found, None)
 
     def signal(self) -> None:
-        """A line on its standard input."""
+        """Write a line to its standard input."""
         assert self._process.stdin is not None
         self._process.stdin.write(b"\n")
         self._process.stdin.flush()
 
     def kill(self) -> None:
-        """As a crash would (SIGKILL), with everything it has started."""
+        """SIGKILL, with all its descendants."""
         for pid in session_of(self.pid):
             kill_one(pid)
         self._wait()
 
     def end(self) -> int:
-        """In good order: its standard input ends, and so does the process; what stays is killed."""
+        """Close its standard input and wait; what remains is killed."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:
@@ -90,11 +90,11 @@ def kill_one(pid: int) -> None:
     try:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
-        pass  # it was quicker
+        pass  # it has already ended
 
 
 def session_of(leader: int) -> list[int]:
-    """All living processes of a session, also those whose parent has died."""
+    """All processes of a session, including those whose parent has ended."""
     found = []
     for entry in os.listdir("/proc"):
         if entry.isdigit() and (fields := stat_of(int(entry))):

@@ -1,6 +1,6 @@
-"""What happened, and when: samples, kills and the books, as the page shows them.
+"""The recording of a run: samples, kills and comparisons, as the page shows them.
 
-Promises  plain data that goes to JSON and back; times are seconds since the story began.
+Promises  plain data that converts to JSON and back; times are seconds since the start.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from demo.books import Account
+from demo.comparison import Comparison
 from demo.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Events so far: sent, acknowledged, and done by each query."""
+    """Events so far: sent, acknowledged, and processed by each query."""
 
     at_s: float
     sent: int
@@ -26,7 +26,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """A process that was killed with -9 and what came back when, in seconds after that."""
+    """A process that was killed with -9, and its recovery times in seconds."""
 
     what: str
     at_s: float
@@ -43,15 +43,17 @@ class Recording:
     scenario: Scenario
     samples: list[Sample] = field(default_factory=list)
     kills: list[Kill] = field(default_factory=list)
-    batches: dict[str, list[float]] = field(default_factory=dict)  # when each was done, by query
-    spans: dict[str, list[tuple[float, float]]] = field(default_factory=dict)  # alive, by process
-    accounts: list[Account] = field(default_factory=list)
+    batches: dict[str, list[float]] = field(default_factory=dict)  # completion times, by query
+    spans: dict[str, list[tuple[float, float]]] = field(default_factory=dict)  # uptimes, by process
+    comparisons: list[Comparison] = field(default_factory=list)
     sabotage: str | None = None
-    failures: list[str] = field(default_factory=list)  # of queries that were started again
+    failures: list[str] = field(default_factory=list)  # of restarted queries
 
     @property
-    def is_balanced(self) -> bool:
-        return bool(self.accounts) and all(account.is_balanced for account in self.accounts)
+    def is_matching(self) -> bool:
+        return bool(self.comparisons) and all(
+            comparison.is_matching for comparison in self.comparisons
+        )
 
 
 def save(recording: Recording, path: Path) -> None:
@@ -66,11 +68,11 @@ def load(path: Path) -> Recording:
         kills=[Kill(**kill) for kill in plain["kills"]],
         batches=plain["batches"],
         spans={name: [(a, b) for a, b in spans] for name, spans in plain["spans"].items()},
-        accounts=load_accounts(plain["accounts"]),
+        comparisons=load_comparisons(plain["comparisons"]),
         sabotage=plain["sabotage"],
         failures=plain["failures"],
     )
 
 
-def load_accounts(plain: list[dict[str, object]]) -> list[Account]:
-    return [Account(**account) for account in plain]  # type: ignore[arg-type]
+def load_comparisons(plain: list[dict[str, object]]) -> list[Comparison]:
+    return [Comparison(**comparison) for comparison in plain]  # type: ignore[arg-type]

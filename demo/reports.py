@@ -1,10 +1,10 @@
-"""What every truck of the fleet reports: a pure function of the seed.
+"""The reports of each truck: a pure function of the seed.
 
-Owns      the shifts (driving and resting, by drivers who keep to the rules and drivers who do not),
-          the roads, and the JSON in which a report travels.
-Promises  same scenario, same reports, in every process; sequences of a truck run from 0 without
-          gaps and its times never go back; the last report is the closing one.
-Leaves    when to send them to `generator.py`.
+Owns      the shifts (driving and resting, by drivers who follow the rules and drivers who do not),
+          the roads, and the JSON format of a report.
+Promises  the same scenario gives the same reports in every process; sequences of a truck start at 0
+          without gaps and its timestamps never decrease; the last report is the closing one.
+Leaves    the time of sending to `generator.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from demo.scenario import HOUR_MS, MINUTE_MS, SHIFT_MS, SHIFT_START_MS, Scenario
 
-TIRED_SHARE = 0.15  # of the drivers; they drive on for far too long
+TIRED_SHARE = 0.15  # of the drivers; they drive for too long
 KM_PER_DEGREE = 111.32
 DEPOTS = [(50.08, 14.44), (52.52, 13.40), (48.14, 11.58), (53.55, 9.99), (48.21, 16.37)]
 
@@ -30,7 +30,7 @@ class Report(NamedTuple):
     latitude: float
     longitude: float
     speed_kmh: int
-    driven_ms: int  # since the report before
+    driven_ms: int  # since the previous report
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Phase:
 
     end_ms: int  # since the shift began
     speed_kmh: int
-    north: float  # of the direction, length 1 together
+    north: float  # direction, a unit vector
     east: float
 
 
@@ -58,18 +58,20 @@ def reports_of(scenario: Scenario, name: str) -> Iterator[Report]:
         latitude += km * phase.north / KM_PER_DEGREE
         longitude += km * phase.east / (KM_PER_DEGREE * 0.64)  # a degree is shorter at 50° north
         driven_ms = interval_ms if phase.speed_kmh else 0
-        place = (round(latitude, 5), round(longitude, 5))
-        yield Report(name, sequence, SHIFT_START_MS + since_ms, *place, phase.speed_kmh, driven_ms)
+        directory = (round(latitude, 5), round(longitude, 5))
+        yield Report(
+            name, sequence, SHIFT_START_MS + since_ms, *directory, phase.speed_kmh, driven_ms
+        )
         since_ms += interval_ms
-    place = (round(latitude, 5), round(longitude, 5))
-    yield Report(name, scenario.reports_per_truck, scenario.closing_ms, *place, 0, 0)
+    directory = (round(latitude, 5), round(longitude, 5))
+    yield Report(name, scenario.reports_per_truck, scenario.closing_ms, *directory, 0, 0)
 
 
 def shift(random: Random) -> list[Phase]:
-    """Driving and resting in turn until the shift is over.
+    """Driving and resting alternately until the end of the shift.
 
-    Who keeps to the rules drives at most four hours and then rests for 45 minutes at least, so no
-    five hours hold more than four and a quarter of driving.
+    A driver who follows the rules drives at most four hours and then rests for at least 45 minutes,
+    so that no five hours contain more than four and a quarter of driving.
     """
     is_tired = random.random() < TIRED_SHARE
     drives = (300, 480) if is_tired else (60, 240)
@@ -87,15 +89,15 @@ def shift(random: Random) -> list[Phase]:
 
 
 def rounds(scenario: Scenario) -> Iterator[tuple[Report, ...]]:
-    """One report of each truck at a time, in the order of their sequences; the closing round last.
+    """One report of each truck at a time, in order of their sequences; the closing round last.
 
-    No truck is left behind another: the order of sending is the order of fleet time.
+    Reports are sent in order of fleet time.
     """
     return zip(*[reports_of(scenario, name) for name in scenario.truck_names()], strict=True)
 
 
 def encode(report: Report) -> bytes:
-    """JSON by hand: the generator has little time, and all names and numbers are plain."""
+    """JSON without a library, for speed; all names and numbers are plain."""
     truck, sequence, event_time_ms, latitude, longitude, speed_kmh, driven_ms = report
     return (
         f'{{"truck":"{truck}","sequence":{sequence},"event_time_ms":{event_time_ms},'

@@ -1,4 +1,4 @@
-"""What the story needs from the machine, and how to get what is missing."""
+"""The requirements of the demo, and how to install what is missing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MODULES = {"pyspark": "ottla[spark]", "confluent_kafka": "ottla[tools]", "pyarro
 
 
 def find_missing() -> str | None:
-    """A sentence about the first thing that is missing; None if all is there."""
+    """A sentence about the first missing requirement; None if there is none."""
     for module, package in MODULES.items():
         if importlib.util.find_spec(module) is None:
             return f"the demo needs {module}: pip install '{package}'"
@@ -22,7 +22,7 @@ def find_missing() -> str | None:
 
 
 def find_missing_java() -> str | None:
-    """Spark runs on a JVM, the one thing that pip does not bring."""
+    """Spark needs a JVM, which pip does not install."""
     advice = (
         f"Spark needs Java {JAVA_MIN} or newer: install a JRE (for instance: "
         f"apt-get install openjdk-{JAVA_MIN}-jre-headless) or set JAVA_HOME"
@@ -38,7 +38,7 @@ def find_missing_java() -> str | None:
 
 
 def java_command() -> str | None:
-    """As Spark looks for it: JAVA_HOME goes before the path."""
+    """As Spark looks for it: JAVA_HOME has precedence over the path."""
     home = os.environ.get("JAVA_HOME")
     if home and (java := Path(home) / "bin" / "java").exists():
         return str(java)

@@ -1,4 +1,4 @@
-"""One run from beginning to end: the story, the check, the page, and what is said at the end."""
+"""One run: the scenario, the verification, the report, and the summary."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ import sys
 import time
 from dataclasses import dataclass
 
-from demo.cast import Cast
+from demo.directory import DemoDirectory
+from demo.orchestrator import Orchestrator
 from demo.page import draw_page
-from demo.place import Place
 from demo.recording import Recording, save
 from demo.scenario import ALERTS_TOPIC, LATEST_TOPIC, Scenario
-from demo.story import Story
+from demo.services import Services
 from demo.terminal import Terminal
-from demo.watch import StoryFailed
+from demo.watch import DemoFailed
 
 LOOK_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    sabotage: str | None = None  # what to damage before the check
+class RunOptions:
+    sabotage: str | None = None  # what to damage before the verification
     stays: bool = False  # broker and Spark keep running until Ctrl-C
 
 
-def run(scenario: Scenario, place: Place, wishes: Wishes) -> int:
-    """The exit code: 0 if the books balance, 1 if not, 2 if it never came to that."""
+def run(scenario: Scenario, directory: DemoDirectory, options: RunOptions) -> int:
+    """The exit code: 0 if everything matches, 1 if not, 2 if the run failed."""
     terminal = Terminal(sys.stdout)
-    for number in (signal.SIGINT, signal.SIGTERM):  # also where a shell ignores the first
+    for number in (signal.SIGINT, signal.SIGTERM):  # also if a shell ignores SIGINT
         signal.signal(number, interrupt)
-    place.prepare()
+    directory.prepare()
     try:
-        with Cast(scenario, place) as cast:
-            return play(Story(scenario, place, cast, terminal), wishes)
-    except StoryFailed as error:
-        terminal.say(f"the story cannot go on: {error}")
-        terminal.plain(f"logs: {place.logs}")
+        with Services(scenario, directory) as services:
+            return play(Orchestrator(scenario, directory, services, terminal), options)
+    except DemoFailed as error:
+        terminal.say(f"the demo failed: {error}")
+        terminal.plain(f"logs: {directory.logs}")
         return 2
     except KeyboardInterrupt:
-        terminal.say("interrupted: every process has been ended")
+        terminal.say("interrupted: all processes were stopped")
         return 130
 
 
@@ -47,45 +47,45 @@ def interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def play(story: Story, wishes: Wishes) -> int:
-    story.tell()
-    if not wishes.stays:
-        story.stop_application()
-    if wishes.sabotage:
-        story.sabotage_lake()
-    code = story.check()
-    recording = story.finish_recording()
-    save(recording, story.place.recording)
-    story.place.page.write_text(draw_page(recording))
-    story.terminal.plain(conclusion(recording, story.place))
-    if wishes.stays:
-        story.terminal.plain(invitation(story))
-        stay(story)
+def play(orchestrator: Orchestrator, options: RunOptions) -> int:
+    orchestrator.run_scenario()
+    if not options.stays:
+        orchestrator.stop_application()
+    if options.sabotage:
+        orchestrator.sabotage_lake()
+    code = orchestrator.check()
+    recording = orchestrator.finish_recording()
+    save(recording, orchestrator.directory.recording)
+    orchestrator.directory.page.write_text(draw_page(recording))
+    orchestrator.terminal.plain(conclusion(recording, orchestrator.directory))
+    if options.stays:
+        orchestrator.terminal.plain(instructions(orchestrator))
+        stay(orchestrator)
     return code
 
 
-def conclusion(recording: Recording, place: Place) -> str:
-    """The recovery times, the verdict and where to read on."""
+def conclusion(recording: Recording, directory: DemoDirectory) -> str:
+    """The recovery times, the result and the location of the report."""
     lines = [f"{'':<22}{'ready again':>12}{'first new':>12}"]
     for kill in recording.kills:
         what = f"{kill.what} killed with -9"
         lines.append(f"{what:<22}{kill.ready_s:>10.1f} s{kill.recovery_s:>10.1f} s")
-    return "\n".join([*lines, "", verdict(recording), f"page: {place.page.as_uri()}"])
+    return "\n".join([*lines, "", verdict(recording), f"page: {directory.page.as_uri()}"])
 
 
 def verdict(recording: Recording) -> str:
-    lost = sum(account.lost for account in recording.accounts)
-    duplicated = sum(account.duplicated for account in recording.accounts)
-    words = "The books balance" if recording.is_balanced else "THE BOOKS DO NOT BALANCE"
+    lost = sum(comparison.lost for comparison in recording.comparisons)
+    duplicated = sum(comparison.duplicated for comparison in recording.comparisons)
+    words = "Everything matches" if recording.is_matching else "THERE ARE DIFFERENCES"
     return f"{words}: lost {lost:,}, duplicated {duplicated:,}."
 
 
-def invitation(story: Story) -> str:
-    """What to do with the pieces that still run."""
+def instructions(orchestrator: Orchestrator) -> str:
+    """Commands to try while broker and Spark are running."""
     return f"""
 Broker and Spark keep running until Ctrl-C. In another window:
 
-  export OTTLA_BOOTSTRAP={story.cast.broker.bootstrap_servers}
+  export OTTLA_BOOTSTRAP={orchestrator.services.broker.bootstrap_servers}
   ottla status
   ottla groups describe fleet-lake
   ottla consume {ALERTS_TOPIC} --exit | tail -5
@@ -93,10 +93,10 @@ Broker and Spark keep running until Ctrl-C. In another window:
 """
 
 
-def stay(story: Story) -> None:
+def stay(orchestrator: Orchestrator) -> None:
     try:
         while True:
-            story.watch.look()
+            orchestrator.watch.look()
             time.sleep(LOOK_S)
     except KeyboardInterrupt:
-        story.terminal.say("ending broker and Spark")
+        orchestrator.terminal.say("stopping broker and Spark")

@@ -1,9 +1,9 @@
-"""How large the story is, and the names by which its parts meet.
+"""The size of the run, and the names shared by its processes.
 
-Owns      the numbers that generator, Spark application, oracle and checker must agree on.
-Promises  everything follows from the seed and the three sizes: no other state is shared.
+Owns      the numbers that generator, Spark application, expected results and checker must agree on.
+Promises  everything follows from the seed and the three sizes: there is no other shared state.
 
-A shift of twelve hours is played in `seconds`: fleet time runs hundreds of times as fast as ours.
+A shift of twelve hours takes `seconds`: fleet time runs hundreds of times faster than real time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ HOUR_MS = 60 * MINUTE_MS
 SHIFT_START_MS = 1_772_424_000_000  # 2026-03-02 04:00 UTC, a Monday
 SHIFT_MS = 12 * HOUR_MS
 
-# Alert on trucks that drove for more than four and a half hours in any five, looked at each hour.
+# Alert for trucks that were driven for more than four and a half hours in any five, for each hour.
 WINDOW_MS = 5 * HOUR_MS
 SLIDE_MS = HOUR_MS
 DRIVING_MS_MAX = 270 * MINUTE_MS
@@ -28,17 +28,17 @@ ALERTS_TOPIC = "fleet.alerts"
 PARTITIONS = 4
 QUERIES = ("lake", "latest", "alerts")  # of the Spark application
 
-# Shares of the events. The trucks wait at a gate for the story, each a little before a kill.
+# Shares of the events. The generator waits at a gate shortly before each kill.
 GATE_SHARES = (0.3, 0.7)
 DRIVER_KILL_SHARE, BROKER_KILL_SHARE = 0.4, 0.75
 
-# After a crash one partition's backlog may arrive some seconds before another's. The watermark
-# waits for as much fleet time as passes in this time of ours.
-PATIENCE_S = 20
+# After a crash the backlog of one partition may arrive some seconds before that of another. The
+# watermark delay is the fleet time of this real time.
+TIMEOUT_S = 20
 
 
-class WrongSize(ValueError):
-    """There is no story of such a size."""
+class InvalidScenario(ValueError):
+    """The sizes are not possible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Scenario:
     def __post_init__(self) -> None:
         for name in ("trucks", "rate", "seconds"):
             if getattr(self, name) < 1:
-                raise WrongSize(f"{name} must be at least 1, not {getattr(self, name)}")
+                raise InvalidScenario(f"{name} must be at least 1, not {getattr(self, name)}")
 
     @property
     def reports_per_truck(self) -> int:
@@ -69,12 +69,12 @@ class Scenario:
 
     @property
     def watermark_ms(self) -> int:
-        """How late a report may be, in fleet time, whole minutes."""
-        return -(-SHIFT_MS * PATIENCE_S // (self.seconds * MINUTE_MS)) * MINUTE_MS
+        """The watermark delay, in fleet time, in whole minutes."""
+        return -(-SHIFT_MS * TIMEOUT_S // (self.seconds * MINUTE_MS)) * MINUTE_MS
 
     @property
     def closing_ms(self) -> int:
-        """The time of the closing reports: so late that every window of the shift comes out."""
+        """The timestamp of the closing reports: late enough to close every window of the shift."""
         return SHIFT_START_MS + SHIFT_MS + WINDOW_MS + self.watermark_ms + HOUR_MS
 
     @property

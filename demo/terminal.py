@@ -1,6 +1,6 @@
-"""What the story says while it runs: lines with the time, and a line of progress that moves.
+"""The output of a run: messages with the time, and a progress line.
 
-On a terminal the progress line is drawn over itself; in a log it is printed now and then.
+On a terminal the progress line is overwritten; in a log it is printed periodically.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The topics of the story: making them, and reading them to the end as any consumer would."""
+"""The topics of the demo: creating them, and reading them to the end with a consumer."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from datetime import datetime
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from demo.oracle import Alert
+from demo.expected import Alert
 from demo.reports import Report, decode
 from demo.scenario import ALERTS_TOPIC, LATEST_TOPIC, PARTITIONS, REPORTS_TOPIC
 
 STEP_S = 0.1
-SILENCE_S = 30.0  # a broker that says nothing for so long is gone
+SILENCE_S = 30.0  # timeout without a message
 COMPACTED = {"cleanup.policy": "compact"}
 
 
@@ -31,7 +31,7 @@ def create_topics(bootstrap_servers: str) -> None:
 
 
 def read_values(bootstrap_servers: str, topic: str) -> Iterator[bytes]:
-    """All committed values from the beginning to the end, each partition in its order."""
+    """All committed values from the beginning to the end, in order within each partition."""
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap_servers,
@@ -39,7 +39,7 @@ def read_values(bootstrap_servers: str, topic: str) -> Iterator[bytes]:
             "enable.auto.commit": False,
             "isolation.level": "read_committed",
             "enable.partition.eof": True,
-            "fetch.wait.max.ms": 20,  # the end of a partition is told after an empty answer
+            "fetch.wait.max.ms": 20,  # the end of a partition is reported after an empty response
             "log_level": 0,
         }
     )

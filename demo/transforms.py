@@ -1,4 +1,4 @@
-"""What the Spark application works out: functions of DataFrames, and one query in SQL."""
+"""The computations of the Spark application: functions of DataFrames, and one SQL query."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REPORT = (
     "speed_kmh int, driven_ms bigint"
 )
 
-# `window` cuts fleet time into pieces of five hours that begin at each full hour.
+# `window` divides fleet time into five hours starting at each full hour.
 DRIVES_TOO_LONG = f"""
     SELECT truck, window.start AS window_start, window.end AS window_end,
            CAST(sum(driven_ms) DIV {MINUTE_MS} AS INT) AS driven_minutes
@@ -24,7 +24,7 @@ DRIVES_TOO_LONG = f"""
 
 
 def parsed_reports(records: DataFrame) -> DataFrame:
-    """The reports in a topic's values, with the place they came from."""
+    """The reports in a topic's values, with their topic position."""
     report = F.from_json(F.col("value").cast("string"), REPORT, {"mode": "FAILFAST"})
     return records.select(report.alias("report"), "partition", "offset").select(
         "report.*",
@@ -42,7 +42,8 @@ def latest_per_truck(reports: DataFrame) -> DataFrame:
 
 
 def driving_too_long(reports: DataFrame, watermark_ms: int) -> DataFrame:
-    """A record for each window in which a truck was driven for too long, when it is over."""
+    """A record for each window in which a truck was driven for too long, when the window is
+    closed."""
     marked = reports.withWatermark("event_time", f"{watermark_ms} milliseconds")
     alerts = reports.sparkSession.sql(DRIVES_TOO_LONG, reports=marked)
     return alerts.select(

@@ -1,8 +1,8 @@
-"""Looking at the processes from outside: what the generator noted, what the checkpoints say.
+"""Monitors the processes: the progress of the generator, and the checkpoints of the queries.
 
-Owns      the samples of the recording and the line of progress.
-Promises  no wait without a deadline; a process that ends by itself ends the wait with its last
-          words instead of a time-out.
+Owns      the samples of the recording and the progress line.
+Promises  every wait has a deadline; a process that ends unexpectedly ends the wait with the end of
+          its log.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from demo.cast import Cast
-from demo.checkpoints import Stand, read_stand
-from demo.place import Place
+from demo.checkpoints import QueryProgress, read_query_progress
+from demo.directory import DemoDirectory
 from demo.recording import Recording, Sample
 from demo.scenario import QUERIES
+from demo.services import Services
 from demo.terminal import Terminal, progress_line
 
 STEP_S = 0.02
@@ -26,12 +26,12 @@ SAMPLE_S = 0.25
 TAIL_BYTES = 4096
 
 
-class StoryFailed(RuntimeError):
-    """The story cannot go on: what happened, in words for the person who started it."""
+class DemoFailed(RuntimeError):
+    """The run cannot continue; the message is for the user."""
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class GeneratorProgress:
     sent: int = 0
     acknowledged: int = 0
     failed: int = 0
@@ -40,67 +40,72 @@ class Progress:
 
 
 class Watch:
-    def __init__(self, recording: Recording, place: Place, cast: Cast, terminal: Terminal) -> None:
+    def __init__(
+        self, recording: Recording, directory: DemoDirectory, services: Services, terminal: Terminal
+    ) -> None:
         self._recording = recording
-        self._place = place
+        self._directory = directory
         self._terminal = terminal
-        self._cast = cast
+        self._services = services
         self._next_sample_s = 0.0
 
-    def until(self, is_done: Callable[[], bool], what: str, patience_s: float) -> None:
-        deadline_s = time.monotonic() + patience_s
+    def until(self, is_done: Callable[[], bool], what: str, timeout_s: float) -> None:
+        deadline_s = time.monotonic() + timeout_s
         while not is_done():
             self.look()
             if time.monotonic() > deadline_s:
-                raise StoryFailed(f"not within {patience_s:.0f} s: {what}")
+                raise DemoFailed(f"not within {timeout_s:.0f} s: {what}")
             time.sleep(STEP_S)
 
     def look(self) -> None:
-        if (failure := self._cast.find_failure()) is not None:
-            raise StoryFailed(failure)
-        if self._cast.now_s() >= self._next_sample_s:
+        if (failure := self._services.find_failure()) is not None:
+            raise DemoFailed(failure)
+        if self._services.now_s() >= self._next_sample_s:
             self.sample()
 
     def sample(self) -> None:
-        now_s = self._cast.now_s()
+        now_s = self._services.now_s()
         self._next_sample_s = now_s + SAMPLE_S
-        progress, done = self.progress(), {name: stand.events for name, stand in self.stands()}
+        progress = self.progress()
+        done = {name: query.events for name, query in self.query_progress()}
         self._recording.samples.append(Sample(now_s, progress.sent, progress.acknowledged, done))
         events = self._recording.scenario.events
         self._terminal.progress(progress_line(progress.sent, events, done))
 
-    def progress(self) -> Progress:
-        return read_progress(self._place.progress)
+    def progress(self) -> GeneratorProgress:
+        return read_progress(self._directory.progress)
 
-    def stands(self) -> list[tuple[str, Stand]]:
-        return [(name, self.stand(name)) for name in QUERIES]
-
-    def stand(self, query: str) -> Stand:
-        return read_stand(self._place.checkpoints / query)
+    def query_progress(self) -> list[tuple[str, QueryProgress]]:
+        checkpoints = self._directory.checkpoints
+        return [(name, read_query_progress(checkpoints / name)) for name in QUERIES]
 
     def until_back(
-        self, since_s: float, is_back: Callable[[str, Stand], bool], what: str, patience_s: float
+        self,
+        since_s: float,
+        is_back: Callable[[str, QueryProgress], bool],
+        what: str,
+        timeout_s: float,
     ) -> dict[str, float]:
-        """Wait until each query is back; how long after `since_s` that was."""
+        """Wait until each query has recovered; returns the seconds after `since_s`."""
         back_s: dict[str, float] = {}
 
         def note() -> bool:
-            for name, stand in self.stands():
-                if name not in back_s and is_back(name, stand):
-                    back_s[name] = self._cast.now_s() - since_s
+            for name, progress in self.query_progress():
+                if name not in back_s and is_back(name, progress):
+                    back_s[name] = self._services.now_s() - since_s
             return len(back_s) == len(QUERIES)
 
-        self.until(note, what, patience_s)
+        self.until(note, what, timeout_s)
         return back_s
 
 
-def read_progress(path: Path) -> Progress:
-    """What the generator noted last."""
+def read_progress(path: Path) -> GeneratorProgress:
+    """The last recorded progress of the generator."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
             lines = file.read().split(b"\n")
     except FileNotFoundError:
-        return Progress()
-    # What follows the last line feed may be half a line.
-    return Progress(**json.loads(lines[-2])) if len(lines) > 1 else Progress()
+        return GeneratorProgress()
+    # The last line may be incomplete.
+    return GeneratorProgress(**json.loads(lines[-2])) if len(lines) > 1 else GeneratorProgress()

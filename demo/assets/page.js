@@ -17,7 +17,7 @@ for (const figure of document.querySelectorAll("figure.lines")) {
     let index = times.findIndex((time) => time >= at);
     if (index > 0 && at - times[index - 1] < times[index] - at) index -= 1;
     const x = LEFT + (WIDTH - LEFT - RIGHT) * times[index] / end;
-    for (const [name, value] of [["x1", x], ["x2", x], ["y1", 26], ["y2", 214]])
+    for (const [name, value] of [["x1", x], ["x2", x], ["y1", 40], ["y2", 214]])
       cross.setAttribute(name, value);
     svg.append(cross);
     tip.hidden = false;

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
-from demo.oracle import Alert, expected_alerts, expected_latest, expected_reports
+from demo.expected import Alert, expected_alerts, expected_latest, expected_reports
 from demo.reports import Report, encode
 from demo.scenario import ALERTS_TOPIC, LATEST_TOPIC, REPORTS_TOPIC, Scenario
 from demo.topics import create_topics
@@ -144,7 +144,7 @@ def test_positions_that_are_behind_and_an_alert_that_is_missing(
     write_lake(tmp_path, BATCHES)
     done = check(bootstrap, tmp_path)
     assert done.returncode == 1
-    assert "truck-002 stands at sequence 50, its highest is 100" in done.stdout
+    assert "truck-002 ends at sequence 50, its highest is 100" in done.stdout
     assert f"lost: {ALERTS[0].truck} window of" in done.stdout
 
 

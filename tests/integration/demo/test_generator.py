@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from demo.books import balance_reports
-from demo.oracle import expected_reports
-from demo.place import Place
+from demo.comparison import compare_reports
+from demo.directory import DemoDirectory
+from demo.expected import expected_reports
 from demo.processes import Child
 from demo.scenario import REPORTS_TOPIC, Scenario
 from demo.topics import create_topics, read_reports
@@ -20,16 +20,16 @@ SCENARIO = Scenario(trucks=20, rate=4000, seconds=2)
 
 
 def test_every_report_arrives_once_though_the_broker_is_killed(tmp_path: Path) -> None:
-    place = Place(tmp_path / "demo")
-    place.prepare()
+    directory = DemoDirectory(tmp_path / "demo")
+    directory.prepare()
     with RunningBroker(port=quiet_port()) as broker:
         create_topics(broker.bootstrap_servers)
-        arguments = ["--bootstrap", broker.bootstrap_servers, "--progress", str(place.progress)]
+        arguments = ["--bootstrap", broker.bootstrap_servers, "--progress", str(directory.progress)]
         generator = Child(
-            "demo.generator", [*arguments, *SCENARIO.arguments()], place.logs / "generator.log"
+            "demo.generator", [*arguments, *SCENARIO.arguments()], directory.logs / "generator.log"
         )
         try:
-            wait_until(lambda: read_progress(place.progress).acknowledged > 500, "it sends")
+            wait_until(lambda: read_progress(directory.progress).acknowledged > 500, "it sends")
             broker.kill()
             generator.signal()
             generator.signal()
@@ -39,9 +39,9 @@ def test_every_report_arrives_once_though_the_broker_is_killed(tmp_path: Path) -
             generator.kill()
         assert generator.poll() == 0, generator.last_words()
         found = list(read_reports(broker.bootstrap_servers, REPORTS_TOPIC))
-    place.release()
+    directory.release()
     by_truck = expected_reports(SCENARIO)
     expected = {report[:2]: report for its in by_truck.values() for report in its}
-    assert balance_reports("topic", expected, found).is_balanced
+    assert compare_reports("topic", expected, found).is_matching
     for truck, its in by_truck.items():
         assert [report for report in found if report.truck == truck] == its

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from demo.oracle import expected_alerts, expected_latest, expected_reports
+from demo.expected import expected_alerts, expected_latest, expected_reports
 from demo.reports import decode, encode
 from demo.scenario import Scenario
 from demo.topics import decode_alert

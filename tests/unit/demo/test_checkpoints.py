@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from demo.checkpoints import Stand, commit_times, read_stand
+from demo.checkpoints import QueryProgress, commit_times, read_query_progress
 
 OFFSETS = """v1
 {"batchWatermarkMs":17,"batchTimestampMs":1794759619881,"conf":{}}
@@ -21,15 +21,15 @@ def commit(checkpoint: Path, batch: int) -> None:
 
 
 def test_a_query_that_has_not_begun_stands_nowhere(tmp_path: Path) -> None:
-    assert read_stand(tmp_path) == Stand()
+    assert read_query_progress(tmp_path) == QueryProgress()
     assert commit_times(tmp_path) == []
 
 
 def test_a_batch_counts_when_it_is_committed(tmp_path: Path) -> None:
     begin(tmp_path, 0)
-    assert read_stand(tmp_path) == Stand(is_in_batch=True)
+    assert read_query_progress(tmp_path) == QueryProgress(is_in_batch=True)
     commit(tmp_path, 0)
-    assert read_stand(tmp_path) == Stand(0, events=42, watermark_ms=17)
+    assert read_query_progress(tmp_path) == QueryProgress(0, events=42, watermark_ms=17)
     assert len(commit_times(tmp_path)) == 1
 
 
@@ -38,4 +38,4 @@ def test_the_newest_batch_is_found_by_number_and_not_by_name(tmp_path: Path) -> 
         begin(tmp_path, batch)
         commit(tmp_path, batch)
     begin(tmp_path, 11)
-    assert read_stand(tmp_path) == Stand(10, 42, 17, is_in_batch=True)
+    assert read_query_progress(tmp_path) == QueryProgress(10, 42, 17, is_in_batch=True)

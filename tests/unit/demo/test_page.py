@@ -1,4 +1,4 @@
-"""The page: one file, well formed, with everything that must be seen."""
+"""The HTML report: one well-formed file with all results."""
 
 import re
 from html.parser import HTMLParser
@@ -6,8 +6,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from demo.books import Account
-from demo.charts import nice_step
+from demo.charts import nice_step, place_labels
+from demo.comparison import Comparison
 from demo.page import draw_page, rates
 from demo.recording import Kill, Recording, Sample, load, save
 from demo.scenario import Scenario
@@ -21,7 +21,7 @@ def recording(**changes: object) -> Recording:
         kills=[Kill("driver", 12.0, 9.0, {"lake": 11.0}), Kill("broker", 30.0, 0.5, {"lake": 2.0})],
         batches={"lake": [3.0, 5.0], "latest": [2.0], "alerts": []},
         spans={"broker": [(0.1, 30.0), (30.5, 60.0)], "generator": [(1.0, 40.0)]},
-        accounts=[Account("events in the lake", expected=40_200, found=40_200)],
+        comparisons=[Comparison("events in the lake", expected=40_200, found=40_200)],
     )
     for name, value in changes.items():
         setattr(plain, name, value)
@@ -57,43 +57,53 @@ def test_the_page_is_well_formed_and_loads_nothing() -> None:
     assert "@import" not in page
 
 
-def test_the_drawings_are_well_formed_and_stay_inside() -> None:
-    drawings = re.findall(r"<svg.*?</svg>", draw_page(recording()), re.DOTALL)
-    assert len(drawings) == 3
-    for drawing in drawings:
-        root = ElementTree.fromstring(drawing)
+def test_charts_are_well_formed_and_within_their_view_box() -> None:
+    charts = re.findall(r"<svg.*?</svg>", draw_page(recording()), re.DOTALL)
+    assert len(charts) == 3
+    for chart in charts:
+        root = ElementTree.fromstring(chart)
         width, height = map(float, root.attrib["viewBox"].split()[2:])
         for element in root.iter():
             assert 0 <= float(element.attrib.get("x", 0)) <= width
             assert 0 <= float(element.attrib.get("y", 0)) <= height
 
 
-def test_both_kills_and_the_books_are_shown() -> None:
+@pytest.mark.parametrize("second", [400.0, 410.0, 500.0, 880.0, 905.0])
+def test_labels_of_kills_do_not_overlap(second: float) -> None:
+    first, later = place_labels(
+        [(400.0, "driver killed, back in 21.1 s"), (second, "broker killed, back in 4.7 s")]
+    )
+    is_beside = first.end < later.start or later.end < first.start
+    assert is_beside or first.row != later.row
+    assert max(first.end, later.end) <= 920
+
+
+def test_both_kills_and_the_comparison_are_shown() -> None:
     page = draw_page(recording())
     assert "driver killed, back in 11.0 s" in page
     assert "broker killed, back in 2.0 s" in page
-    assert "The books balance" in page
+    assert "Everything matches" in page
     assert "40,200" in page
 
 
-def test_what_is_missing_is_named() -> None:
-    account = Account("events in the lake", lost=3, notes=["missing file: <part>"])
-    page = draw_page(recording(accounts=[account], sabotage="removed lake/part"))
-    assert "do not balance" in page
+def test_differences_are_described() -> None:
+    comparison = Comparison("events in the lake", lost=3, notes=["missing file: <part>"])
+    page = draw_page(recording(comparisons=[comparison], sabotage="removed lake/part"))
+    assert "There are differences" in page
     assert "missing file: &lt;part&gt;" in page
     assert "Sabotage: removed lake/part" in page
 
 
-def test_a_query_that_was_started_again_is_not_kept_quiet() -> None:
+def test_a_restarted_query_is_reported() -> None:
     page = draw_page(recording(failures=["lake: no worker"]))
-    assert "Started again after a failure: lake: no worker." in page
+    assert "Restarted after a failure: lake: no worker." in page
 
 
-def test_books_that_were_never_made_do_not_balance() -> None:
-    assert "do not balance" in draw_page(recording(accounts=[]))
+def test_without_a_comparison_there_are_differences() -> None:
+    assert "There are differences" in draw_page(recording(comparisons=[]))
 
 
-def test_a_story_that_ended_at_once_still_has_a_page() -> None:
+def test_a_run_without_samples_has_a_page() -> None:
     assert "<svg" in draw_page(Recording(Scenario()))
 
 
@@ -118,6 +128,6 @@ def test_steps_of_axes_are_round_numbers(rough: float, step: float) -> None:
     assert nice_step(rough) == step
 
 
-def test_a_recording_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_a_recording_survives_saving_and_loading(tmp_path: Path) -> None:
     save(recording(), tmp_path / "recording.json")
     assert load(tmp_path / "recording.json") == recording()

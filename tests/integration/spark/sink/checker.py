@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 
 from confluent_kafka import Consumer, TopicPartition
-from demo.books import balance, sequences_by_truck
+from demo.comparison import compare, sequences_by_truck
 from tests.integration.spark.sink.scenario import rows_of
 
 PATIENCE_S = 120.0
@@ -91,7 +91,7 @@ def main() -> int:
             (row.key, row.sequence): row.payload for row in rows_of(arguments.seed, arguments.files)
         }
         place = (arguments.bootstrap, arguments.topic, arguments.patience)
-        account = balance("rows", expected, read_topic(*place), sequences_by_truck)
+        account = compare("rows", expected, read_topic(*place), sequences_by_truck)
         account.notes += undecided(*place)
     except Exception as error:  # not the same as a difference: nothing was compared
         print(f"the checker could not look: {type(error).__name__}: {error}")
@@ -101,7 +101,7 @@ def main() -> int:
         f"duplicated {account.duplicated}, changed {account.changed}, unknown {account.unknown}"
     )
     print("\n".join(account.notes))
-    return 0 if account.is_balanced else 1
+    return 0 if account.is_matching else 1
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""The one directory that holds everything the story makes: data, lake, checkpoints, logs, page.
+"""The directory for everything that the demo creates: data, lake, checkpoints, logs, report.
 
-Promises  only a directory that this program made, or an empty one, is ever emptied, and never one
-          in which a story is being told.
+Promises  only a directory that this program created, or an empty one, is ever cleared, and never
+          one that is in use by another run.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ MARK = ".ottla-demo"
 
 
 class NotADemoDirectory(ValueError):
-    """It holds something that this program did not put there, or is in use."""
+    """It contains files that this program did not create, or is in use."""
 
 
-class Place:
+class DemoDirectory:
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
         self.broker = self.root / "broker"
@@ -30,12 +30,12 @@ class Place:
         self.result = self.root / "result.json"
         self.recording = self.root / "recording.json"
         self.page = self.root / "report.html"
-        self._lock: int | None = None  # a descriptor
+        self._lock: int | None = None  # file descriptor
 
     def prepare(self) -> None:
-        """Empty, with what a new story needs, and ours until this process ends.
+        """Clear the directory, create its subdirectories, and lock it until this process ends.
 
-        The directory hides itself from git.
+        It contains a .gitignore for itself.
         """
         self._empty()
         for directory in (self.checkpoints, self.logs, self.temporary):
@@ -63,7 +63,7 @@ class Place:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def _take(self) -> None:
-        """The lock goes with the process, however it ends."""
+        """The lock is released when the process ends."""
         if self._lock is None:
             self._lock = os.open(self.root / MARK, os.O_RDWR | os.O_CREAT)
         try:

@@ -1,7 +1,7 @@
-"""What must be found at the end of the story, worked out from the scenario alone.
+"""The expected results, computed only from the scenario.
 
-Promises  a pure function of the scenario, written without a look at what Spark does: windows are
-          sums over hours, alerts are windows with too much driving in them.
+Promises  a pure function of the scenario, independent of what Spark does: windows are sums over
+          hours, alerts are windows with too much driving.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Alert(NamedTuple):
 
 
 def expected_reports(scenario: Scenario) -> dict[str, list[Report]]:
-    """Of each truck, by sequence: what was sent, and what the lake must hold once."""
+    """By truck and sequence: the sent reports, each of which the lake must contain once."""
     return {name: list(reports_of(scenario, name)) for name in scenario.truck_names()}
 
 
@@ -31,7 +31,7 @@ def expected_latest(reports: dict[str, list[Report]]) -> dict[str, Report]:
 
 
 def expected_alerts(scenario: Scenario, reports: dict[str, list[Report]]) -> set[Alert]:
-    """Of all windows that the closing reports let out."""
+    """Of all windows that are closed by the closing reports."""
     return {
         alert
         for truck, its in reports.items()
@@ -41,7 +41,7 @@ def expected_alerts(scenario: Scenario, reports: dict[str, list[Report]]) -> set
 
 
 def alerts_of(truck: str, reports: Iterable[Report]) -> list[Alert]:
-    """A window begins at each full hour, so what was driven in it is a sum over its hours."""
+    """A window starts at each full hour, so its driving time is a sum over its hours."""
     driven_ms: Counter[int] = Counter()  # by the start of the hour
     for report in reports:
         driven_ms[report.event_time_ms // SLIDE_MS * SLIDE_MS] += report.driven_ms

@@ -1,6 +1,6 @@
 """What must be found, worked out by hand beside the oracle."""
 
-from demo.oracle import Alert, alerts_of, expected_alerts, expected_latest, expected_reports
+from demo.expected import Alert, alerts_of, expected_alerts, expected_latest, expected_reports
 from demo.reports import Report
 from demo.scenario import HOUR_MS, MINUTE_MS, SHIFT_START_MS, SLIDE_MS, WINDOW_MS, Scenario
 

@@ -1,8 +1,8 @@
-"""Comparing what was found with what must be there: nothing lost, nothing twice, nothing changed.
+"""Compares the results with the expected ones: nothing lost, duplicated or changed.
 
-Owns      the comparison and the words in which differences are named.
-Promises  pure; every difference is counted, and the first of each kind are named.
-Leaves    reading to `lake.py` and `topics.py`, what to expect to `oracle.py`.
+Owns      the comparison and the description of differences.
+Promises  pure; all differences are counted, and the first of each kind are described.
+Leaves    reading to `lake.py` and `topics.py`, the expected results to `expected.py`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import TypeVar
 
-from demo.oracle import Alert
+from demo.expected import Alert
 from demo.reports import Report
 
-NAMED_MAX = 5  # differences of a kind that are named; all are counted
+NAMED_MAX = 5  # described differences of each kind; all are counted
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -25,8 +25,8 @@ TruckKey = tuple[str, int]  # a truck, and a sequence or the start of a window
 
 
 @dataclass
-class Account:
-    """One line of the books. `notes` name the differences for people."""
+class Comparison:
+    """One row of the table. `notes` describe the differences."""
 
     what: str
     expected: int = 0
@@ -38,17 +38,17 @@ class Account:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def is_balanced(self) -> bool:
+    def is_matching(self) -> bool:
         return not (self.lost or self.duplicated or self.changed or self.unknown or self.notes)
 
 
-def balance(
+def compare(
     what: str,
     expected: Mapping[Key, Value],
     found: Iterable[tuple[Key, Value]],
     name: Callable[[Iterable[Key]], list[str]],
-) -> Account:
-    """Each key must be found once, with its value."""
+) -> Comparison:
+    """Each key must occur once, with its expected value."""
     times: Counter[Key] = Counter()
     changed: dict[Key, Value] = {}
     for key, value in found:
@@ -58,59 +58,59 @@ def balance(
     lost = expected.keys() - times.keys()
     unknown = times.keys() - expected.keys()
     twice = [key for key, count in times.items() if count > 1]
-    account = Account(
+    comparison = Comparison(
         what, expected=len(expected), found=times.total(), lost=len(lost),
         duplicated=sum(times[key] - 1 for key in twice), changed=len(changed), unknown=len(unknown),
     )  # fmt: skip
     for word, keys in [("lost", lost), ("duplicated", twice), ("unknown", unknown)]:
-        account.notes += [f"{word}: {each}" for each in shortened(name(keys))]
-    account.notes += [
+        comparison.notes += [f"{word}: {each}" for each in shortened(name(keys))]
+    comparison.notes += [
         f"changed: {name([key])[0]} is {changed[key]}, must be {expected[key]}"
         for key in sorted(changed, key=str)[:NAMED_MAX]
     ]
-    return account
+    return comparison
 
 
-def balance_reports(
+def compare_reports(
     what: str, expected: Mapping[TruckKey, Report], found: Iterable[Report]
-) -> Account:
+) -> Comparison:
     pairs = ((report[:2], report) for report in found)
-    return balance(what, expected, pairs, sequences_by_truck)
+    return compare(what, expected, pairs, sequences_by_truck)
 
 
-def balance_alerts(expected: Iterable[Alert], found: Iterable[Alert]) -> Account:
+def compare_alerts(expected: Iterable[Alert], found: Iterable[Alert]) -> Comparison:
     wanted = {alert[:2]: alert for alert in expected}
-    return balance("alerts", wanted, ((alert[:2], alert) for alert in found), windows_by_truck)
+    return compare("alerts", wanted, ((alert[:2], alert) for alert in found), windows_by_truck)
 
 
-def balance_latest(
+def compare_latest(
     reports: Mapping[TruckKey, Report], latest: Mapping[str, Report], found: Iterable[Report]
-) -> Account:
-    """The compacted topic in the order of its log: each truck's sequences must rise, each record
-    must be what the truck reported, and the last one must be its highest sequence."""
-    account = Account("latest positions", expected=len(latest))
+) -> Comparison:
+    """The compacted topic in log order: each truck's sequences must increase, each record must
+    be a report of the truck, and the last one must have its highest sequence."""
+    comparison = Comparison("latest positions", expected=len(latest))
     last: dict[str, Report] = {}
     again: list[TruckKey] = []
     for report in found:
         if (before := last.get(report.truck)) and report.sequence <= before.sequence:
             again.append(report[:2])
         if reports.get(report[:2]) != report:
-            account.changed += 1
-            account.notes.append(f"changed: {report}, must be {reports.get(report[:2])}")
+            comparison.changed += 1
+            comparison.notes.append(f"changed: {report}, must be {reports.get(report[:2])}")
         last[report.truck] = report
-    account.found = len(last)
+    comparison.found = len(last)
     behind = [truck for truck, wanted in latest.items() if last.get(truck) != wanted]
-    account.lost = len(behind)
-    account.duplicated = len(again)
-    account.notes = shortened(account.notes)
-    account.notes += [f"written again: {each}" for each in shortened(sequences_by_truck(again))]
-    account.notes += shortened([describe_stand(truck, last, latest[truck]) for truck in behind])
-    return account
+    comparison.lost = len(behind)
+    comparison.duplicated = len(again)
+    comparison.notes = shortened(comparison.notes)
+    comparison.notes += [f"written again: {each}" for each in shortened(sequences_by_truck(again))]
+    comparison.notes += shortened([describe_latest(truck, last, latest[truck]) for truck in behind])
+    return comparison
 
 
-def describe_stand(truck: str, last: Mapping[str, Report], wanted: Report) -> str:
-    stand = f"stands at sequence {last[truck].sequence}" if truck in last else "has no position"
-    return f"{truck} {stand}, its highest is {wanted.sequence}"
+def describe_latest(truck: str, last: Mapping[str, Report], wanted: Report) -> str:
+    found = f"ends at sequence {last[truck].sequence}" if truck in last else "has no position"
+    return f"{truck} {found}, its highest is {wanted.sequence}"
 
 
 def sequences_by_truck(keys: Iterable[TruckKey]) -> list[str]:

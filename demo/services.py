@@ -1,8 +1,8 @@
-"""Who plays in the story: broker, generator and Spark application, each a process of its own.
+"""The broker, the generator and the Spark application, each in its own process.
 
-Owns      their lives: started, killed, ended, and from when to when each of them lived.
-Promises  when it is closed, whatever happened before, none of them is left.
-Leaves    when to do what to `story.py`.
+Owns      starting, killing and stopping them, and their uptimes.
+Promises  when it is closed, all of them have ended, whatever happened before.
+Leaves    the sequence of events to `orchestrator.py`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Self
 
-from demo.place import Place
+from demo.directory import DemoDirectory
 from demo.processes import Child, kill_one
 from demo.scenario import Scenario
 from ottla.testing.broker import BrokerFailed, RunningBroker
@@ -21,16 +21,16 @@ READY = "the application is ready"
 FAILED = "started again after a failure: query"
 
 
-class Cast:
-    def __init__(self, scenario: Scenario, place: Place) -> None:
+class Services:
+    def __init__(self, scenario: Scenario, directory: DemoDirectory) -> None:
         self._scenario = scenario
-        self._place = place
-        self.broker = RunningBroker(data=place.broker, port=quiet_port())
+        self._directory = directory
+        self.broker = RunningBroker(data=directory.broker, port=quiet_port())
         self.generator: Child | None = None
         self.application: Child | None = None
         self.drivers = 0
         self.started_s = time.time()
-        self.spans: dict[str, list[tuple[float, float]]] = {}  # alive from, to; by name
+        self.spans: dict[str, list[tuple[float, float]]] = {}  # (start, end), by name
 
     def __enter__(self) -> Self:
         return self
@@ -45,10 +45,10 @@ class Cast:
             print(f"the broker did not end well: {error}", file=sys.stderr)
 
     def now_s(self) -> float:
-        """Seconds since the story began."""
+        """Seconds since the start."""
         return time.time() - self.started_s
 
-    # Entrances
+    # Starting
 
     def start_broker(self) -> None:
         self.broker.start()
@@ -56,39 +56,44 @@ class Cast:
 
     def start_generator(self) -> None:
         arguments = ["--bootstrap", self.broker.bootstrap_servers]
-        arguments += ["--progress", str(self._place.progress), *self._scenario.arguments()]
-        log = self._place.logs / "generator.log"
+        arguments += ["--progress", str(self._directory.progress), *self._scenario.arguments()]
+        log = self._directory.logs / "generator.log"
         self.generator = Child("demo.generator", arguments, log)
         self._enters("generator")
 
     def start_application(self) -> None:
         self.drivers += 1
-        place = self._place
-        arguments = ["--bootstrap", self.broker.bootstrap_servers, "--lake", str(place.lake)]
-        arguments += ["--checkpoints", str(place.checkpoints), "--temporary", str(place.temporary)]
-        # Without the first, Spark's workers run whatever `python3` is on the path.
-        environment = {"PYSPARK_PYTHON": sys.executable, "TMPDIR": str(place.temporary)}
-        log = place.logs / f"application-{self.drivers}.log"
+        directory = self._directory
+        arguments = ["--bootstrap", self.broker.bootstrap_servers, "--lake", str(directory.lake)]
+        arguments += [
+            "--checkpoints",
+            str(directory.checkpoints),
+            "--temporary",
+            str(directory.temporary),
+        ]
+        # Without the first variable, Spark's workers run the `python3` of the path.
+        environment = {"PYSPARK_PYTHON": sys.executable, "TMPDIR": str(directory.temporary)}
+        log = directory.logs / f"application-{self.drivers}.log"
         arguments += self._scenario.arguments()
         self.application = Child("demo.application", arguments, log, environment)
 
     def application_is_ready(self) -> bool:
-        """It needs some seconds; its driver counts as alive from then on."""
+        """It needs some seconds; the uptime of its driver starts then."""
         is_ready = self.application is not None and self.application.said(READY)
         if is_ready and len(self.spans.get("driver", [])) < self.drivers:
             self._enters("driver")
         return is_ready
 
     def query_failures(self) -> list[str]:
-        """The first line of each failure that a query was started again after."""
-        logs = sorted(self._place.logs.glob("application-*.log"))
+        """The first line of each failure after which a query was restarted."""
+        logs = sorted(self._directory.logs.glob("application-*.log"))
         lines = [line for log in logs for line in log.read_text(errors="replace").splitlines()]
         return [line.removeprefix(FAILED).strip() for line in lines if line.startswith(FAILED)]
 
-    # Exits
+    # Stopping
 
     def kill_driver(self) -> int | None:
-        """SIGKILL for the JVM, then for its Python half, which is of no use without it."""
+        """SIGKILL for the JVM, then for its Python process, which cannot work without it."""
         assert self.application is not None
         jvm = self.application.find("java")
         if jvm is not None:
@@ -111,7 +116,7 @@ class Cast:
         return code
 
     def open_gate(self) -> None:
-        """The trucks may go on to the next one."""
+        """Let the generator continue to the next gate."""
         assert self.generator is not None
         self.generator.signal()
 
@@ -119,7 +124,7 @@ class Cast:
         self._leaves("generator")
 
     def find_failure(self) -> str | None:
-        """Who has ended without being asked to, with their last words."""
+        """A process that has ended unexpectedly, with the end of its log."""
         if self.broker.bootstrap_servers and not self.broker.is_running:
             return f"the broker ended by itself:\n{self.broker.log[-2000:]}"
         if self.application is not None and self.application.poll() is not None:
@@ -135,8 +140,8 @@ class Cast:
         entered_s, _ = self.spans[name][-1]
         self.spans[name][-1] = (entered_s, self.now_s())
 
-    def lives(self) -> dict[str, list[tuple[float, float]]]:
-        """Those who still live do so until now."""
+    def uptimes(self) -> dict[str, list[tuple[float, float]]]:
+        """Running processes count until now."""
         now_s = self.now_s()
         return {
             name: [(start_s, min(end_s, now_s)) for start_s, end_s in spans]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from demo.checker import COLUMNS
+from demo.directory import DemoDirectory
 from demo.lake import listed_files
-from demo.place import Place
 from demo.recording import load
 from demo.requirements import find_missing
 from demo.scenario import Scenario
@@ -27,10 +27,10 @@ def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def check_again(place: Place) -> subprocess.CompletedProcess[str]:
-    with RunningBroker(data=place.broker) as broker:
+def check_again(directory: DemoDirectory) -> subprocess.CompletedProcess[str]:
+    with RunningBroker(data=directory.broker) as broker:
         return run(
-            "demo.checker", "--bootstrap", broker.bootstrap_servers, "--lake", str(place.lake)
+            "demo.checker", "--bootstrap", broker.bootstrap_servers, "--lake", str(directory.lake)
         )
 
 
@@ -38,21 +38,21 @@ def check_again(place: Place) -> subprocess.CompletedProcess[str]:
 @pytest.mark.usefixtures("spark_jvm")
 @pytest.mark.skipif(find_missing() is not None, reason=find_missing() or "")
 def test_nothing_is_lost_or_doubled_by_two_kills_and_damage_is_noticed(tmp_path: Path) -> None:
-    place = Place(tmp_path / "demo")
-    done = run("demo", "--directory", str(place.root))
+    directory = DemoDirectory(tmp_path / "demo")
+    done = run("demo", "--directory", str(directory.root))
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "The books balance: lost 0, duplicated 0." in done.stdout
+    assert "Everything matches: lost 0, duplicated 0." in done.stdout
 
-    recording = load(place.recording)
+    recording = load(directory.recording)
     assert [kill.what for kill in recording.kills] == ["driver", "broker"]
-    assert [account.found for account in recording.accounts][:3] == [15_200, 15_200, 200]
-    assert recording.accounts[3].found > 0
-    assert "<svg" in place.page.read_text()
+    assert [comparison.found for comparison in recording.comparisons][:3] == [15_200, 15_200, 200]
+    assert recording.comparisons[3].found > 0
+    assert "<svg" in directory.page.read_text()
     assert all(name in done.stdout for name in COLUMNS)
 
-    victim = max(listed_files(place.lake), key=lambda path: path.stat().st_size)
+    victim = max(listed_files(directory.lake), key=lambda path: path.stat().st_size)
     victim.unlink()
-    damaged = check_again(place)
+    damaged = check_again(directory)
     assert damaged.returncode == 1
     assert f"missing file: {victim.name}" in damaged.stdout
     assert "lost: truck-" in damaged.stdout

@@ -1,0 +1,204 @@
+"""The sequence of a run: what is started and killed, and when it is complete.
+
+Owns      the order of events, their messages and their recording.
+Promises  the driver is killed in the middle of a batch, the broker under load.
+Leaves    the processes to `services.py`, the verification to the checker, a separate process.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+from demo.checkpoints import QueryProgress, commit_times
+from demo.directory import DemoDirectory
+from demo.lake import listed_files
+from demo.processes import PACKAGE_PARENT
+from demo.recording import Kill, Recording, load_comparisons
+from demo.scenario import BROKER_KILL_SHARE, DRIVER_KILL_SHARE, QUERIES, Scenario
+from demo.services import Services
+from demo.terminal import Terminal
+from demo.topics import create_topics
+from demo.watch import DemoFailed, Watch
+
+TIMEOUT_S = 300.0  # for Spark to start or recover, also on a busy machine
+MID_BATCH_S = 8.0  # to wait until all queries are in a batch
+
+
+class Orchestrator:
+    def __init__(
+        self, scenario: Scenario, directory: DemoDirectory, services: Services, terminal: Terminal
+    ) -> None:
+        self.scenario = scenario
+        self.directory = directory
+        self.services = services
+        self.terminal = terminal
+        self.recording = Recording(scenario)
+        self.watch = Watch(self.recording, directory, services, terminal)
+
+    # Phases
+
+    def run_scenario(self) -> None:
+        """Run until all results must have arrived."""
+        self.start()
+        self.kill_driver()
+        self.kill_broker()
+        self.wait_until_drained()
+
+    def start(self) -> None:
+        self.services.start_broker()
+        create_topics(self.services.broker.bootstrap_servers)
+        self.terminal.say(f"a broker is ready on {self.services.broker.bootstrap_servers}")
+        self.services.start_application()
+        self.terminal.say("the Spark application starts")
+        self.watch.until(self.services.application_is_ready, "Spark is ready", TIMEOUT_S)
+        self.terminal.say("Spark is ready: lake, latest positions and alerts wait for events")
+        self.services.start_generator()
+        it = self.scenario
+        self.terminal.say(
+            f"{it.trucks} trucks report, {it.rate:,} events/s for {it.seconds} s: "
+            f"a shift of twelve hours (seed {it.seed})"
+        )
+        self.watch.until(
+            lambda: all(progress.events for _, progress in self.watch.query_progress()),
+            "the first batch of every query",
+            TIMEOUT_S,
+        )
+        self.services.open_gate()
+        self.terminal.say("each query has finished its first batch")
+
+    def kill_driver(self) -> None:
+        self._wait_for_share(DRIVER_KILL_SHARE)
+        self._wait_for_mid_batch()
+        before = dict(self.watch.query_progress())
+        jvm = self.services.kill_driver()
+        killed_s = self.services.now_s()
+        self.terminal.say(f"kill -9 of the driver JVM ({jvm}): {under_way(before)}")
+        self.services.start_application()
+        self.watch.until(self.services.application_is_ready, "the driver is back", TIMEOUT_S)
+        ready_s = self.services.now_s() - killed_s
+        back_s = self.watch.until_back(
+            killed_s,
+            lambda name, progress: progress.batch > before[name].batch,
+            "the first batches after the driver was killed",
+            TIMEOUT_S,
+        )
+        self.services.open_gate()
+        self._note(Kill("driver", killed_s, ready_s, back_s))
+
+    def kill_broker(self) -> None:
+        self._wait_for_share(BROKER_KILL_SHARE)
+        self._wait_for_mid_batch()
+        before = dict(self.watch.query_progress())
+        pid = self.services.kill_broker()
+        killed_s = self.services.now_s()
+        self.terminal.say(f"kill -9 of the broker ({pid}): {under_way(before)}")
+        self.services.start_broker()
+        ready_s = self.services.now_s() - killed_s
+        # An event after the kill, if there are more. Determined only now: acknowledgements just
+        # before the kill are recorded a little later.
+        wanted = min(self.watch.progress().acknowledged + 1, self.scenario.events)
+        self.watch.until(
+            lambda: self.watch.progress().acknowledged >= wanted,
+            "an event after the broker was killed",
+            TIMEOUT_S,
+        )
+        events_s = self.services.now_s() - killed_s
+        back_s = self.watch.until_back(
+            killed_s,
+            lambda _, progress: progress.events >= wanted,
+            "the first batches with events from after the broker was killed",
+            TIMEOUT_S,
+        )
+        self._note(Kill("broker", killed_s, ready_s, {"events": events_s, **back_s}))
+
+    def wait_until_drained(self) -> None:
+        timeout_s = self.scenario.seconds + TIMEOUT_S
+        self.watch.until(lambda: self.watch.progress().is_done, "all events are sent", timeout_s)
+        self.services.generator_is_done()
+        self.terminal.say(f"all {self.scenario.events:,} events are sent and acknowledged")
+        self.watch.until(self._is_drained, "Spark has caught up", TIMEOUT_S)
+        self.watch.sample()
+        self.terminal.say("Spark has caught up, and the last windows are out")
+        self.recording.failures = self.services.query_failures()
+        for failure in self.recording.failures:
+            self.terminal.say(f"a query failed meanwhile and was started again: {failure}")
+
+    def stop_application(self) -> None:
+        if code := self.services.end_application():
+            raise DemoFailed(f"the Spark application ended with {code}: see {self.directory.logs}")
+
+    def sabotage_lake(self) -> None:
+        # The largest: a batch without events has files without rows, whose removal loses nothing.
+        victim = max(listed_files(self.directory.lake), key=lambda path: path.stat().st_size)
+        victim.unlink()
+        self.recording.sabotage = f"removed {victim.relative_to(self.directory.root)}"
+        self.terminal.say(f"sabotage: {self.recording.sabotage}")
+
+    def check(self) -> int:
+        """Run the checker, whose inputs are the scenario and where to read. Returns its exit
+        code."""
+        self.terminal.say("a separate process reads everything back and compares")
+        command = [sys.executable, "-m", "demo.checker", *self.scenario.arguments()]
+        command += ["--bootstrap", self.services.broker.bootstrap_servers]
+        command += ["--lake", str(self.directory.lake), "--result", str(self.directory.result)]
+        done = subprocess.run(
+            command, cwd=PACKAGE_PARENT, stdout=subprocess.PIPE, text=True, check=False
+        )
+        self.terminal.plain(f"\n{done.stdout}")
+        if self.directory.result.exists():
+            self.recording.comparisons = load_comparisons(
+                json.loads(self.directory.result.read_text())
+            )
+        return done.returncode
+
+    def finish_recording(self) -> Recording:
+        self.recording.spans = self.services.uptimes()
+        for query in QUERIES:
+            times = commit_times(self.directory.checkpoints / query)
+            self.recording.batches[query] = [each - self.services.started_s for each in times]
+        return self.recording
+
+    # Common functions
+
+    def _wait_for_share(self, share: float) -> None:
+        wanted = int(self.scenario.events * share)
+        timeout_s = self.scenario.seconds + TIMEOUT_S
+        what = f"{share:.0%} of the events are sent"
+        self.watch.until(lambda: self.watch.progress().sent >= wanted, what, timeout_s)
+
+    def _wait_for_mid_batch(self) -> None:
+        """Wait until all queries are in a batch; after a while, one is sufficient.
+
+        On a slow machine everything may have arrived before: then there is none.
+        """
+        deadline_s = time.monotonic() + MID_BATCH_S
+
+        def is_mid_batch() -> bool:
+            in_batch = [progress.is_in_batch for _, progress in self.watch.query_progress()]
+            is_late = time.monotonic() > deadline_s
+            return all(in_batch) or (is_late and (any(in_batch) or self._is_drained()))
+
+        self.watch.until(is_mid_batch, "a batch is under way", TIMEOUT_S)
+
+    def _is_drained(self) -> bool:
+        query_progress = dict(self.watch.query_progress())
+        has_all = all(
+            progress.events == self.scenario.events for progress in query_progress.values()
+        )
+        return has_all and query_progress["alerts"].watermark_ms >= self.scenario.final_watermark_ms
+
+    def _note(self, kill: Kill) -> None:
+        self.recording.kills.append(kill)
+        each = ", ".join(f"{name} {back_s:.1f} s" for name, back_s in kill.first_s.items())
+        self.terminal.say(f"{kill.what} ready again after {kill.ready_s:.1f} s; first new: {each}")
+
+
+def under_way(query_progress: dict[str, QueryProgress]) -> str:
+    in_batch = [
+        (name, progress) for name, progress in query_progress.items() if progress.is_in_batch
+    ]
+    words = [f"{name} batch {progress.batch + 1}" for name, progress in in_batch]
+    return f"{', '.join(words)} under way" if words else "no batch under way"
