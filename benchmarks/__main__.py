@@ -1,9 +1,9 @@
-"""Runs the benchmarks one after the other, or those that are named.
+"""Runs all benchmarks, or the given ones.
 
-python -m benchmarks                     pieces of code, each by itself (micro/)
-python -m benchmarks end_to_end          whole brokers beside Apache Kafka (end_to_end/)
-python -m benchmarks spark               our data source beside Spark's own connector (spark/)
-python -m benchmarks storage latency     some of either; what else is given goes to them:
+python -m benchmarks                     single components (micro/)
+python -m benchmarks end_to_end          whole brokers, compared with Apache Kafka (end_to_end/)
+python -m benchmarks spark               our data source, compared with Spark's connector (spark/)
+python -m benchmarks storage latency     single benchmarks; further arguments are passed to them:
 python -m benchmarks latency --rounds 5 --only ottla
 """
 
@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def find_benchmarks() -> dict[str, str]:
-    """Module by name: every file that runs by itself, without being told where to work."""
+    """Module by name: every file that can run without arguments."""
     return {
         path.stem: f"benchmarks.{path.parent.name}.{path.stem}"
         for folder in FOLDERS
@@ -46,7 +46,7 @@ def find_benchmarks() -> dict[str, str]:
 
 
 def modules_of(name: str, known: dict[str, str]) -> list[str]:
-    """A folder stands for all that is in it."""
+    """A folder means all benchmarks in it."""
     if name in FOLDERS:
         return [module for module in known.values() if f".{name}." in module]
     return [known[name]] if name in known else []

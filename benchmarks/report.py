@@ -1,7 +1,7 @@
-"""What was measured, figure by figure, and the table it is shown in.
+"""Results of benchmarks, and their tables.
 
-A table is Markdown, so that it can be read in a terminal and kept in the documentation as it is.
-The ratio is ours to theirs, of the medians; the title says in which direction is better.
+Tables are Markdown, for terminals and for the documentation. The ratio is ours to theirs, of the
+medians; the title states which direction is better.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Report:
     def _ratio(self, found: dict[str, list[float]]) -> str:
         ours, theirs = found.get(OURS), found.get(THEIRS)
         if not ours or not theirs or not round(median(theirs), self.digits):
-            return "-"  # also where theirs is shown as 0: a ratio to noise says nothing
+            return "-"  # also if theirs rounds to 0: a ratio would be noise
         return f"{median(ours) / median(theirs):.2f}"
 
 
@@ -70,7 +70,7 @@ class Options:
 
 
 def options(description: str | None, rounds: int = 3) -> Options:
-    """The arguments that every benchmark takes."""
+    """The common arguments of all benchmarks."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -82,4 +82,4 @@ def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Timestamps as milliseconds; the other columns are unchanged."""
     if not pa.types.is_timestamp(column.type):
         return column
-    return column.services(pa.timestamp("ms", tz=column.type.tz)).services(pa.int64())
+    return column.cast(pa.timestamp("ms", tz=column.type.tz)).cast(pa.int64())

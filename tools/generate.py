@@ -1,4 +1,4 @@
-"""Renews every generated file, or with --check says which are stale."""
+"""Regenerates all generated files, or with --check reports outdated ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tools.reference.spark_options import spark_options_page  # noqa: E402
 
 
 def generated_files() -> dict[Path, str]:
-    """Every generated file and what it should hold."""
+    """Every generated file with its expected content."""
     reference = ROOT / "docs" / "reference"
     return generated_messages(ROOT) | {
         ROOT / "docs" / "images" / "benchmarks.svg": benchmark_plot(),
@@ -33,7 +33,7 @@ def stale_files(wanted: dict[Path, str]) -> list[Path]:
 
 
 def leftover_files(wanted: dict[Path, str]) -> list[Path]:
-    """Files in generated folders that no schema asks for any more."""
+    """Files in generated folders without a schema."""
     folder = ROOT / "src" / "ottla" / "protocol" / "messages"
     return [path for path in folder.glob("*.py") if path not in wanted]
 

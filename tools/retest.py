@@ -1,10 +1,10 @@
-"""What failed in the last test run, once more and by itself.
+"""Runs the failed tests of the last run again, each by itself.
 
     python -m tools.retest
 
-Tests run beside each other and beside other people's programs (Apache Kafka, Spark, a dozen
-clients), thousands of them. A few that fail among all of these and pass alone are told by name, as
-races to be looked into; they do not stop a change. More than a few, or a test that fails again, do.
+Thousands of tests run in parallel, together with Apache Kafka, Spark and other clients. A few that
+fail there and pass alone are reported by name, as races to be investigated; they do not fail the
+build. More than a few, or a test that fails again, do.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-STATUS = Path(".pytest_cache/status")  # of pytest; the Makefile puts it there
+STATUS = Path(".pytest_cache/status")  # exit status of pytest, written by the Makefile
 LAST_FAILED = Path(".pytest_cache/v/cache/lastfailed")
 SOME_FAILED = "1"
 FEW = 5
@@ -29,7 +29,7 @@ def status_of_run(path: Path) -> str:
 
 
 def trouble(status: str, tests: list[str]) -> str | None:
-    """Why another try would be no answer."""
+    """The reason why retrying is not appropriate."""
     if status != SOME_FAILED:
         return f"the last run did not come to its end (status {status})"
     if not tests:
@@ -47,7 +47,7 @@ def main() -> int:
         print(f"no second try: {reason}", file=sys.stderr)
         return 1
     for test in tests:
-        # A process for each: what one leaves behind does not help the next.
+        # A process for each, so that they are independent.
         if subprocess.run([sys.executable, "-m", "pytest", "-n", "0", test]).returncode != 0:
             return 1
     print("\nFailed beside others, passed alone; each is a race that somebody has to find:")

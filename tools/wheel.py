@@ -1,10 +1,10 @@
-"""Builds a wheel for this machine, and installs it into an empty environment to see that it works.
+"""Builds a wheel for this machine, and tests it in an empty environment.
 
     python -m tools.wheel
 
-What is checked is what a user gets who installs it: the command starts, the compiled loops are
-there, a broker serves and ends, and nothing is needed but what the wheel asks for. Wheels for other
-platforms are built by cibuildwheel with the same check (`[tool.cibuildwheel]` in pyproject.toml).
+Tests what a user gets: the command starts, the compiled loops are included, a broker serves and
+stops, and the declared dependencies are sufficient. Wheels for other platforms are built by
+cibuildwheel with the same check (`[tool.cibuildwheel]` in pyproject.toml).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def build() -> Path:
 
 
 def check(wheel: Path, folder: Path) -> None:
-    """Outside of the repository, so that nothing is imported from there."""
+    """Outside the repository, so that nothing is imported from there."""
     environment = folder / "environment"
     venv.create(environment, with_pip=True)
     binaries = environment / "bin"

@@ -1,9 +1,10 @@
-"""A good client beside clients that take memory: how long its produces take (acks=all).
+"""A regular client next to clients that occupy memory: the latency of its produces (acks=all).
 
     python -m benchmarks.end_to_end.attacks [--seconds 10] [--attack NAME]
 
-The good client sends 500 KB and 100 bytes in turn, over one connection, and every fifth pair over a
-new one. Attackers come back when they are closed. The broker is ours, with its default settings.
+The regular client alternates between 500 KB and 100 bytes on one connection, and every fifth pair
+uses a new one. Attackers reconnect when they are closed. The broker is Ottla, with its default
+settings.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Attacker:
     def __init__(self, port: int, address: str, begin: bytes, then: bytes, *, halves: bool) -> None:
         self._port, self._address = port, address
         self._begin, self._then = begin, then
-        self._halves = halves  # says that it sends no more
+        self._halves = halves  # half-closes the connection
         self._socket: socket.socket | None = None
         self._unsent = memoryview(b"")
         self.times_closed = -1
@@ -62,7 +63,7 @@ class Attacker:
             self.close()
 
     def _look(self) -> None:
-        """Whether the broker has closed; what it has sent is left unread."""
+        """Whether the broker has closed the connection; received data stays unread."""
         assert self._socket is not None
         with suppress(BlockingIOError):
             if not self._socket.recv(1, socket.MSG_PEEK):
@@ -125,7 +126,7 @@ def attacks() -> dict[str, Attack]:
 
 
 class Crowd:
-    """Attackers in a thread, until told to stop."""
+    """Attackers in a thread, until stopped."""
 
     def __init__(self, attack: Attack, port: int) -> None:
         self.attackers = [
@@ -188,7 +189,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0, help="for each attack")
     parser.add_argument("--attack", help="those whose names contain this")
-    asked, _ = parser.parse_known_args()  # others are for the benchmarks beside it
+    asked, _ = parser.parse_known_args()  # ignore arguments of other benchmarks
     print(
         f"{'':34}{'500 KB p50':>12}{'p99':>9}{'max':>9}{'100 B p50':>12}{'p99':>9}{'max':>9}",
         end="",
@@ -206,7 +207,7 @@ def run(name: str, attack: Attack, broker: RunningBroker, seconds: float) -> Non
     good = GoodClient(broker.bootstrap_servers)
     port = int(broker.bootstrap_servers.rpartition(":")[2])
     with Crowd(attack, port) as crowd:
-        time.sleep(0.3 * seconds)  # it is well under way
+        time.sleep(0.3 * seconds)  # let the attack reach its full rate
         good.run(seconds)
         closed = sum(max(0, each.times_closed) for each in crowd.attackers)
         resident = resident_mb(broker.pid)

@@ -1,8 +1,9 @@
-"""Work beside which `latency.py` measures: compaction and a cold reader, until standard input ends.
+"""Background load for `latency.py`: compaction and a reader of uncached data, until standard input
+is closed.
 
     python -m benchmarks.end_to_end.background_work BOOTSTRAP LOG_DIRECTORY
 
-Says `busy` when both are under way, and at the end how much of each was done. Bounded in speed, so
+Prints `busy` when both are running, and at the end how much of each was done. Limited in rate, so
 that one processor is left for the rest.
 """
 
@@ -25,7 +26,7 @@ from benchmarks.end_to_end.wire import (
 
 COMPACTED, COLD = "background-compacted", "background-cold"
 COLD_BATCHES = 100  # of about 1 MB
-COLD_RECORDS, KEYED_RECORDS = 900, 400  # in a batch
+COLD_RECORDS, KEYED_RECORDS = 900, 400  # per batch
 STEP_S = 0.02
 SMALL_SEGMENTS = {
     "cleanup.policy": "compact",
@@ -46,7 +47,7 @@ def main() -> None:
 
 
 def is_filled(directory: Path) -> bool:
-    """Whether an earlier round has done it."""
+    """Whether an earlier round has written the data."""
     found = sum(path.stat().st_size for path in directory.glob(f"{COLD}-*/*.log"))
     return found >= COLD_BATCHES * COLD_RECORDS * 1000
 
@@ -82,7 +83,7 @@ def work(wire: Wire, directory: Path) -> None:
 
 
 def clean_offset(directory: Path) -> int:
-    """Up to where the compacted topic is clean, as the broker has written down."""
+    """The clean offset of the compacted topic, as written by the broker."""
     path = directory / "cleaner-offset-checkpoint"
     for line in path.read_text().splitlines() if path.exists() else ():
         if line.startswith(f"{COMPACTED} 0 "):

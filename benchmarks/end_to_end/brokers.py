@@ -1,8 +1,7 @@
-"""The brokers that are compared: ours and Apache Kafka, each a process of its own.
+"""The compared brokers: Ottla and Apache Kafka, each in its own process.
 
-Promises  both have the defaults that their users have: Kafka runs with the JVM options of its own
-          start script, ours as `ottla up` runs it. What differs from that is in `SETTINGS`, and the
-          same for both.
+Promises  both have their default configuration: Kafka runs with the JVM options of its start
+          script, Ottla as `ottla up` runs it. Differences are in `SETTINGS`, the same for both.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from ottla.base.uuids import random_uuid, uuid_to_text
 from ottla.testing.broker import RunningBroker
 from ottla.testing.ports import quiet_port, quiet_ports
 
-# One broker can hold one copy; what is deleted goes soon, so that runs do not fill the disk; the
-# first member of a group does not wait for others.
+# One broker can hold one replica; deleted files are removed soon, so that runs do not fill the
+# disk; the first member of a group does not wait for others.
 SETTINGS = {
     "offsets.topic.replication.factor": "1",
     "transaction.state.log.replication.factor": "1",
@@ -34,7 +33,7 @@ SETTINGS = {
     "log.cleaner.backoff.ms": "1000",
     "group.initial.rebalance.delay.ms": "0",
 }
-# What kafka-server-start and kafka-run-class give the JVM.
+# The options that kafka-server-start and kafka-run-class pass to the JVM.
 JVM_OPTIONS = (
     "-Xms1G",
     "-Xmx1G",
@@ -60,7 +59,7 @@ class BrokerProcess(Protocol):
     def pid(self) -> int: ...
 
     def start(self) -> None:
-        """Returns when it says that it serves."""
+        """Returns when it serves requests."""
 
     def kill(self) -> None: ...
 
@@ -73,7 +72,7 @@ class Ottla:
     name = "ottla"
 
     def __init__(self) -> None:
-        # As installing does, also where this shell forbids Python to keep compiled modules.
+        # As after an installation, even if the environment disables writing bytecode.
         compileall.compile_dir(ottla.__path__[0], quiet=1)
         self.log_directory = Path(tempfile.mkdtemp(prefix="ottla-benchmark-"))
         port = quiet_port()
@@ -173,7 +172,7 @@ KINDS: dict[str, type[Ottla] | type[Kafka]] = {"ottla": Ottla, "kafka": Kafka}
 
 @contextmanager
 def running(names: list[str]) -> Iterator[list[BrokerProcess]]:
-    """Brokers of these kinds, started; gone with their data at the end."""
+    """Started brokers of these kinds; stopped and removed at the end."""
     with built(names) as brokers:
         for broker in brokers:
             broker.start()
@@ -181,13 +180,13 @@ def running(names: list[str]) -> Iterator[list[BrokerProcess]]:
 
 
 def in_turn(brokers: Sequence[BrokerProcess], number: int) -> Iterator[BrokerProcess]:
-    """Each as often first as last: what ran before leaves its traces."""
+    """Each first as often as last: earlier runs affect later ones."""
     return iter(brokers) if number % 2 else reversed(brokers)
 
 
 @contextmanager
 def built(names: list[str]) -> Iterator[list[BrokerProcess]]:
-    """The same, not started yet."""
+    """The same, not started."""
     brokers: list[BrokerProcess] = [KINDS[name]() for name in names]
     try:
         yield brokers
@@ -196,13 +195,13 @@ def built(names: list[str]) -> Iterator[list[BrokerProcess]]:
             broker.close()
 
 
-# What a process costs, as the system counts it
+# Resources of a process
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_s(pid: int) -> float:
-    """Processor time that the process has used, user and system."""
+    """The processor time of the process, user and system."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 

@@ -1,10 +1,10 @@
-"""What a request costs when there is more of everything: partitions, groups, connections.
+"""The cost of a request with more partitions, groups and connections.
 
     python -m benchmarks.end_to_end.growth [--rounds 3] [--long] [--only ottla|kafka]
 
-CPU of the broker for a one-record produce request and for a fetch of one record, with one partition
-and nothing else, then beside 2,000 other partitions (10,000 with --long), 1,000 groups with
-committed offsets, 1,000 idle connections; and the memory that the connections took.
+CPU time of the broker for a one-record produce request and for a fetch of one record, with one
+partition only, then with 2,000 other partitions (10,000 with --long), 1,000 groups with committed
+offsets, and 1,000 idle connections; and the memory of the connections.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def commit_groups(broker: BrokerProcess) -> None:
 
 
 def commit_one(wire: Wire, group: str, topics: list[OffsetCommitRequestTopic]) -> None:
-    """The first one creates the topic of the groups, so the coordinator may need a moment."""
+    """Retried: the first commit creates the offsets topic."""
     request = OffsetCommitRequest(group, -1, "", None, topics=topics)
     for _ in range(COORDINATOR_TRIES):
         answer = wire.ask(ApiKey.OFFSET_COMMIT, request)

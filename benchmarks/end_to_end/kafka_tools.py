@@ -1,9 +1,9 @@
-"""Produce and consume with Kafka's own performance tools: ProducerPerformance, ConsumerPerformance.
+"""Produce and consume with Kafka's performance tools: ProducerPerformance, ConsumerPerformance.
 
     python -m benchmarks.end_to_end.kafka_tools [--rounds 3] [--long] [--only ottla|kafka]
 
-6 partitions, batches of 64 KiB. The tools count from their first record on, the start of their JVM
-is not in the figures; its warming up is, so that they are given some seconds of work.
+6 partitions, batches of 64 KiB. The tools measure from their first record on: the start of their
+JVM is not included, but its warm-up is, so they run for some seconds.
 """
 
 from __future__ import annotations

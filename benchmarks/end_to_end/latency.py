@@ -1,12 +1,12 @@
-"""One record at a time, acks=1: how long until it is acknowledged.
+"""The time until a single record is acknowledged, with acks=1.
 
     python -m benchmarks.end_to_end.latency [--rounds 3] [--long] [--only ottla|kafka]
 
-From a plain socket that has one request under way. `alone` has the broker for itself. `beside work`
-runs while another process keeps the broker busy (`background_work.py`): it rewrites keys of a
-compacted topic with small segments, and reads an old topic that is not in the page cache. It takes
-seconds, so that it sees some rounds of compaction. What the broker has cleaned and sent meanwhile
-is in a table of its own: one that leaves its work undone is quick for no merit.
+From a plain socket with one request in flight. `alone` is without other load. `beside work` runs
+while another process loads the broker (`background_work.py`): it rewrites keys of a compacted topic
+with small segments, and reads an old topic that is not in the page cache. It runs for seconds, so
+that it includes several rounds of compaction. The background work that the broker completed
+meanwhile is in a separate table.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def latencies_us(broker: BrokerProcess, seconds: float) -> list[float]:
 
 @contextmanager
 def busy(broker: BrokerProcess, work: Report) -> Iterator[None]:
-    """While another process gives the broker work; how much is noted."""
+    """While another process loads the broker; the amount of work is recorded."""
     words = ["-m", "benchmarks.end_to_end.background_work", broker.bootstrap]
     worker = subprocess.Popen(
         [sys.executable, *words, str(broker.log_directory)],

@@ -1,4 +1,4 @@
-"""Load from confluent-kafka, the client most Python programs use: producers and consumers."""
+"""Load with confluent-kafka: producers and consumers."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
-BATCH_MESSAGES = 1000  # handed to the client in one call
-CONSUME_MESSAGES = 20_000  # taken in one call
+BATCH_MESSAGES = 1000  # per call of the client
+CONSUME_MESSAGES = 20_000  # per call
 PATIENCE_S = 60.0
 
 
 class LoadFailed(Exception):
-    """The broker did not do what was asked: a figure would mean nothing."""
+    """The broker failed, so there is no result."""
 
 
 class ProducerLoad:
-    """Records of one size, spread over partitions, all of them acknowledged."""
+    """Records of one size, spread over partitions, all acknowledged."""
 
     def __init__(self, bootstrap: str, settings: Mapping[str, Any]) -> None:
-        self.produce_requests = 0  # as the client counted them
+        self.produce_requests = 0  # according to the client
         self._failures: list[KafkaError] = []
         self._producer = Producer(
             {
@@ -51,7 +51,7 @@ class ProducerLoad:
         return self._finish(start)
 
     def run_in_turn(self, topic: str, partitions: int, value: bytes, count: int) -> float:
-        """The same one by one, each to the next partition, as a program that has few would."""
+        """The same record by record, to the partitions round-robin."""
         produce_one = self._producer.produce
         self._producer.list_topics(topic, PATIENCE_S)
         start = time.perf_counter()
@@ -61,7 +61,7 @@ class ProducerLoad:
 
     def _hand_over(self, topic: str, partition: int, messages: list[dict[str, Any]]) -> None:
         taken = self._producer.produce_batch(topic, messages, partition=partition)
-        while taken < len(messages):  # its queue is full; what was refused is marked
+        while taken < len(messages):  # its queue is full; rejected messages are marked
             messages = [each for each in messages if each.pop("_error", None) is not None]
             self._producer.poll(0.001)
             taken = self._producer.produce_batch(topic, messages, partition=partition)
@@ -115,7 +115,7 @@ def consume(bootstrap: str, topic: str, partitions: int, count: int) -> float:
             if message.error() is not None:
                 raise LoadFailed(str(message.error()))
         left -= len(messages)
-        if messages and not start:  # connecting is not what is measured
+        if messages and not start:  # connecting is not measured
             start, counted = time.perf_counter(), left
     taken_s = time.perf_counter() - start
     consumer.close()

@@ -1,13 +1,13 @@
-"""kill -9 to serving again, with 100 partitions that have data, and with many that are small.
+"""The time from kill -9 to serving again, with 100 partitions with data, and with many small ones.
 
     python -m benchmarks.end_to_end.recovery [--rounds 3] [--long] [--only ottla|kafka]
 
-From starting the process again. 100 partitions count as served when one request has put a record
-into each; of 10,000, each must tell where it ends, and one of each topic take a record. The first
-record that each of them takes after the start is a row of its own: it has an epoch to write down.
-Kafka waits first until its own old registration has timed out (broker.session.timeout.ms, 9 s),
-unless the controller can tell that it was the same broker. 10,000 partitions are ours alone,
-with --long also Kafka's.
+Measured from starting the process again. 100 partitions are served when one request has appended a
+record to each; of 10,000, each must return its end offset, and one of each topic accept a record.
+The first record of each of them after the start is a separate row: it writes a new leader epoch.
+Kafka first waits until its old registration has timed out (broker.session.timeout.ms, 9 s), unless
+the controller detects that it is the same broker. 10,000 partitions run on Ottla only, with --long
+also on Kafka.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def fill(broker: BrokerProcess, partitions: int) -> None:
 
 
 def restart(broker: BrokerProcess) -> float:
-    """When it was started again."""
+    """Returns the time of the restart."""
     broker.kill()
     start = time.perf_counter()
     broker.start()

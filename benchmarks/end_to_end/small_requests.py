@@ -1,11 +1,11 @@
-"""Many small requests: linger 0 over 64 partitions, and pipelines of one-record requests.
+"""Many small requests: linger 0 over 64 partitions, and pipelined one-record requests.
 
     python -m benchmarks.end_to_end.small_requests [--rounds 3] [--long] [--only ottla|kafka]
 
-`librdkafka` is one confluent-kafka producer with linger.ms=0 that writes to 64 partitions in turn:
-it sends what it has as soon as it can, one partition a request. `pipeline` is a plain socket that
-always has so many one-record requests under way, each to the next of 64 partitions; there the
-client costs little, so the broker decides.
+`librdkafka` is one confluent-kafka producer with linger.ms=0 that writes to 64 partitions
+round-robin: it sends immediately, one partition per request. `pipeline` is a plain socket with a
+constant number of one-record requests in flight, each to the next of 64 partitions; there the
+client costs little, so the broker is the bottleneck.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""How soon a broker serves, and how much memory it takes.
+"""The time until a broker serves requests, and its memory.
 
     python -m benchmarks.end_to_end.start [--rounds 3] [--only ottla|kafka]
 
-From starting the process to the first acknowledged record: of a topic that is created meanwhile on
-an empty data directory, and of one that is there already. Kafka's directory is formatted before.
+From starting the process to the first acknowledged record: of a topic that is created on an empty
+data directory, and of one that exists. Kafka's directory is formatted before.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Produce and consume with confluent-kafka: records per second, and what they cost the broker.
+"""Produce and consume with confluent-kafka: records per second, and the broker's CPU time.
 
     python -m benchmarks.end_to_end.throughput [--rounds 3] [--long] [--only ottla|kafka]
 
-One producer, then one consumer, in this process. The quick run changes one thing at a time; --long
-combines everything. Values are half random, so that codecs have something to do. A round before
-the first is not counted: the JVM compiles its code then.
+One producer, then one consumer, in this process. The default run varies one parameter at a time;
+--long combines all. Values are half random, so that codecs have an effect. A first round is not
+counted: the JVM compiles its code.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from benchmarks.end_to_end.wire import create_topics, delete_topics
 from benchmarks.report import Report, options, show
 
 KIB = 1024
-READINGS = 8  # of what was produced: one takes half a second, and says little
+READINGS = 8  # per produced topic: a single one takes half a second and varies
 TOPIC = "throughput"
 
 
@@ -83,7 +83,7 @@ def main() -> None:
 
 
 def measure(brokers: Sequence[BrokerProcess], case: Case, figures: Figures) -> None:
-    """One round: all produce, then all are read from in turn, each as often first as last."""
+    """One round: all produce, then all are read in alternation."""
     for broker in brokers:
         create_topics(broker.bootstrap, [TOPIC], case.partitions)
         measure_produce(broker, case, figures)

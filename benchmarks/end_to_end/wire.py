@@ -1,6 +1,6 @@
-"""A small client that says exactly what a benchmark wants said: one socket, no cleverness.
+"""A minimal client with one socket, for exact control over requests.
 
-The same bytes go to both brokers, so what differs is the broker. Versions are ones that both serve.
+Both brokers get the same bytes, in versions that both serve.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def create_topics(
     partitions: int = 1,
     configs: dict[str, str] | None = None,
 ) -> None:
-    """Create them, and wait until every partition can be written to."""
+    """Create them, and wait until every partition is writable."""
     settings = [CreatableTopicConfig(name, value) for name, value in (configs or {}).items()]
     wanted = [CreatableTopic(topic, partitions, 1, configs=settings) for topic in topics]
     with Wire(bootstrap, 300.0) as wire:
@@ -151,13 +151,13 @@ def delete_topics(bootstrap: str, topics: Sequence[str]) -> None:
 
 
 def wait_until_writable(bootstrap: str, topic: str, partitions: Iterable[int]) -> None:
-    """Until one request has put a record into each of the partitions."""
+    """Until one request has appended a record to each partition."""
     frame = produce_frame(topic, partitions, batch_of(10, key=b"k"))
     ask_until_served(bootstrap, ApiKey.PRODUCE, frame, "responses", "partition_responses")
 
 
 def wait_until_led(bootstrap: str, topic: str, partitions: Iterable[int]) -> None:
-    """Until each of the partitions tells where it ends."""
+    """Until each partition returns its end offset."""
     wanted = [ListOffsetsPartition(index, timestamp=-1) for index in partitions]
     request = ListOffsetsRequest(-1, 0, [ListOffsetsTopic(topic, wanted)])
     frame = frame_of(ApiKey.LIST_OFFSETS, request)
@@ -167,7 +167,7 @@ def wait_until_led(bootstrap: str, topic: str, partitions: Iterable[int]) -> Non
 def ask_until_served(
     bootstrap: str, key: ApiKey, frame: bytes, topics: str, partitions: str
 ) -> None:
-    """Again and again, until no partition answers with an error."""
+    """Repeat until no partition returns an error."""
     end_s = time.monotonic() + SERVED_S
     while time.monotonic() < end_s:
         try:

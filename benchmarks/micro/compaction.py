@@ -1,10 +1,10 @@
-"""How many records a second compaction gets through, compiled and in plain Python.
+"""Records per second of compaction, with compiled code and in Python.
 
     python -m benchmarks.micro.compaction [--records 400000] [--value-bytes 100] [--repeats 3]
 
-Every case cleans the same log in a temporary directory: four records a key, of which one stays.
-Both loops (records and key map) run compiled and plain, each in a process of its own; the best of
-several repeats counts, in processor time. `map` says how many bytes of memory a key took.
+Every case cleans the same log in a temporary directory: four records per key, one of which is
+retained. Both loops (records and key map) run compiled and in Python, each in its own process; the
+best of several repeats counts, in processor time. `map` is the memory per key in bytes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ COMPILED = ("ottla.protocol.records._native", "ottla.storage.compaction._key_map
 CODECS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
 RECORDS_PER_KEY = 4
 SEGMENTS = 4
-MAP_BYTES_PER_KEY = 24  # so many must do
+MAP_BYTES_PER_KEY = 24  # upper bound
 
 
 def main() -> None:
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def start_case(codec: str, loops: str) -> dict[str, float]:
-    """One case in a process of its own."""
+    """One case in its own process."""
     command = [sys.executable, "-m", "benchmarks.micro.compaction", *sys.argv[1:]]
     output = subprocess.run([*command, "--case", f"{codec},{loops}"], check=True, stdout=-1).stdout
     found: dict[str, float] = json.loads(output)
@@ -81,7 +81,7 @@ def run_case(arguments: argparse.Namespace, codec: str, loops: str) -> dict[str,
 
 
 def write_log(directory: str, arguments: argparse.Namespace, codec: int) -> list[int]:
-    """Segment files of equal numbers of records; their sizes."""
+    """Segment files with equal numbers of records; returns their sizes."""
     from ottla.protocol.records.building import build_batch
     from ottla.protocol.records.record import Record
 

@@ -1,9 +1,10 @@
-"""What it costs to read a request and write an answer, beside two other codecs; and imports.
+"""The cost of decoding a request and encoding a response, compared with two other codecs; and
+imports.
 
     python -m benchmarks.micro.messages
 
-Every case builds the objects it encodes. Microseconds of processor time, best of several repeats:
-compare the columns of one run. The goals are for one quiet core.
+Every case creates the objects that it encodes. Microseconds of processor time, best of several
+repeats: compare the columns of one run. The goals are for one idle core.
 """
 
 from __future__ import annotations
@@ -333,7 +334,7 @@ def imported(what: str, bytecode: str) -> dict[str, float]:
 
 
 def import_times(what: str) -> dict[str, float]:
-    """Each message module by itself, after what all of them share."""
+    """Each message module separately, after the modules that all of them import."""
     import pkgutil
     from importlib import import_module
 

@@ -1,11 +1,11 @@
-"""What a request costs in the network layer, and what a megabyte from a file does.
+"""The cost of a request in the network layer, and of a megabyte from a file.
 
     python benchmarks/micro/network.py [--seconds 1] [--repeats 3] [--loops asyncio uvloop]
 
-The server runs in a process of its own, on the event loop named. Small requests (100 bytes, answers
-of 60) go to `bare`, a BufferedProtocol that only cuts frames and writes one answer for each, and to
-`network`, ours. Large answers (1 MB of a file in the page cache) go by `sendfile` and by `pread`.
-The best of several repeats counts; the cases alternate, so that a busy machine slows all alike.
+The server runs in its own process, on the given event loop. Small requests (100 bytes, responses of
+60) go to `bare`, a BufferedProtocol that only splits frames and writes one response for each, and
+to `network`, ours. Large responses (1 MB of a file in the page cache) use `sendfile` and `pread`.
+The best of several repeats counts; the cases alternate, so that other load affects all equally.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Figures:
 
 
 class BareProtocol(asyncio.BufferedProtocol):
-    """The least that serves frames of one known size: what the event loop itself costs."""
+    """The minimal server for frames of one known size: the cost of the event loop itself."""
 
     def __init__(self) -> None:
         self._buffer = bytearray(256 * 1024)
@@ -183,7 +183,7 @@ def measure(
     answer_bytes: int,
     request: bytes = REQUEST,
 ) -> Figures:
-    """Keep `depth` requests outstanding on each connection for so long."""
+    """Keep `depth` requests in flight on each connection for the given time."""
     selector = selectors.EpollSelector()
     received: dict[object, int] = {}
     sockets = [connect(server.port) for _ in range(connections)]

@@ -1,4 +1,4 @@
-"""Records a second, compiled and in plain Python; and what a produced batch costs the broker.
+"""Records per second, with compiled code and in Python; and the cost of a produced batch.
 
     python -m benchmarks.micro.records
 
@@ -38,7 +38,7 @@ RULES = ProduceRules(message_bytes_max=2 * LARGE_BYTES)
 
 
 def rows_for(size: int, value_bytes: int = 90) -> list[Record]:
-    """As many records as make a batch of about `size` bytes, with values like JSON."""
+    """The number of records in a batch of about `size` bytes, with values like JSON."""
     text = b'{"user": %d, "page": "/catalogue/item", "took_ms": 12, "agent": "Mozilla/5.0"}'
     count = size // (value_bytes + 22)
     values = [(text % (i * 7919 % 100_003)).ljust(value_bytes, b" ") for i in range(count)]
@@ -46,7 +46,7 @@ def rows_for(size: int, value_bytes: int = 90) -> list[Record]:
 
 
 def loop_cases(rows: list[Record]) -> Iterator[tuple[str, Callable[[ModuleType], object]]]:
-    """What each loop does with the same records."""
+    """Each loop with the same records."""
     batch = bytes(build_batch(rows))
     count, end, body = len(rows), len(batch), batch[HEADER_BYTES:]
     numbers, places = memoryview(bytearray(16 * count)), memoryview(bytearray(32 * count))
@@ -87,7 +87,7 @@ def compare_loops() -> str:
 
 
 def whole_cases(size: int) -> Iterator[tuple[str, int, Callable[[], object]]]:
-    """From batches to what programs work with, and back: (name, records, function)."""
+    """From batches to application data, and back: (name, records, function)."""
     rows = rows_for(size, value_bytes=100)
     batch = bytes(build_batch(rows))
     repeats = 4 * LARGE_BYTES // size

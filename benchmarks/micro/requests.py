@@ -1,12 +1,12 @@
-"""What small requests cost in the dispatcher and their handlers, without sockets.
+"""The cost of small requests in the dispatcher and their handlers, without sockets.
 
     python -m benchmarks.micro.requests [--beside TREE] [--rounds 8] [--only produce fetch]
 
-Each case is one frame with one topic and one partition, served again and again by a broker in a
-process of its own, on a disk directory that is removed. With `--beside`, a second checkout of the
-project is measured too: the two take turns, so that a busy machine slows both alike. Processor
-microseconds a request, system calls included, best of all rounds: compare columns of one run.
-Compiled modules are not built here: copy or build them in the other checkout first.
+Each case is one frame with one topic and one partition, served repeatedly by a broker in its own
+process, on a temporary directory. With `--beside`, a second checkout of the project is measured
+too, in alternation, so that other load affects both equally. Processor microseconds per request,
+including system calls, best of all rounds: compare columns of one run. Compiled modules are not
+built here: copy or build them in the other checkout first.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def measured(tree: Path, names: list[str]) -> dict[str, float]:
     return found
 
 
-# In the process of its own. Only names that older checkouts have are used here.
+# In the separate process. Only names that exist in older checkouts are used here.
 
 
 def measure(names: list[str]) -> dict[str, float]:
@@ -105,7 +105,7 @@ async def measure_all(names: list[str], directory: str) -> dict[str, float]:
 
 
 class Client:
-    """Who asks, and what it has been told so far."""
+    """A client and its state."""
 
     def __init__(self, broker: Any) -> None:
         self.broker = broker
@@ -216,7 +216,7 @@ async def best_us(client: Client, name: str) -> float:
 
 
 def forget_files(client: Client) -> None:
-    """As if the first segment had not been read for long: its files are opened, and its records are
+    """As if the first segment had not been read for long: its files are opened and its records
     verified again, in a thread."""
     segment = client.broker.replicas.partition(UNCACHED, 0).log.segments[0]
     segment.close()

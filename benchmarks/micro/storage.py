@@ -1,10 +1,10 @@
-"""What a partition log costs: appends against plain writes, opening, recovery, finding offsets.
+"""The cost of a partition log: appends compared with plain writes, opening, recovery, searches.
 
     python -m benchmarks.micro.storage [partitions]
 
-Everything happens in a temporary directory on the real disk, through the page cache. Processor
-time, best of several repeats; opening and recovery, which wait for the disk too, by the clock on
-the wall as well. Compare rows of one run. With 10,000 partitions the run takes some minutes.
+Uses a temporary directory on the real disk, through the page cache. Processor time, best of several
+repeats; opening and recovery, which also wait for the disk, in wall-clock time as well. Compare
+rows of one run. With 10,000 partitions the run takes some minutes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ottla.testing.log_listener import IgnoringListener, log_context
 
 MIB = 1 << 20
 PARTITION = TopicPartition("t", 0)
-BATCHES = 2000  # in a row, then the files begin anew
+BATCHES = 2000  # before the files are truncated
 REPEATS = 15
 OWNER = Owner("benchmark", 1)
 DEFAULTS = TopicConfig()
@@ -61,7 +61,7 @@ def empty(log: Log) -> None:
 
 
 def measure(work: Callable[[], None], clean: Callable[[], None]) -> float:
-    """Seconds of processor time for the work, in the fastest of several repeats."""
+    """Processor seconds of the work, in the fastest of several repeats."""
     taken = []
     for _ in range(REPEATS):
         start = time.thread_time()
@@ -173,7 +173,7 @@ def opening_rows(directory: str, partitions: int) -> list[list[object]]:
     logs = manager()
     clean = load(logs)
     for each in logs.directories:
-        each.let_go()  # as if killed: no marker, nothing written
+        each.let_go()  # as if killed: without a clean-shutdown marker
     logs = manager()
     killed = load(logs)
     for each in logs.directories:

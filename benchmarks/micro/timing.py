@@ -1,7 +1,7 @@
-"""Timing of small pieces of code, and the table the results go into.
+"""Timing of small pieces of code, and tables of results.
 
-Processor time of this thread is measured, not time of day: on a busy machine the best of several
-repeats then still says what the code costs. Compare rows of one run, not runs.
+Processor time of this thread is measured, not wall-clock time: on a busy machine the best of
+several repeats is still meaningful. Compare rows of one run, not runs.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 REPEATS = 7
-REPEAT_S_MIN = 0.01  # a repeat calls the function as often as fills this time
+REPEAT_S_MIN = 0.01  # each repeat calls the function for at least this time
 
 
 def best_of(function: Callable[[], object], repeats: int = REPEATS) -> float:
-    """Seconds one call takes, in the fastest of `repeats`."""
+    """Seconds per call, in the fastest of `repeats`."""
     function()
     calls = _calls_per_repeat(function)
     return min(_measure(function, calls) for _ in range(repeats)) / calls
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Rows under their columns: the first column to the left, numbers to the right."""
+    """Rows with aligned columns: the first column left, numbers right."""
     lines = [list(columns), *([_cell(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     text = ["  ".join(_pad(cells, widths)).rstrip() for cells in lines]

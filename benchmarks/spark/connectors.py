@@ -1,10 +1,10 @@
-"""One Spark session with both ways to a topic: format("ottla"), and Spark's own connector.
+"""One Spark session with both connectors: format("ottla"), and Spark's own.
 
-Owns      the connector's jars in `.cache/spark-connector/`, fetched once with Maven.
-Promises  both run in the same session, on the same broker, in turn.
+Owns      the connector's jars in `.cache/spark-connector/`, downloaded once with Maven.
+Promises  both run alternately in the same session, on the same broker.
 
-Not every release of the connector is complete in every copy of Maven's repository. This set is one
-that was whole and runs in Spark 4.3; the token provider is only asked for its classes.
+Not every release of the connector is complete in every copy of Maven's repository. This set is
+complete and runs in Spark 4.3; the token provider is needed only for its classes.
 """
 
 from __future__ import annotations

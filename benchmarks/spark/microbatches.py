@@ -1,10 +1,10 @@
-"""Micro-batches at a low rate: how long one takes, and where the time goes, by both connectors.
+"""Micro-batches at a low rate: their duration by phase, with both connectors.
 
     python -m benchmarks.spark.microbatches [--rounds 3] [--long]
 
-Ten records a second into six partitions, a stream without a trigger interval into nothing (noop).
-Spark itself tells what each batch took and which part of it: planning, offsets, the tasks, the logs
-of the checkpoint. The first ten batches are not counted.
+Ten records a second into six partitions, a stream without a trigger interval into the noop sink.
+Spark reports the duration of each batch and its phases: planning, offsets, tasks, checkpoint logs.
+The first ten batches are not counted.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Batch reads: rows per second of a count and a sum of lengths, by both connectors.
+"""Batch reads: rows per second of a count and a sum of lengths, with both connectors.
 
     python -m benchmarks.spark.reading [--rounds 3] [--long]
 
-Values of 100 bytes. The first pass of each connector is not counted: the JVM compiles its code
-then. The last rows read one million records out of a log that is ten times as long, and out of ten
-and forty times as many partitions: neither may cost more.
+Values of 100 bytes. The first pass of each connector is not counted: the JVM compiles its code. The
+last rows read one million records from a log ten times as long, and from ten and forty times as
+many partitions: neither should cost more.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from benchmarks.report import OURS, options, show
 from benchmarks.spark.connectors import FORMATS, report, spark_session
 
 MILLION = 1_000_000
-# Records are handed out in turns of a thousand: the same number to each of six partitions.
+# Records are assigned in runs of a thousand: the same number to each of six partitions.
 LONG_ROWS, LAST_ROWS = 10_002_000, 996_000
 SETTINGS = {"acks": "1", "linger.ms": 5, "batch.size": 256 * 1024}
 SUM = "count(1) AS rows", "sum(length(value)) AS bytes"
@@ -41,7 +41,7 @@ def main() -> None:
         for number in range(asked.rounds + 1):
             for name in FORMATS:
                 warm_up = report("warm-up", less_is_better=False, unit="")
-                # The other one may have taken so long that Spark has ended its Python workers.
+                # Spark may have ended its Python workers while the other connector ran.
                 Reader(spark, broker.bootstrap, name, warm_up).measure("", "short", MILLION)
                 read = Reader(spark, broker.bootstrap, name, rates if number else warm_up)
                 read.measure("all columns, 6 partitions", "six", rows)
@@ -69,14 +69,14 @@ class Reader:
             reader = reader.schema(schema)
         found = reader.load().selectExpr(*columns(schema)).selectExpr(*SUM).collect()[0]
         taken_s = time.perf_counter() - start
-        # One record more in each partition: `create_topics` tries whether it can be written to.
+        # One more record in each partition: `create_topics` writes one to test it.
         more = int(topic) if topic.isdecimal() else 6
         assert found.rows == rows + more, f"{self._name}, {row}: {found.rows} of {rows} rows"
         self._rates.add(row, self._name, rows / taken_s / 1e3)
 
 
 def columns(schema: str | None) -> list[str]:
-    """Without a subset every column is used, so that none is left out unseen."""
+    """Without a subset every column is used, so that none is pruned."""
     if schema is not None:
         return ["value"]
     sizes = "length(topic) + partition + offset + timestampType + unix_micros(timestamp)"

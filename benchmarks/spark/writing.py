@@ -1,10 +1,9 @@
-"""Batch writes: rows per second into a topic, by both connectors.
+"""Batch writes: rows per second into a topic, with both connectors.
 
     python -m benchmarks.spark.writing [--rounds 3] [--long]
 
-Values of 100 bytes from a cached table, to 6 partitions, the first write not counted. Ours writes
-in transactions, all or nothing; Spark's connector writes at least once, so ours is measured that
-way too.
+Values of 100 bytes from a cached table, to 6 partitions; the first write is not counted. Ours
+writes in transactions; Spark's connector writes at least once, so ours is measured that way too.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def main() -> None:
 
 
 def prepare(spark: Any, rows: int) -> Any:
-    """In memory, so that making the rows is not measured."""
+    """In memory, so that creating the rows is not measured."""
     value = "cast(rpad(cast(xxhash64(id) AS string), 100, 'ottla') AS binary) AS value"
     table = spark.range(0, rows, 1, 2).selectExpr("cast(id AS string) AS key", value).cache()
     table.count()

@@ -1,1 +1,1 @@
-"""Records Apache Kafka's answers to the scripts of the differential tests, and compares ours."""
+"""Records Apache Kafka's responses to the scripts of the differential tests, and compares ours."""

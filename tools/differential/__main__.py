@@ -1,8 +1,8 @@
-"""Records Apache Kafka's answers, or compares our broker's with the recorded ones.
+"""Records Apache Kafka's responses, or compares our broker's with the recorded ones.
 
 python -m tools.differential --record [SCRIPT ...]   needs Java and Maven
-python -m tools.differential [SCRIPT ...]            what differs, allowed differences left out
-python -m tools.differential --page                  renew docs/reference/differences.md
+python -m tools.differential [SCRIPT ...]            prints differences, without the allowed ones
+python -m tools.differential --page                  regenerates docs/reference/differences.md
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def show_differences(runs: Sequence[Run], address: str | None, is_all: bool) -> 
 
 
 def in_groups(differences: Iterable[Difference]) -> list[str]:
-    """A paragraph for each request, one line for what is the same in several versions."""
+    """A paragraph for each request, one line for differences that several versions share."""
     groups: dict[tuple[str, str], dict[str, list[int]]] = {}
     for run, label, path, kafka, ours in differences:
         line = f"  {path or 'answer'}: Kafka {compact(kafka)}, ours {compact(ours)}"

@@ -1,4 +1,4 @@
-"""Writes the table of APIs: keys, versions, where each is served."""
+"""Generates the table of APIs: keys, versions, listeners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes the functions that read a message: one per struct and layout, flat inside."""
+"""Generates the decoding functions of a message: one per struct and layout."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RESERVED = {"data", "at", "items", "count", "tag", "end", "more", "present"}
 
 
 def local(field: Field) -> str:
-    """The local variable that holds a field while its struct is read."""
+    """The local variable for a field while its struct is decoded."""
     return field.name + "_" if field.name in RESERVED else field.name
 
 
@@ -32,7 +32,7 @@ class DecoderSource:
         return self._one(self.message.root, version)
 
     def _one(self, struct: Struct, version: int) -> str:
-        """A function that reads one struct and returns it with the position behind it."""
+        """A function that decodes one struct and returns it with the position after it."""
         lines = Lines()
         body = _Body(self, struct, version, lines)
         body.write_fields()
@@ -41,7 +41,7 @@ class DecoderSource:
         return self.functions.add(struct, "", version, signature, lines.text())
 
     def many(self, struct: Struct, version: int) -> str:
-        """A function that reads `count` structs: one call for a whole array."""
+        """A function that decodes `count` structs: one call for a whole array."""
         lines = Lines()
         lines.add(f"items: list[{struct.name}] = []")
         lines.add("for _ in range(count):")
@@ -59,7 +59,7 @@ class DecoderSource:
 
 
 class _Body:
-    """The statements that read the fields of one struct in one version."""
+    """The statements that decode the fields of one struct in one version."""
 
     def __init__(self, source: DecoderSource, struct: Struct, version: int, lines: Lines) -> None:
         self.source = source
@@ -89,7 +89,7 @@ class _Body:
         self._flush()
 
     def _flush(self) -> None:
-        """One `unpack_from` for all the fixed-width fields gathered so far."""
+        """One `unpack_from` for all collected fixed-width fields."""
         if not self.run:
             return
         codes = "".join(code for code, _ in self.run)
@@ -117,7 +117,7 @@ class _Body:
         self.lines.depth -= 1
 
     def _write_skipped_tags(self) -> None:
-        """No tag is known here: nearly always one zero byte, read along with the run before it."""
+        """No tag is known here: nearly always one zero byte, decoded with the fields before it."""
         skip = self.functions.helper("skip_tags")
         if not self.run:
             self.lines.add(f"at = {skip}(data, at) if data[at] else at + 1")
@@ -164,7 +164,7 @@ class _Body:
                 self.lines.add(f'    {refuse}("records", at)')
 
     def _write_nullable_string(self, field: Field, is_declared: bool) -> None:
-        """Nearly always null, which costs no call."""
+        """Nearly always null, which needs no call."""
         declaration = "" if is_declared else ": str | None"
         self.lines.add(f"{local(field)}{declaration} = None")
         self.lines.add("if data[at]:")
@@ -218,7 +218,7 @@ class _Body:
         if field.tag is None:
             self.lines.add("present = data[at] < 128")
             self.lines.add("at += 1")
-        else:  # Kafka marks a tagged struct in another way: a varint, 0 for null
+        else:  # a tagged struct is preceded by a varint, 0 for null
             self.lines.add(f"present, at = {self.functions.helper('read_uvarint')}(data, at)")
         self.lines.add("if present:")
         self.lines.add(f"    {local(field)}, at = {reader}(data, at)")

@@ -1,4 +1,4 @@
-"""Writes the functions that append a message to a buffer: one per struct and layout."""
+"""Generates the encoding functions of a message: one per struct and layout."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class EncoderSource:
 
 
 class _Body:
-    """The statements that write the fields of one struct in one version."""
+    """The statements that encode the fields of one struct in one version."""
 
     def __init__(self, source: EncoderSource, struct: Struct, version: int, lines: Lines) -> None:
         self.source = source
@@ -86,7 +86,7 @@ class _Body:
         self._flush("out")
 
     def _write_refusals(self) -> None:
-        """A value that this version cannot carry is refused, unless it may be dropped."""
+        """A value that this version does not have is rejected, unless it is ignorable."""
         for field in self.struct.fields:
             if self.version not in field.versions and not field.is_ignorable:
                 refuse = self.functions.helper("refuse_field")
@@ -94,7 +94,7 @@ class _Body:
                 self.lines.add(f'    {refuse}("{self.struct.name}.{field.name}")')
 
     def _write_null_refusal(self, field: Field) -> None:
-        """Other versions may carry null here, this one cannot."""
+        """Null is allowed in other versions, not in this one."""
         self._flush("out")
         refuse = self.functions.helper("refuse_null_field")
         self.lines.add(f"if item.{field.name} is None:")
@@ -117,7 +117,7 @@ class _Body:
             self.lines.add(f"{writer}({value}, {out})")
 
     def _write_nullable_string(self, value: str, out: str) -> None:
-        """Nearly always null, which costs no call."""
+        """Nearly always null, which needs no call."""
         self._flush(out)
         self.lines.add(f"if {value} is None:")
         self.lines.add(f"    {out}.append(0)")
@@ -190,7 +190,7 @@ class _Body:
         if not field.is_nullable(self.version):
             self._write_call(struct, writer, value, out)
             return
-        null = 255 if field.tag is None else 0  # tagged structs are marked in another way
+        null = 255 if field.tag is None else 0  # tagged structs use 0 for null
         self.lines.add(f"if {value} is None:")
         self.lines.add(f"    {out}.append({null})")
         self.lines.add("else:")
@@ -200,7 +200,7 @@ class _Body:
         self.lines.depth -= 1
 
     def _write_records(self, field: Field, value: str) -> None:
-        """The batch becomes a segment of its own; what follows goes to a fresh buffer."""
+        """The batch becomes a separate segment; a new buffer follows."""
         self._flush("out")
         if not field.is_nullable(self.version):
             self._write_null_refusal(field)

@@ -9,7 +9,7 @@ INDENT = "    "
 
 
 class Functions:
-    """Named function bodies of one module, each text kept once."""
+    """Named function bodies of one module, without duplicates."""
 
     def __init__(self, message: Message, prefix: str) -> None:
         self.message = message
@@ -20,7 +20,7 @@ class Functions:
         self._names: dict[tuple[str, str], str] = {}
 
     def add(self, struct: Struct, plural: str, version: int, signature: str, body: str) -> str:
-        """The name of a function with this body; an equal one of another version serves too."""
+        """The name of a function with this body; equal bodies are shared between versions."""
         key = (struct.name + plural, body)
         name = self._names.get(key)
         if name is None:
@@ -30,7 +30,7 @@ class Functions:
         return name
 
     def format(self, codes: str, verb: str) -> str:
-        """The name of a `struct` function for this run of fields."""
+        """The name of a `struct` function for these fields."""
         self.formats.add(codes)
         return f"_{verb}_{code_name(codes)}"
 
@@ -40,7 +40,7 @@ class Functions:
 
 
 class Lines:
-    """Source lines with an indentation that grows and shrinks."""
+    """Source lines with indentation."""
 
     def __init__(self, depth: int = 1) -> None:
         self.lines: list[str] = []

@@ -1,4 +1,4 @@
-"""All files made from the message schemas."""
+"""All files generated from the message schemas."""
 
 from __future__ import annotations
 

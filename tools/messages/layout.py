@@ -1,4 +1,4 @@
-"""What a schema means in Python and on the wire: type names, defaults, widths."""
+"""The mapping of a schema to Python and to the wire: type names, defaults, widths."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def tagged_fields(struct: Struct, version: int) -> list[Field]:
 
 
 def is_absent_when_default(field: Field) -> bool:
-    """Tagged structs are None where they are not on the wire: cheaper than a default object.
+    """Tagged structs are None if they are not on the wire, which is cheaper than a default object.
 
-    Not those that may be null: null is written, and differs from what is not there.
+    Not nullable ones: null is encoded, and differs from an absent field.
     """
     return field.tag is not None and _is_one_struct(field) and field.nullable is None
 
@@ -75,7 +75,7 @@ def default_source(field: Field) -> str:
 
 
 def absent_source(field: Field) -> str:
-    """What a tagged field is read as where it is not on the wire."""
+    """The value of a tagged field that is not on the wire."""
     is_default_struct = _is_one_struct(field) and not is_absent_when_default(field)
     if is_default_struct and field.default != "null":
         return f"{field.type}()"
@@ -83,7 +83,7 @@ def absent_source(field: Field) -> str:
 
 
 def is_set_source(field: Field, value: str) -> str:
-    """A condition: the value differs from the default, so it must be written or refused."""
+    """A condition: the value differs from the default, so it must be encoded or rejected."""
     default = default_source(field)
     if is_absent_when_default(field):
         return f"({value} is not None and {value} != {field.type}())"
@@ -102,7 +102,7 @@ def is_set_source(field: Field, value: str) -> str:
 
 
 def smallest_bytes(message: Message, struct: Struct, version: int) -> int:
-    """The fewest bytes one such struct takes: what an array's count is checked against."""
+    """The minimum size of such a struct, to validate the count of an array."""
     flexible = message.is_flexible(version)
     total = sum(_smallest_field(message, f, version) for f in regular_fields(struct, version))
     return max(1, total + flexible)
@@ -131,7 +131,7 @@ def _smallest_field(message: Message, field: Field, version: int) -> int:
 
 
 def has_records(message: Message, struct: Struct) -> bool:
-    """Whether records lie in the struct or below it, so that encoding yields segments."""
+    """Whether the struct contains records, so that encoding yields segments."""
     return any(
         f.type == "records" or (f.is_struct and has_records(message, message.structs[f.type]))
         for f in struct.fields

@@ -1,4 +1,4 @@
-"""Puts one message together as a module: its classes, then how they are read and written."""
+"""Generates the module of one message: its classes, then encoding and decoding."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def module_source(schema: Schema, message: Message, path: str) -> str:
 
 
 def order(message: Message) -> list[Struct]:
-    """The message itself first: it is what a reader looks for."""
+    """The message itself first."""
     return [message.root, *message.structs.values()]
 
 
@@ -121,7 +121,7 @@ def init_source(struct: Struct, is_kept: bool) -> list[str]:
 
 
 def is_filled_in(field: Field) -> bool:
-    """A struct that is always there, and whose default is an object of its own."""
+    """A struct that is always present, and whose default is its own object."""
     return field.is_struct and not field.is_array and "None" not in python_type(field)
 
 

@@ -1,17 +1,17 @@
-"""Our message schemas: one readable file per API, one line per field.
+"""The message schemas: one readable file per API, one line per field.
 
-    # Read batches.                     a remark
-    api 1 Fetch                         key and name (or `data Name` for what is no request)
+    # Read batches.                     a comment
+    api 1 Fetch                         key and name (or `data Name` for other messages)
     on broker controller                listeners that serve it
-    request 4-18 flexible 12+           versions; from 12 on lengths are varints and tags exist
-      cluster_id: string?  12+  tag 0   `?` may be null (`?7+`: from 7 on); it exists from 12 on
+    request 4-18 flexible 12+           versions; since 12 lengths are varints and tags exist
+      cluster_id: string?  12+  tag 0   `?` nullable (`?7+`: since 7); exists since 12
       topics:     []FetchTopic          an array; the fields of its struct are indented below
-        topic:    string -12 ignorable  up to 12; where it does not exist it is dropped silently
-        limit:    int32  = -1           default; without one it is 0, false, "", empty
-    struct Shared                       a struct that several fields of the message name
+        topic:    string -12 ignorable  up to 12; ignored in versions without it
+        limit:    int32  = -1           default; otherwise 0, false, "", empty
+    struct Shared                       a struct that several fields of the message use
 
-More words: `plain` (never compact), `kept` (items may remember how they are encoded), `type 3`
-(the record type of a coordinator's key or value), `unstable 6` (a version not announced yet).
+Further words: `plain` (never compact), `kept` (items may cache their encoding), `type 3` (the
+record type of a coordinator's key or value), `unstable 6` (a version that is not announced).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Versions:
 @dataclass(slots=True)
 class Field:
     name: str
-    type: str  # of one item, where it is an array
+    type: str  # of one item, for an array
     is_array: bool
     versions: Versions
     nullable: Versions | None = None
@@ -74,13 +74,13 @@ class Struct:
 
 @dataclass(slots=True)
 class Message:
-    """One request, response or data record, with every struct inside it."""
+    """One request, response or data record, with all its structs."""
 
     name: str
     versions: Versions
     flexible_from: int | None
     root: Struct
-    structs: dict[str, Struct]  # all but the root, by name, inner ones first
+    structs: dict[str, Struct]  # all except the root, by name, inner ones first
 
     def is_flexible(self, version: int) -> bool:
         return self.flexible_from is not None and version >= self.flexible_from
@@ -121,7 +121,7 @@ def snake_case(name: str) -> str:
 
 
 def read_schemas(folder: Path = SCHEMAS) -> list[Schema]:
-    """Every schema: the APIs by key, then the data records by name."""
+    """All schemas: the APIs by key, then the data records by name."""
     schemas = [read_schema(path) for path in sorted(folder.rglob("*.schema"))]
     return sorted(schemas, key=lambda s: (s.api_key is None, s.api_key or 0, s.name))
 

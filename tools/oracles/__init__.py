@@ -1,4 +1,4 @@
-"""Other people's codecs beside ours: the same values must give the same bytes, both ways."""
+"""Other codecs compared with ours: the same values must give the same bytes, in both directions."""
 
 from tools.oracles.table import check_agreement
 

@@ -1,4 +1,4 @@
-"""What a foreign codec must offer to be compared with ours."""
+"""The interface of a foreign codec for comparisons."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The foreign codec did not encode a value: in its own words."""
+    """The foreign codec could not encode a value; its error message."""
 
     reason: str
 
@@ -33,8 +33,8 @@ class ForeignCodec(Protocol):
     def has(self, message: Message, version: int) -> bool: ...
 
     def fit(self, case: Case) -> Case:
-        """The nearest value that this codec can express: some know only the error codes of
-        their time, or times of the calendar."""
+        """The nearest value that this codec supports: some have fewer error codes, or a limited
+        range of timestamps."""
         ...
 
     def encode_many(self, cases: Sequence[Case]) -> list[bytes | Refusal]: ...

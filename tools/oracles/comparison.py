@@ -33,7 +33,7 @@ class Disagreement:
 def compare(
     message: Message, versions: Iterable[int], codec: ForeignCodec, seed: int, count: int
 ) -> list[Disagreement]:
-    """What differs for the edge cases and `count` random values of each version."""
+    """The differences for the edge cases and `count` random values of each version."""
     cases = [
         codec.fit(Case(message, version, value))
         for version in versions

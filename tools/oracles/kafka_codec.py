@@ -31,7 +31,7 @@ class KafkaCodec:
         return self._classes.get(message.name) or self._classes[f"{message.name}Data"]
 
     def has(self, message: Message, version: int) -> bool:  # noqa: ARG002
-        return True  # one that is missing must show as a failure, not as an empty cell
+        return True  # a missing one must be reported as a failure, not as an empty cell
 
     def fit(self, case: Case) -> Case:
         return case

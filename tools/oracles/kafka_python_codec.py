@@ -44,7 +44,7 @@ class KafkaPythonCodec:
 def classes() -> dict[str, Any]:
     """Its message classes by name, found in the folders by subject."""
     with warnings.catch_warnings():
-        # It reads its schemas in a way that the standard library wants to give up.
+        # It reads its schemas with a deprecated function of the standard library.
         warnings.simplefilter("ignore", DeprecationWarning)
         for folder in ("admin", "consumer", "metadata", "producer"):
             package = import_module(f"kafka.protocol.{folder}")

@@ -21,7 +21,7 @@ from tools.oracles.codec import Case, Refusal
 from ottla.base.uuids import ZERO_UUID
 
 ERROR_CODES = sorted(ErrorCode)
-TIME_MS_MAX = 10**13  # kio keeps times as datetime: within a calendar's years
+TIME_MS_MAX = 10**13  # kio uses datetime, with a limited range
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -77,7 +77,7 @@ def _walk(
     convert: Convert,
     make: MakeStruct,
 ) -> Any:
-    """Go through a plain value and kio's class together."""
+    """Traverse a plain value and kio's class together."""
     theirs = {f.name: f for f in fields(kio_type)}
     ours = {f.name: f for f in struct.fields}
 
@@ -100,7 +100,7 @@ def _walk(
 
 
 def kio_name(name: str, theirs: Container[str]) -> str:
-    """Times have types of their own and lose their unit; Python's own names get an underscore."""
+    """Timestamps have their own types without a unit; Python's keywords get an underscore."""
     known = (name, name.removesuffix("_ms"), name + "_")
     return next((each for each in known if each in theirs), name)
 
@@ -125,7 +125,7 @@ def _can_be_none(about: DataclassField[Any]) -> bool:
 
 
 def _fitted(about: DataclassField[Any], item: Any) -> Any:
-    """What kio can express, as near to `item` as needed and no nearer."""
+    """The value nearest to `item` that kio supports."""
     match about.metadata["kafka_type"]:
         case "error_code":
             return int(ERROR_CODES[item % len(ERROR_CODES)])

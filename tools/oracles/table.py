@@ -1,9 +1,10 @@
-"""The table of agreement: which foreign codecs made and took our bytes, by message and version.
+"""The table of agreement: which foreign codecs encoded and decoded the same bytes, by message and
+version.
 
-Owns      `docs/reference/codec-agreement.md`: how it is written, read and judged.
+Owns      `docs/reference/codec-agreement.md`: writing, reading and checking it.
 Promises  `check_agreement` needs neither Java nor the other codecs: it fails while a cell is empty,
-          a version is missing, or a schema is not the one that was compared.
-Leaves    the comparing to `comparison.py`; `python -m tools.oracles` runs it and writes here.
+          a version is missing, or a schema is not the compared one.
+Leaves    comparisons to `comparison.py`; `python -m tools.oracles` runs them and writes the table.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Row:
 
 
 def schema_digest(message: Message) -> str:
-    """Changes with everything in a schema that reaches the wire, and with nothing else."""
+    """Changes with everything in a schema that affects the wire format, and with nothing else."""
     parts = [f"{message.name} {message.versions} {message.flexible_from}"]
     for struct in message.all_structs():
         parts.append(struct.name)
@@ -80,7 +81,7 @@ def _line(row: Row) -> str:
 
 
 def spans(cells: Cells) -> str:
-    """`3-9 KIP, 10-13 KI`: neighbours with the same letters together; `-` where there are none."""
+    """`3-9 KIP, 10-13 KI`: consecutive versions with the same letters; `-` without any."""
     found: list[tuple[int, int, str]] = []
     for version, letters in sorted(cells.items()):
         if found and found[-1][1:] == (version - 1, letters):
@@ -114,7 +115,7 @@ def read_table(path: Path = TABLE) -> list[Row]:
 
 
 def check_agreement(path: Path = TABLE) -> list[str]:
-    """What keeps the table from being a proof of today's schemas."""
+    """The reasons why the table does not prove agreement for the current schemas."""
     if not path.exists():
         return [f"{path.name} is missing: run `{COMMAND}`"]
     messages = {message.name: message for s in read_schemas() for message in s.messages}

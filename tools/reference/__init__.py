@@ -1,1 +1,1 @@
-"""Writes the reference pages from the declarations they describe."""
+"""Generates the reference pages from declarations."""

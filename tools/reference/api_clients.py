@@ -121,7 +121,7 @@ def api_name(key: ApiKey) -> str:
 
 
 def apis_without_a_story() -> list[str]:
-    """What is wrong with the page: APIs that are announced, and that nobody has shown to work."""
+    """Announced APIs that no story covers."""
     told = {key for story in STORIES for key in (*story.does, *story.sees)}
     return [
         f"{api_name(key)} is announced, but no story in tests/compatibility/clients/stories shows "

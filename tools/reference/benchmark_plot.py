@@ -1,8 +1,8 @@
-"""The plot in the README: figures of `docs/reference/benchmarks.md`, beside Apache Kafka's.
+"""The plot in the README: figures of `docs/reference/benchmarks.md`, compared with Apache Kafka.
 
-`make bench BENCH=end_to_end` prints the tables of that page; `make generate` draws them. A table is
-found by its title, a bar by the name of its row; what is missing is an error, so that the plot
-shows the figures of the page and no others.
+`make bench BENCH=end_to_end` prints the tables of that page; `make generate` draws the plot. A
+table is found by its title, a bar by the name of its row; a missing one is an error, so that the
+plot always shows the figures of the page.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "benchmarks.md"
 
-OURS, THEIRS = "#2a78b8", "#b8b8b8"  # readable on white and on black
+OURS, THEIRS = "#2a78b8", "#b8b8b8"  # readable on light and dark backgrounds
 TEXT = "#808080"
 WIDTH, MARGIN, BAR, GAP, TITLE = 760, 12, 13, 12, 34
-LABELS, FIGURES = 250, 120  # widths of the text beside the bars
+LABELS, FIGURES = 250, 120  # widths of the text next to the bars
 
 
 class Bar(NamedTuple):
