@@ -1,11 +1,11 @@
-# Everything a person or CI does with the project. `make help` lists it.
+# All tasks of development and CI. `make help` lists them.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 
-# Tests start many brokers: without kept bytecode each would compile itself anew.
+# Tests start many brokers: without bytecode files each would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -26,30 +26,30 @@ $(STAMP): pyproject.toml setup.py $(shell find src -name '*.pyx' -o -name '*.pxi
 run: setup  ## run a broker on localhost:9092
 	@$(BIN)/ottla up
 
-demo: setup  ## the main job in about two minutes: a stream, Spark, a lake, two kills; SABOTAGE=lake
+demo: setup  ## run the demo, about two minutes: a stream, Spark, a lake, two kills; SABOTAGE=lake
 	@$(BIN)/python -m demo $(if $(SABOTAGE),--sabotage $(SABOTAGE)) $(DEMO)
 
-demo-clean:  ## remove what the demo left
+demo-clean:  ## remove the files of the demo
 	@rm -rf .demo
 
-# Tests wait for other processes more than they compute.
+# Tests mostly wait for other processes.
 WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 2 )))
 
 test: setup  ## set up and run the tests
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup; \
 	status=$$?; mkdir -p .pytest_cache; echo $$status > .pytest_cache/status; exit $$status
 
-retest: setup  ## what failed in the last run once more, each by itself, if it was not more than a few
+retest: setup  ## run the failed tests of the last run again, each by itself, if there are only a few
 	$(BIN)/python -m tools.retest
 
 test-times: setup  ## the tests once more, with a table of where their time goes
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -p tests.support.recorded_times || true
 	@$(BIN)/python -m tools.test_times
 
-test-long: setup  ## the same with everything that the ordinary run leaves out
+test-long: setup  ## run all tests, including slow ones
 	OTTLA_LONG=1 OTTLA_SPARK=all $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
-check: setup  ## lint, types, imports, generated files fresh
+check: setup  ## lint, types, architecture, generated files up to date
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -60,10 +60,10 @@ format: setup  ## format and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-generate: setup  ## renew generated files: messages, reference tables
+generate: setup  ## regenerate messages and reference tables
 	$(BIN)/python tools/generate.py
 
-oracles: setup  ## compare our codec with other people's and renew the table of agreement
+oracles: setup  ## compare our codec with other implementations and regenerate the table of agreement
 	$(BIN)/python -m tools.oracles
 
 BENCH ?= micro
@@ -81,7 +81,7 @@ fuzz: setup  ## fuzz the decoders; FUZZ_RUNS=10000000 for a long run
 CRASHES := $(BIN)/python -m tests.integration.spark.sink.crashes
 DEATHS := $(BIN)/python -m tests.integration.spark.sink.random_deaths
 
-faults: setup  ## the long runs, about an hour: expensive requests; kill -9 at every point of a Spark write
+faults: setup  ## long runs, about an hour: expensive requests; kill -9 at every point of a Spark write
 	$(BIN)/python -m tests.integration.faults.expensive_requests
 	$(CRASHES) --node ottla
 	$(CRASHES) --node kafka
@@ -93,12 +93,12 @@ SAMPLE ?= 60
 SEED ?= 1
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
-mutants: setup  ## plant faults and see which the tests find; PART=storage/producers SAMPLE=100 SEED=2 JOBS=1
+mutants: setup  ## mutation tests; PART=storage/producers SAMPLE=100 SEED=2 JOBS=1
 	$(BIN)/python -m tools.mutants --part $(PART) --sample $(SAMPLE) --seed $(SEED) --jobs $(JOBS) --goal 90
 
-wheel: setup  ## build a wheel in dist/ and try it in an empty environment
+wheel: setup  ## build a wheel in dist/ and test it in an empty environment
 	$(BIN)/python -m tools.wheel
 
-clean:  ## remove what the targets above made
+clean:  ## remove the environment, caches and build files
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -38,7 +38,7 @@ def measure(broker: BrokerProcess, times: Report, memory: Report) -> None:
     load(broker)
     memory.add("after 1 M records of 100 B in and out", broker.name, memory_mb(broker.pid))
     broker.stop()
-    times.add("known topic, after a stop in good order", broker.name, started_s(broker))
+    times.add("existing topic, after a clean shutdown", broker.name, started_s(broker))
 
 
 def started_s(broker: BrokerProcess) -> float:

@@ -23,7 +23,7 @@ _HEAD = """\
 
 Every API that the broker announces, the client that sent it, and what a second, different client
 saw of its effect. All of it is looked at twice: as soon as it was done, and again after the broker
-was killed (`kill -9`) and started anew. A wire tap makes sure that each client really sent the
+was killed (`kill -9`) and restarted. A wire tap makes sure that each client really sent the
 requests that it is listed with.
 
 The clients: confluent-kafka (librdkafka), kafka-python, aiokafka, and Apache Kafka's own Java

@@ -67,7 +67,7 @@ class GroupOptions:
         LONG,
         at_least(1),
         "Memory of the members of one group: their metadata, subscriptions and assignments. "
-        "Whoever would need more is refused with GROUP_MAX_SIZE_REACHED. A setting of Ottla's own.",
+        "Members beyond it are rejected with GROUP_MAX_SIZE_REACHED. A setting of Ottla's own.",
     )
     ottla_groups_bytes_max: int = option(
         "ottla.groups.bytes.max",
@@ -75,7 +75,7 @@ class GroupOptions:
         LONG,
         at_least(1),
         "Memory of the members of all groups that a broker coordinates; a group without members "
-        "counts 2 KB. Whoever would need more is told COORDINATOR_NOT_AVAILABLE, and tries again. "
+        "counts 2 KB. Requests beyond it fail with COORDINATOR_NOT_AVAILABLE, and are retried. "
         "A setting of Ottla's own.",
     )
     ottla_group_topics_max: int = option(
@@ -125,7 +125,7 @@ class ConsumerGroupOptions:
         5 * SECOND_MS,
         INT,
         at_least(1),
-        "How often members are told to send heartbeats; default of the group setting "
+        "Heartbeat interval of members; default of the group setting "
         "`consumer.heartbeat.interval.ms`.",
     )
     group_consumer_min_heartbeat_interval_ms: int = option(
@@ -300,8 +300,9 @@ class TransactionOptions:
         200_000,
         INT,
         at_least(1),
-        "Transactional ids that a broker coordinates; about 1 KB of memory each. New ones are "
-        "told COORDINATOR_NOT_AVAILABLE until others have expired. A setting of Ottla's own.",
+        "Transactional ids that a broker coordinates; about 1 KB of memory each. "
+        "Requests for new ones fail with COORDINATOR_NOT_AVAILABLE until others have expired. "
+        "A setting of Ottla's own.",
     )
     transactional_id_expiration_ms: int = option(
         "transactional.id.expiration.ms",
@@ -373,7 +374,7 @@ class TransactionOptions:
         100,
         INT,
         at_least(0),
-        "Time after which the producer is told to try again itself.",
+        "Time after which the producer has to retry itself.",
     )
     producer_id_expiration_ms: int = option(
         "producer.id.expiration.ms",

@@ -32,7 +32,7 @@ class LogDirectoryOptions:
         None,
         optional(LIST),
         no_blanks,
-        "Directories for partition logs. Each fails on its own; the others go on.",
+        "Directories for partition logs. Each fails independently of the others.",
     )
     log_dir_failure_timeout_ms: int = option(
         "log.dir.failure.timeout.ms",

@@ -47,7 +47,7 @@ class ListenerOptions:
         None,
         optional(LIST),
         no_blanks,
-        "Addresses that clients are told to connect to, where they differ from `listeners`.",
+        "Addresses that clients connect to, if they differ from `listeners`.",
     )
     listener_security_protocol_map: str = option(
         "listener.security.protocol.map",

@@ -49,7 +49,7 @@ class GroupConfig:
         5 * SECOND_MS,
         INT,
         at_least(1),
-        "How often members of the consumer group are told to send heartbeats.",
+        "Heartbeat interval of the members of the consumer group.",
     )
     consumer_assignment_interval_ms: int = option(
         "consumer.assignment.interval.ms",

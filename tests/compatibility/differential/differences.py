@@ -24,7 +24,7 @@ RECORD_ERRORS = (
 )
 CLOSED_BODIES = (
     "Compressed records are opened only where they have to be (compacted topics, recompression,"
-    " searches by time): a damaged body is stored as it came, and found by whoever reads it."
+    " searches by time): a damaged body is stored as it came, and detected by its consumers."
 )
 DAMAGED_BODIES = (
     "A compressed body that cannot be opened is called corrupt; Kafka has no name for it."
@@ -96,7 +96,7 @@ FETCH = (
 OFFSETS = (
     Allowed(
         ApiKey.LIST_OFFSETS, "5 ms|10 ms", "*",
-        "A search by time goes on behind the segment in which the log begins; Kafka looks no"
+        "A search by time continues after the segment in which the log begins; Kafka looks no"
         " further once a deleted record there is young enough.",
         script="list_offsets_after_deletion",
     ),
@@ -118,7 +118,7 @@ OFFSETS = (
     Allowed(ApiKey.DELETE_RECORDS, "no partitions", "*", NO_PARTITIONS),
 )  # fmt: skip
 
-# Announced only where somebody receives what clients send, by Kafka and by us.
+# Announced only if a receiver of telemetry is configured, by Kafka and by us.
 WITH_PLUGINS = (ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY)
 QUORUM = (ApiKey.ADD_RAFT_VOTER, ApiKey.REMOVE_RAFT_VOTER)
 
@@ -183,14 +183,14 @@ TOPICS = (
     Allowed(ApiKey.DELETE_TOPICS, "timeout *", "*", IN_NO_TIME),
     Allowed(
         ApiKey.DELETE_TOPICS, "neither, twice", "*",
-        "What is wrong with the request in the same way is told once.", range(6, 7),
+        "Identical errors are reported once.", range(6, 7),
     ),
     Allowed(ApiKey.CREATE_PARTITIONS, "timeout *", "*", IN_NO_TIME),
     Allowed(ApiKey.CREATE_PARTITIONS, "to 2147483647 again", "*error_code", UNNAMED),
 )  # fmt: skip
 
 OWN_LOGGERS = "The loggers are our own; what can be done with them is the same."
-UNKNOWN_SETTINGS = "A setting that no broker knows is refused: nobody would read it."
+UNKNOWN_SETTINGS = "A setting that no broker has is rejected."
 
 SETTINGS = (
     Allowed(

@@ -38,8 +38,8 @@ Random sequences of requests are sent to both brokers as well, about logs, trans
 administration (`python -m tests.compatibility.random_requests`). Besides the entries above they
 leave out:
 
-- A member that is refused with GROUP_MAX_SIZE_REACHED during a rebalance: Kafka goes on waiting for
-  the member that it has just put out, we do not.
+- A member that is rejected with GROUP_MAX_SIZE_REACHED during a rebalance: Kafka continues to wait
+  for the member that it has just removed, we do not.
 - A second JoinGroup or SyncGroup of a member while its first one waits: Kafka never answers the
   first, we answer REBALANCE_IN_PROGRESS.
 - A member that leaves while its SyncGroup waits: Kafka never answers that, we answer
@@ -62,7 +62,7 @@ Sequences that pause while both brokers are started again
 (`python -m tests.compatibility.random_requests.restarting`) leave out two things more:
 
 - A broker of Kafka that stops gives up its partitions, and leads them two epochs later when it is
-  back. Ours goes on in the same epoch.
+  back. Ours continues in the same epoch.
 - Kafka forgets producers whose last record has a time older than `producer.id.expiration.ms` when
   it starts and every ten minutes, ours every ten minutes.
 

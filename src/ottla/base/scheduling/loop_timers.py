@@ -1,7 +1,7 @@
-"""Deadlines of everything that waits on one event loop: in one queue, with one timer of the loop.
+"""Deadlines of waiting requests on one event loop: in one queue, with one timer of the loop.
 
-Promises  a deadline costs an entry in the queue of `timers.py`, and neither a handle nor a
-          callback of the loop. Many that expire together are taken over several turns of the loop.
+Promises  a deadline costs an entry in the queue of `timers.py`, and neither a handle nor a callback
+          of the loop. Many that expire together are handled in several iterations of the loop.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Expiring(Protocol):
     def __hash__(self) -> int: ...
 
     def expire(self) -> None:
-        """Its time is up. It should do little: many may expire together."""
+        """The deadline has passed. Must be short: many may expire together."""
 
 
 class LoopTimers:

@@ -1,8 +1,8 @@
-"""Callbacks that run soon, a few of them in each turn of the event loop.
+"""Callbacks that run soon, a few of them in each iteration of the event loop.
 
-Promises  they run in the order in which they came, however many come together: a record that
-          thousands of requests wait for does not keep the loop until all of them are answered.
-          One that raises is logged, and the others run.
+Promises  they run in order of submission, however many are submitted together: a record that
+          thousands of requests wait for does not block the loop until all of them are answered. One
+          that raises is logged, and the others run.
 Leaves    to the callback that it is short.
 """
 
@@ -17,8 +17,8 @@ from time import monotonic
 log = logging.getLogger(__name__)
 
 TURN_S = 0.003
-CALLBACKS_MAX = 256  # in one turn
-TASKS_MAX = 32  # as many, if each wakes a task, whose time is not seen here
+CALLBACKS_MAX = 256  # per iteration
+TASKS_MAX = 32  # the same, if each wakes a task, whose time is not measured here
 
 
 class TurnQueue:
@@ -30,7 +30,7 @@ class TurnQueue:
         self._callbacks_max = callbacks_max
         self._callbacks: deque[Callable[[], None]] = deque()
         self._is_scheduled = False
-        self._run_at_once = 0  # in this turn
+        self._run_at_once = 0  # in this iteration
 
     def __len__(self) -> int:
         return len(self._callbacks)
@@ -40,7 +40,7 @@ class TurnQueue:
         self._schedule()
 
     def run(self, callback: Callable[[], None]) -> None:
-        """Here and now, unless so many were run in this turn, or wait, that it must wait too."""
+        """Run immediately, unless many have run in this iteration, or are waiting."""
         if self._callbacks or self._run_at_once >= self._callbacks_max:
             self.add(callback)
             return

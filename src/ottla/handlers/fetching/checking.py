@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 READ_AGAIN_MAX = 3  # then the client gets no records, and fetches again
 
-CHECKED_AT_ONCE = 100  # outcomes that are processed in one turn of the event loop
+CHECKED_AT_ONCE = 100  # outcomes that are processed in one iteration of the event loop
 
 ReadAgain = Callable[[Found], Awaitable[Found]]
 

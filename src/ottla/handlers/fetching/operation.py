@@ -123,8 +123,8 @@ class FetchOperation:
         return is_enough
 
     async def is_enough(self) -> bool:
-        """Many fetches may be woken in one turn of the event loop, by a record or a deadline that
-        they share: those with many partitions take one turn each."""
+        """A record or a deadline may wake many fetches in one iteration of the event loop: those
+        with many partitions wait for a slice each."""
         if self.requested.count > LOOKED_AT_TOGETHER_MAX:
             await self.context.parts.scheduler.next()
         is_enough = self.look_up_all_again()
@@ -156,7 +156,7 @@ class FetchOperation:
         """Wait until there is enough data that the reader may see, or the deadline has passed.
 
         It is counted and watches its partitions from now on: the coroutine starts in the next
-        turn of the event loop, and other requests may be served before.
+        iteration of the event loop, and other requests may be served before.
         """
         self.context.parts.parked_fetches.partitions += self.parked_partitions
         return self._wait(self.waiter())

@@ -32,7 +32,7 @@ class Preparation:
         self._version = context.version
         self._now_ms = context.parts.clock.now_ms()
         self._by_part: dict[int, Prepared] = {}  # by `id` of the partition's request data
-        self._share = 0.0  # of what may be opened in one turn of the event loop
+        self._share = 0.0  # of what may be opened in one iteration of the event loop
 
     def add(self, part: PartitionProduceData, partition: Partition) -> None:
         records, rules = cast(Buffer, part.records), partition.log.rules

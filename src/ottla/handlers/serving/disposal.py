@@ -1,7 +1,7 @@
 """Freeing very many objects a few at a time.
 
 `freeing` empties a list in slices, for work that goes on afterwards. `Disposal` frees objects in
-the following turns of the event loop, for work that has ended.
+the following iterations of the event loop, for work that has ended.
 
 The last reference to a message of half a million items frees them all in one C call, which blocks
 the event loop and every thread for tens of milliseconds. So the parts of a large message are kept
@@ -39,7 +39,7 @@ def pieces_of(message: Struct) -> Pieces:
 
 
 class Disposal:
-    """Holds pieces of unused messages, and drops some in each turn of the event loop."""
+    """Holds pieces of unused messages, and drops some in each iteration of the event loop."""
 
     def __init__(self) -> None:
         self._pieces: Pieces = []

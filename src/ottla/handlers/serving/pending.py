@@ -22,7 +22,7 @@ class PendingResponse:
     __slots__ = ()
 
     def begin(self, done: Done) -> None:
-        """Call `done` once, in a turn of the event loop of its own, unless it is cancelled."""
+        """Call `done` once, in its own iteration of the event loop, unless it is cancelled."""
         raise NotImplementedError
 
     def cancel(self) -> None:

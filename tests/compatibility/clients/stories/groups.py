@@ -39,7 +39,7 @@ def offsets_by_librdkafka(on: Cluster, group: str) -> dict[str, int]:
     seen_by=KAFKA_PYTHON,
     sees=[ApiKey.OFFSET_FETCH, ApiKey.FIND_COORDINATOR],
 )
-def a_committed_offset_is_told(on: Cluster) -> Sight:
+def a_committed_offset_is_reported(on: Cluster) -> Sight:
     commit(on, "committing", "committed", 7)
     where = KafkaPythonPartition("committed", 0)
 

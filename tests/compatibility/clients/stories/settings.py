@@ -28,7 +28,7 @@ from ottla.protocol.api_keys import ApiKey
     seen_by=KAFKA_PYTHON,
     sees=[ApiKey.DESCRIBE_CONFIGS],
 )
-def a_changed_setting_is_told(on: Cluster) -> Sight:
+def a_changed_setting_is_reported(on: Cluster) -> Sight:
     create(on, "changed")
     entry = ConfigEntry("retention.ms", "86400000", incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, "changed", incremental_configs=[entry])
@@ -37,7 +37,7 @@ def a_changed_setting_is_told(on: Cluster) -> Sight:
 
 
 @shows(by=AIOKAFKA, does=[ApiKey.ALTER_CONFIGS], seen_by=JAVA, sees=[ApiKey.DESCRIBE_CONFIGS])
-def replaced_settings_are_told(on: Cluster) -> Sight:
+def replaced_settings_are_reported(on: Cluster) -> Sight:
     from aiokafka.admin.config_resource import ConfigResource as AioResource
     from aiokafka.admin.config_resource import ConfigResourceType
 
@@ -162,7 +162,7 @@ def a_user_has_a_quota_and_no_password(on: Cluster) -> Sight:
 
 
 @shows(by=KAFKA_PYTHON, does=[ApiKey.UPDATE_FEATURES], seen_by=JAVA, sees=[ApiKey.API_VERSIONS])
-def a_lowered_feature_level_is_told(on: Cluster) -> Sight:
+def a_lowered_feature_level_is_reported(on: Cluster) -> Sight:
     with on.kafka_python_admin() as admin:
         admin.update_features({"group.version": ("SAFE_DOWNGRADE", 0)})
         admin.update_features({"group.version": ("UPGRADE", 1)})

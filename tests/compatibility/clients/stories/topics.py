@@ -125,7 +125,7 @@ def log_of(on: Cluster, topic: str) -> dict[str, Any]:
     does=[ApiKey.ELECT_LEADERS],
     seen_by=KAFKA_PYTHON,
     sees=[ApiKey.METADATA],
-    remark="answered as Kafka does; with one broker there is nobody else to elect",
+    remark="answered as Kafka does; with one broker there is no other leader",
 )
 def an_election_leaves_the_only_broker_leading(on: Cluster) -> Sight:
     create(on, "elected")
@@ -158,7 +158,7 @@ def a_reassignment_to_the_same_broker_is_done_at_once(on: Cluster) -> Sight:
 
 
 @shows(by=JAVA, seen_by=KAFKA_PYTHON, sees=[ApiKey.DESCRIBE_CLUSTER], remark="reads only")
-def everybody_sees_the_same_cluster(on: Cluster) -> Sight:
+def all_clients_see_the_same_cluster(on: Cluster) -> Sight:
     with on.kafka_python_admin() as admin:
         before = admin.describe_cluster()
 

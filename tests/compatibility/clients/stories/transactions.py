@@ -106,7 +106,7 @@ def a_transaction_of_the_second_protocol_is_read(on: Cluster) -> Sight:
     seen_by=KAFKA_PYTHON,
     sees=[ApiKey.LIST_TRANSACTIONS, ApiKey.DESCRIBE_TRANSACTIONS, ApiKey.DESCRIBE_PRODUCERS],
 )
-def an_open_transaction_is_told(on: Cluster) -> Sight:
+def an_open_transaction_is_reported(on: Cluster) -> Sight:
     producer = begin(on, "open")
     producer.produce("opened", b"not yet")
     producer.flush(PATIENCE_S)
@@ -135,7 +135,7 @@ def an_open_transaction_is_told(on: Cluster) -> Sight:
     seen_by=LIBRDKAFKA,
     sees=[ApiKey.LIST_OFFSETS, ApiKey.FETCH],
 )
-def a_transaction_ended_by_an_administrator_holds_nobody_up(on: Cluster) -> Sight:
+def a_transaction_ended_by_an_administrator_does_not_block_consumers(on: Cluster) -> Sight:
     from kafka.admin import AbortTransactionSpec
 
     producer = begin(on, "hanging")

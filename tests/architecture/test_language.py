@@ -1,0 +1,123 @@
+"""Docstrings, comments and documents use standard terms instead of figures of speech.
+
+The list has only constructions that are never needed in a technical text, with what to write.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "ottla"
+
+# A construction, and what to write instead.
+AVOIDED = {
+    r"(no|some|any|every)body": "the component: the client, the caller, another process",
+    r"who(so)?ever": "the component that does it",
+    r"(is|are|be|was|were) told": "is notified, receives, the response contains",
+    r"(has|have|had|get|gets) (its|their) turn": "runs; is served round-robin",
+    r"turns? of the (event )?loop": "iteration of the event loop",
+    r"anew": "again; a new one",
+    r"here and now": "immediately",
+    r"now and then": "periodically",
+    r"in good order": "cleanly",
+    r"for ever": "forever; without a limit",
+    r"makes? no circles": "has no reference cycles",
+    r"none of (our|its|their) business": "ignored",
+    r"the benefit of the doubt": "assumes that",
+}
+PATTERN = re.compile(rf"\b({'|'.join(AVOIDED)})\b", re.IGNORECASE)
+
+# Folders of src/ottla that still have such constructions. A folder without any leaves this list.
+PENDING = {"storage", "testing"}
+
+SOURCES = sorted(
+    path
+    for path in SOURCE.rglob("*.py")
+    if not path.is_relative_to(SOURCE / "protocol" / "messages")
+)
+DOCUMENTS = sorted(
+    path
+    for pattern in ("*.md", "docs/**/*.md", "demo/*.md", "benchmarks/*.md", "examples/*.md")
+    for path in ROOT.glob(pattern)
+    if path.name != "CHANGELOG.md"
+)
+
+
+def remarks_of(source: str) -> Iterator[tuple[int, str]]:
+    """(line, text) of all docstrings and comments."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node, clean=False)
+            if text is not None:
+                yield node.body[0].lineno, text
+
+
+def advice(text: str) -> list[str]:
+    """What to write instead of each avoided construction. Names in backquotes are not checked."""
+    prose = re.sub(r"\s+", " ", re.sub(r"`[^`]*`", "", text))
+    return [
+        f"{match[0]!r}: write {instead}"
+        for match in PATTERN.finditer(prose)
+        for construction, instead in AVOIDED.items()
+        if re.fullmatch(construction, match[0], re.IGNORECASE)
+    ]
+
+
+def findings(path: Path) -> list[str]:
+    return [
+        f"{path.relative_to(ROOT)}:{line}: {each}"
+        for line, text in remarks_of(path.read_text())
+        for each in advice(text)
+    ]
+
+
+def folder_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in SOURCES if folder_of(path) not in PENDING],
+    ids=lambda path: str(path.relative_to(SOURCE)),
+)
+def test_docstrings_and_comments_use_standard_terms(path: Path) -> None:
+    assert findings(path) == []
+
+
+@pytest.mark.parametrize("folder", sorted(PENDING))
+def test_pending_folders_still_have_such_constructions(folder: str) -> None:
+    assert any(findings(path) for path in SOURCES if folder_of(path) == folder)
+
+
+def prose_of(document: str) -> str:
+    """Without code blocks, which quote programs and their output."""
+    return re.sub(r"^ *```.*?^ *```", "", document, flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_documents_use_standard_terms(path: Path) -> None:
+    assert advice(prose_of(path.read_text())) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Nobody waits for it.", 1),
+        ("The client\nis told what is wrong, and begins anew.", 2),
+        ("`nobody` is a name, and so is `is told`.", 0),
+        ("The response contains the error; a renewed lease is kept.", 0),
+    ],
+)
+def test_constructions_are_found_across_lines_and_not_in_names(text: str, count: int) -> None:
+    assert len(advice(text)) == count
