@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
 from functools import partial
 
 from ottla.base.clock import Clock
+from ottla.base.scheduling.tasks import first_to_end
+from ottla.controller.broker_sessions import fence_ended_brokers
 from ottla.controller.controller import Controller, Resigned
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.zookeeper.election import elect, holds_controller, is_vacant, resign
@@ -61,24 +62,22 @@ class ControllerElection:
     async def _serve(self, claim: Claim) -> None:
         log.info("elected controller with epoch %d", claim.controller_epoch)
         self._changed.clear()
-        work = asyncio.ensure_future(self._control(claim))
-        watch = asyncio.ensure_future(self._wait_for_end(claim))
         try:
-            await asyncio.wait([work, watch], return_when=asyncio.FIRST_COMPLETED)
+            await first_to_end(self._control(claim), self._wait_for_end(claim))
+        except Resigned:
+            pass  # it has logged why
         finally:
-            for each in (work, watch):
-                each.cancel()
-            await asyncio.wait([work, watch])
             self._log.end_claim()
-        with suppress(Resigned, asyncio.CancelledError):
-            work.result()
         await resign(self._service, claim)
 
     async def _control(self, claim: Claim) -> None:
         await self._catch_up(claim)
-        image = self._publisher.image.copy()
-        self._controller.activate(image, claim.controller_epoch)
-        await self._controller.run()
+        image = self._publisher.image
+        self._controller.activate(image.copy(), claim.controller_epoch)
+        await first_to_end(
+            self._controller.run(),
+            fence_ended_brokers(self._service, self._controller, image),
+        )
 
     async def _catch_up(self, claim: Claim) -> None:
         """Publish what was appended before the election. Nobody else can append after it."""

@@ -29,12 +29,13 @@ from ottla.controller.decision import Decision
 from ottla.controller.state import ControllerState
 from ottla.metadata.codec import encode_records
 from ottla.metadata.continuity import KnownState, load_known
-from ottla.metadata.image import Image
+from ottla.metadata.image import Batch, Image
 from ottla.metadata.publisher import Publisher
-from ottla.metadata.records import ALL_BROKERS, ConfigChanged
-from ottla.metadata.zookeeper.batch_znode import decode_header
+from ottla.metadata.records import ALL_BROKERS, BrokerRegistered, ConfigChanged, Endpoint
+from ottla.metadata.zookeeper.batch_znode import decode_batch, decode_header
 from ottla.metadata.zookeeper.layout import CONTROLLER, LOG
-from ottla.metadata.zookeeper.service import Delete, ZnodeMissing, retried
+from ottla.metadata.zookeeper.membership import BrokerIdInUse, Member, announce
+from ottla.metadata.zookeeper.service import Delete, SessionState, ZnodeMissing, retried
 from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
 from ottla.protocol.errors import BrokerError
 from ottla.testing.clock import ManualClock
@@ -77,12 +78,49 @@ class Broker:
         self.election = ControllerElection(
             self.service, self.log, self.controller, self.publisher, broker_id, ManualClock()
         )
-        self.tasks = [asyncio.ensure_future(self.run())]
+        self.broker_id = broker_id
+        self.incarnation_id = rng.randbytes(16)
+        self.session_changed = asyncio.Event()
+        self.tasks = [asyncio.ensure_future(self.run(world))]
 
-    async def run(self) -> None:
+    async def run(self, world: World) -> None:
         self.publisher.replace(await load_known(self.log, KnownState()))
+        member = Member(self.broker_id, self.incarnation_id, (Endpoint("L", "host", 1, "P"),))
+        while True:
+            try:
+                await announce(self.service, member, 0)
+                break
+            except BrokerIdInUse:
+                await asyncio.sleep(0.5)  # the session of the one that crashed
         self.tasks.append(asyncio.ensure_future(self.election.run()))
         self.tasks.append(asyncio.ensure_future(self.publisher.follow(self.log)))
+        self.service.subscribe(self.note_session)
+        self.tasks.append(asyncio.ensure_future(self.stay_registered(world, member)))
+
+    def note_session(self, _state: SessionState) -> None:
+        self.session_changed.set()
+
+    async def stay_registered(self, world: World, member: Member) -> None:
+        """Announce again after every session, and register again whenever it was fenced."""
+        while True:
+            self.session_changed.clear()
+            await announce(self.service, member, 0)
+            registered = self.publisher.image.broker(self.broker_id)
+            is_ours = registered is not None and registered.incarnation_id == self.incarnation_id
+            active = [each for each in world.brokers if each.controller.is_active]
+            if active and (registered is None or not is_ours or registered.is_fenced):
+                with suppress(BrokerError):
+                    await active[0].controller.decide(self.decide_register)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.session_changed.wait(), 1.0)
+
+    def decide_register(self, state: ControllerState) -> Decision[None]:
+        epoch = state.image.offset
+        endpoints = (Endpoint("L", "host", 1, "P"),)
+        record = BrokerRegistered(
+            self.broker_id, epoch, self.incarnation_id, endpoints, is_fenced=False
+        )
+        return Decision((record,), None)
 
     async def crash(self) -> None:
         """Its session ends only when ZooKeeper notices."""
@@ -170,27 +208,35 @@ class World:
         contents = {encode_records(tuple(each.to_records())) for each in images}
         assert len(contents) == 1
         assert len({each.offset for each in images}) == 1
-        names = self.names_in_log(images[0])
+        for broker in self.brokers:
+            registered = images[0].broker(broker.broker_id)
+            assert registered is not None
+            assert registered.incarnation_id == broker.incarnation_id
+            assert not registered.is_fenced
+        batches = self.batches()
+        decided = Counter(
+            each.name
+            for batch in batches
+            for each in batch.records
+            if isinstance(each, ConfigChanged)
+        )
+        assert set(decided.values()) == {1}, "a decision was appended twice"
+        names = set(decided)
+        assert names == set(images[0].broker_config(None))
         assert set(self.acknowledged) <= names
         assert names <= {*self.acknowledged, *self.refused, *self.unanswered(names)}
-        self.check_epochs()
+        epochs = [each.controller_epoch for each in batches]
+        assert epochs == sorted(epochs), "a controller that was replaced has appended"
         self.trace.update(contents.pop())
 
-    def check_epochs(self) -> None:
-        """A controller that was replaced appends nothing any more."""
+    def batches(self) -> list[Batch]:
+        """All that were ever created, in the order in which they were."""
         changes = [each for transaction in self.ensemble.transactions for each in transaction]
-        epochs = [
-            decode_header(each.znode.data)[0].controller_epoch
+        return [
+            decode_batch(*decode_header(each.znode.data))
             for each in changes
             if each.znode is not None and each.path.startswith(LOG + "/")
         ]
-        assert epochs == sorted(epochs)
-
-    def names_in_log(self, image: Image) -> set[str]:
-        """Each name once: a batch that was appended twice would make the offset too large."""
-        names = set(image.broker_config(None))
-        assert image.offset == len(names), "a decision was appended twice"
-        return names
 
     def unanswered(self, names: set[str]) -> set[str]:
         """At most one of each client, which was cancelled while it waited."""

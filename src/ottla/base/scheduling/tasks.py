@@ -67,3 +67,17 @@ def _retrieve(future: asyncio.Future[Any]) -> None:
     """Mark the exception as retrieved; otherwise asyncio logs it when the task is freed."""
     if not future.cancelled():
         future.exception()
+
+
+async def first_to_end(*works: Coroutine[Any, Any, None]) -> None:
+    """Run all until one ends, cancel the others, and raise what that one raised."""
+    tasks = [asyncio.ensure_future(each) for each in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+    for task in tasks:
+        if task in done:
+            task.result()

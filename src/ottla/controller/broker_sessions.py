@@ -1,0 +1,62 @@
+"""Fencing of brokers whose ZooKeeper session has ended.
+
+Promises  while the controller is active, every broker that is registered and not fenced has a znode
+          below `/brokers/ids` with the same incarnation; others are fenced as soon as that is seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from functools import partial
+
+from ottla.controller.brokers import decide_fence_broker
+from ottla.controller.controller import Controller
+from ottla.controller.decision import Decision
+from ottla.controller.state import ControllerState
+from ottla.metadata.entities import BrokerRegistration
+from ottla.metadata.image import Image
+from ottla.metadata.zookeeper.membership import Member, read_members
+from ottla.metadata.zookeeper.service import ZooKeeperService
+from ottla.protocol.errors import BrokerError
+
+log = logging.getLogger(__name__)
+
+
+async def fence_ended_brokers(
+    service: ZooKeeperService, controller: Controller, image: Image
+) -> None:
+    """Until cancelled, or until the controller resigns."""
+    while True:
+        changed = asyncio.Event()
+        members = await read_members(service, changed.set)
+        for broker in ended_brokers(image, members):
+            log.warning("broker %d has no ZooKeeper session any more, fencing it", broker.id)
+            try:
+                await controller.decide(partial(decide_fence_incarnation, broker))
+            except BrokerError as error:
+                log.info("broker %d was not fenced: %s", broker.id, error)
+                return
+        await changed.wait()
+
+
+def ended_brokers(image: Image, members: Mapping[int, Member]) -> list[BrokerRegistration]:
+    return [
+        broker
+        for broker in image.brokers.values()
+        if not broker.is_fenced and not is_alive(broker, members)
+    ]
+
+
+def is_alive(broker: BrokerRegistration, members: Mapping[int, Member]) -> bool:
+    member = members.get(broker.id)
+    return member is not None and member.incarnation_id == broker.incarnation_id
+
+
+def decide_fence_incarnation(broker: BrokerRegistration, state: ControllerState) -> Decision[None]:
+    """Nothing if the broker has registered again meanwhile, or was unregistered."""
+    current = state.image.broker(broker.id)
+    if current is None or current.epoch != broker.epoch:
+        return Decision((), None)
+    return decide_fence_broker(state, broker.id)

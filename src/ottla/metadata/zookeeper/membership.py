@@ -1,0 +1,152 @@
+"""Which brokers are alive: each has an ephemeral znode `/brokers/ids/<id>`.
+
+The data is the JSON that Apache Kafka wrote there, and one field more: the incarnation, which tells
+a process from its successor with the same id.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from ottla.base.uuids import uuid_from_text, uuid_to_text
+from ottla.metadata.records import Endpoint
+from ottla.metadata.zookeeper.layout import BROKER_IDS, broker_path
+from ottla.metadata.zookeeper.service import (
+    ConnectionLost,
+    Create,
+    Delete,
+    OnChange,
+    VersionMismatch,
+    Znode,
+    ZnodeExists,
+    ZnodeMissing,
+    ZooKeeperService,
+    retried,
+)
+
+FORMAT = 5  # of Kafka's JSON
+
+
+class BrokerIdInUse(Exception):
+    """Another process is registered with the same broker id."""
+
+    def __init__(self, path: str, address: str, other: bytes) -> None:
+        super().__init__(path, address, other)
+        self.path = path
+        self.address = address
+        self.other = other
+
+    def __str__(self) -> str:
+        return (
+            f"another broker with the same id is running: the znode {self.path} belongs to "
+            f"{self.address}\n"
+            "  give each broker its own node.id; or, if that broker was stopped, start this one "
+            "again after its ZooKeeper session has expired"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    broker_id: int
+    incarnation_id: bytes
+    endpoints: tuple[Endpoint, ...]
+    rack: str | None = None
+
+    def encode(self, now_ms: int) -> bytes:
+        first = self.endpoints[0]
+        fields = {
+            "version": FORMAT,
+            "host": first.host,
+            "port": first.port,
+            "jmx_port": -1,
+            "timestamp": str(now_ms),
+            "endpoints": [f"{each.listener}://{each.host}:{each.port}" for each in self.endpoints],
+            "listener_security_protocol_map": {
+                each.listener: each.protocol for each in self.endpoints
+            },
+            "rack": self.rack,
+            "features": {},
+            "incarnation": uuid_to_text(self.incarnation_id),
+        }
+        return json.dumps(fields).encode()
+
+    @property
+    def address(self) -> str:
+        return f"{self.endpoints[0].host}:{self.endpoints[0].port}" if self.endpoints else "?"
+
+
+def decode_member(broker_id: int, data: bytes) -> Member | None:
+    """None if the data is not that of a broker: a znode that was created by hand."""
+    try:
+        fields = json.loads(data)
+        protocols: Mapping[str, str] = fields["listener_security_protocol_map"]
+        endpoints = tuple(_decode_endpoint(each, protocols) for each in fields["endpoints"])
+        incarnation_id = uuid_from_text(fields["incarnation"])
+        return Member(broker_id, incarnation_id, endpoints, fields["rack"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _decode_endpoint(text: Any, protocols: Mapping[str, str]) -> Endpoint:
+    listener, _, address = text.partition("://")
+    host, _, port = address.rpartition(":")
+    return Endpoint(listener, host, int(port), protocols[listener])
+
+
+async def announce(service: ZooKeeperService, member: Member, now_ms: int) -> None:
+    """Create the znode of this broker. BrokerIdInUse if another process has it."""
+    path = broker_path(member.broker_id)
+    while True:
+        try:
+            await service.multi([Create(path, member.encode(now_ms), is_ephemeral=True)])
+        except ConnectionLost:
+            await service.connected()
+        except ZnodeExists:
+            await retried(service, service.sync)  # its server may not know yet that it was removed
+            znode = await retried(service, service.get, path)
+            if znode is not None and _incarnation(member.broker_id, znode) != member.incarnation_id:
+                raise _in_use(path, member.broker_id, znode) from None
+            if znode is not None and znode.owner == service.session.id:
+                return
+        else:
+            return
+
+
+async def read_members(
+    service: ZooKeeperService, on_change: OnChange | None = None
+) -> dict[int, Member]:
+    """The brokers that are alive, by id. `on_change` is called when one comes or goes."""
+    names = await retried(service, service.children, BROKER_IDS, on_change) or []
+    members = {}
+    for name in sorted(names):
+        znode = await retried(service, service.get, f"{BROKER_IDS}/{name}")
+        if znode is not None and name.isascii() and name.isdigit():
+            member = decode_member(int(name), znode.data)
+            if member is not None:
+                members[member.broker_id] = member
+    return members
+
+
+async def remove_member(service: ZooKeeperService, member: Member) -> None:
+    """Remove the znode of a process that is known to have ended, before its session expires."""
+    path = broker_path(member.broker_id)
+    znode = await retried(service, service.get, path)
+    if znode is not None and _incarnation(member.broker_id, znode) == member.incarnation_id:
+        with suppress(ZnodeMissing, VersionMismatch, ConnectionLost):
+            await service.multi([Delete(path, znode.version)])
+
+
+def _incarnation(broker_id: int, znode: Znode) -> bytes | None:
+    member = decode_member(broker_id, znode.data)
+    return None if member is None else member.incarnation_id
+
+
+def _in_use(path: str, broker_id: int, znode: Znode) -> BrokerIdInUse:
+    other = decode_member(broker_id, znode.data)
+    if other is None:
+        return BrokerIdInUse(path, "an unknown process", b"")
+    return BrokerIdInUse(path, other.address, other.incarnation_id)
