@@ -80,7 +80,7 @@ class ControllerElection:
         )
 
     async def _catch_up(self, claim: Claim) -> None:
-        """Publish what was appended before the election. Nobody else can append after it."""
+        """Publish what was appended before the election. No other broker can append after it."""
         while not self._log.is_claimed:
             await self._publisher.catch_up(self._log, partial(self._log.begin, claim))
 

@@ -98,7 +98,7 @@ async def commit(request: TxnOffsetCommitRequest, context: Context) -> TxnOffset
         reach(FaultPoint.OFFSETS_APPENDED)
         return response
     if any(context.parts.metadata.topic(each.name) is None for each in request.topics):
-        # Deleted meanwhile. The client tries again, and is told which of its topics do not exist.
+        # Deleted meanwhile. The client retries; the response lists the topics that do not exist.
         raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     outcome = groups.offsets.commit_transactional(request, context.version, by)
     reach(FaultPoint.OFFSETS_APPENDED)

@@ -90,7 +90,7 @@ class AddressWaiters:
             raise
 
     def grant(self) -> int | None:
-        """Let the next one go on; returns how much it waits for. None if nobody waits."""
+        """Wake the next waiter; returns the requested amount. None if there are no waiters."""
         while self._queue:
             waiter = self._queue.take()
             if not waiter.granted.cancelled():  # else its task has not run since

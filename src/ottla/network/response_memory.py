@@ -105,7 +105,7 @@ class ResponseMemory:
             await self._waiting.wait(address, partial(self.change, -count), count)
 
     def _grant(self) -> None:
-        """What is granted counts at once: nobody else can take it before its owner runs."""
+        """A grant counts immediately, so that it cannot be taken before its owner runs."""
         while self.has_room and (granted := self._waiting.grant()) is not None:
             self.change(granted)
 

@@ -1,7 +1,7 @@
 """The election of the controller: the znode `/controller` belongs to one session at a time.
 
 Promises  each claim has a controller epoch of its own. An election changes `/controller_epoch` and
-          creates `/controller` in one transaction, so that whoever holds an earlier claim cannot
+          creates `/controller` in one transaction, so that a broker with an earlier claim cannot
           append any more.
 """
 

@@ -101,7 +101,7 @@ class ZooKeeperMetadataLog:
 
     async def begin(self, claim: Claim, offset: int) -> list[Batch]:
         """Append under this claim from here on. Returns the batches from `offset` to the end of the
-        log, after which nobody else can append; Trimmed if they are gone."""
+        log, after which no other broker can append; Trimmed if they are gone."""
         async with self._turn:
             batches = await self.read(offset)
             self._claim = claim
@@ -191,7 +191,7 @@ class ZooKeeperMetadataLog:
             raise AppendFailed("another broker was elected while a snapshot was written") from error
 
     async def close(self) -> None:
-        """Nothing to do: the service is closed by whoever opened it."""
+        """Nothing to do: the service is closed by its owner."""
 
     # Appending.
 
