@@ -3,8 +3,8 @@
 Owns      the bound on the items of a request, and the choice of where it is decoded.
 Promises  decoding blocks the loop for a few milliseconds at most: a request with more items than
           `ITEMS_HERE_MAX` is decoded again in a thread. One thread decodes at a time, because
-          several would take more memory and no less time. The request of a client that
-          disconnects is dropped.
+          several would take more memory and no less time; who waits is served fairly by address.
+          The request of a client that disconnects is dropped.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ottla.base.memory.collector import without_full_pass
 from ottla.base.scheduling.threads import Threads
+from ottla.network.address_queue import FairLock
 from ottla.protocol.errors import TooManyItems
 from ottla.protocol.message import Message
 
@@ -51,7 +52,7 @@ class DecodingThread:
 
     def __init__(self, threads: Threads) -> None:
         self._threads = threads
-        self._turn = asyncio.Lock()
+        self._turn = FairLock()
         self._in_line: dict[Connection, asyncio.Task[object]] = {}  # those that wait
 
     async def decode(
@@ -61,8 +62,9 @@ class DecodingThread:
         version: int,
         at: int,
         connection: Connection,
+        address: str,
     ) -> Message:
-        await self._wait_in_line(connection)
+        await self._wait_in_line(connection, address)
         try:
             with without_full_pass():
                 return await self._threads.run(partial(decode_large, request, frame, version, at))
@@ -74,13 +76,13 @@ class DecodingThread:
         if (waiting := self._in_line.pop(connection, None)) is not None:
             waiting.cancel()
 
-    async def _wait_in_line(self, connection: Connection) -> None:
+    async def _wait_in_line(self, connection: Connection, address: str) -> None:
         if connection.session is None:
             raise asyncio.CancelledError  # closed before this task started
         task = asyncio.current_task()
         assert task is not None
         self._in_line[connection] = task
         try:
-            await self._turn.acquire()
+            await self._turn.acquire(address)
         finally:
             self._in_line.pop(connection, None)

@@ -27,6 +27,7 @@ from ottla.handlers.serving.large_responses import check_built, check_size
 from ottla.handlers.serving.pending import EncodedLater, PendingResponse
 from ottla.handlers.serving.registry import Handler, Outcome, handler_of
 from ottla.handlers.serving.served import SERVED
+from ottla.network.addresses import network_of
 from ottla.network.served import Answer, Served, Waiting, Working
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -100,8 +101,9 @@ class Dispatcher:
         connection: Connection,
     ) -> Served:
         context.is_large = context.has_many_items = True
+        address = network_of(context.peer.host)
         request = await self._decoding.decode(
-            handler.request, frame, context.version, at, connection
+            handler.request, frame, context.version, at, connection, address
         )
         if context.began_s is not None:
             begin_time(context)  # until now it has waited, or was decoded in a thread

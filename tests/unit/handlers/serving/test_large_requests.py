@@ -237,3 +237,27 @@ def test_a_client_that_leaves_takes_along_the_large_request_that_waits_for_anoth
     request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g", topics=topics)])
     frame = frame_of(ApiKey.OFFSET_FETCH, 8, request)
     world.run(leave_one_after_the_other())
+
+
+def test_large_requests_of_one_address_do_not_delay_those_of_another(world: World) -> None:
+    done: list[str] = []
+
+    async def ask(host: str) -> None:
+        topics = [MetadataRequestTopic(name=f"{at:0100}") for at in range(15_000)]
+        request = MetadataRequest(topics, allow_auto_topic_creation=False)
+        frame = bytearray(b"".join(encode_request(ApiKey.METADATA, 9, 1, None, request)))
+        connection = cast(Connection, FakeConnection(host))
+        served = world.dispatcher.serve(memoryview(frame)[LENGTH_BYTES:], connection)
+        assert isinstance(served, Working)
+        while not isinstance(served, Answer):
+            served = await served.answer
+        done.append(host)
+
+    async def story() -> None:
+        crowd = [asyncio.ensure_future(ask("10.0.0.1")) for _ in range(12)]
+        await asyncio.sleep(0)
+        await ask("10.0.0.2")
+        await asyncio.gather(*crowd)
+
+    world.run(story())
+    assert done.index("10.0.0.2") <= 4
