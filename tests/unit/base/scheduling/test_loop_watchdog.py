@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PROGRAM = """
+import asyncio, time
+from ottla.base.scheduling.loop_watchdog import watch_event_loop
+
+async def main():
+    watching = asyncio.create_task(watch_event_loop(0.5))
+    await asyncio.sleep(1.0)
+    print("alive", flush=True)
+    {then}
+    print("ended", flush=True)
+
+def stand_still():
+    time.sleep(60)
+
+asyncio.run(main())
+"""
+
+
+def run(then: str) -> subprocess.CompletedProcess[str]:
+    program = PROGRAM.replace("{then}", then)
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+
+def test_a_blocked_event_loop_ends_the_process_and_shows_where() -> None:
+    done = run("stand_still()")
+    assert done.returncode == 1
+    assert done.stdout == "alive\n"
+    assert "in stand_still" in done.stderr
+
+
+def test_a_loop_that_runs_is_left_alone_and_the_watchdog_ends_with_its_task() -> None:
+    done = run("watching.cancel(); await asyncio.sleep(0); time.sleep(1)")
+    assert done.returncode == 0
+    assert done.stdout == "alive\nended\n"
