@@ -15,9 +15,12 @@ from tests.unit.storage.log_making import SMALL, Place, append_many, batch_of, m
 
 from ottla.base.files.readers import WAIT
 from ottla.protocol.records.batch import iterate_headers
+from ottla.storage.indexes.transaction_index import _ENTRY, ENTRY_BYTES, AbortedTransaction
+from ottla.storage.log.aborted_search import check_transactions
 from ottla.storage.log.append import ProducedBy
 from ottla.storage.log.log import Log
 from ottla.storage.producers.append_decisions import AppendOrigin
+from ottla.storage.segments.scanning import scan_headers
 
 COORDINATOR = ProducedBy(AppendOrigin.COORDINATOR)
 PRODUCERS = range(1, 8)
@@ -131,3 +134,66 @@ def test_a_marker_many_segments_later_is_found_though_those_between_have_none(
     story.end(1, is_commit=False)
     log.update_high_watermark(log.log_end_offset)
     story.check(restart(place, log))
+
+
+def entries_of(log: Log) -> dict[int, list[AbortedTransaction]]:
+    return {
+        each.base_offset: list(each.indexes.transactions.iterate(WAIT)) for each in log.segments
+    }
+
+
+def wrong(
+    entry: AbortedTransaction, field: str, by: int, producers: dict[int, int]
+) -> AbortedTransaction | None:
+    """An entry that is wrong in one field; None where the records could not tell."""
+    changed = entry._replace(**{field: getattr(entry, field) + by})
+    if changed.first_offset < 0 or (
+        field == "first_offset" and producers.get(changed.first_offset) == entry.producer_id
+    ):
+        return None
+    return changed
+
+
+CHANGES = [
+    (field, by) for field in ("producer_id", "first_offset", "last_offset") for by in (-1, 1, 40)
+] + [("last_stable_offset", 10_000)]
+
+
+@pytest.mark.parametrize("policy", ["delete", "compact"])
+@pytest.mark.parametrize(("field", "by"), CHANGES)
+def test_an_index_with_a_wrong_entry_is_built_anew_and_a_right_one_is_not(
+    field: str, by: int, policy: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = Place(config=replace(CONFIG, cleanup_policy=(policy,)))
+    log = place.open()
+    story = Story(log, Random(5))
+    story.tell(60)
+    for producer in list(story.open):
+        story.end(producer, is_commit=False)
+    append_many(log, 20)
+    log.update_high_watermark(log.log_end_offset)
+    producers = {
+        header.base_offset: header.producer_id
+        for segment in log.segments
+        for _, header in scan_headers(WAIT, segment.open(WAIT), 0, segment.size)
+    }
+    known = entries_of(log)
+    log = place.reopen_clean(log)
+    for segment in log.segments:
+        check_transactions(WAIT, log, segment)
+    assert "anew" not in caplog.text, "nothing is wrong"
+    log.close()
+    damaged = set()
+    for base_offset, entries in known.items():
+        changed = [wrong(entry, field, by, producers) for entry in entries]
+        at = next((at for at, each in enumerate(changed) if each is not None), None)
+        if at is not None:
+            file = place.disk.open(f"{place.path}/{base_offset:020d}.txnindex")
+            file.write_at(at * ENTRY_BYTES, _ENTRY.pack(0, *changed[at]))  # type: ignore[misc]
+            damaged.add(base_offset)
+    assert damaged
+    log = place.reopen_clean(log)
+    for segment in log.segments:
+        check_transactions(WAIT, log, segment)
+    assert entries_of(log) == known
+    assert "anew" in caplog.text
