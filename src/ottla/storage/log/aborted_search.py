@@ -109,7 +109,9 @@ def check_transactions(reader: Reader, log: Log, segment: Segment) -> None:
 
 
 def rebuild_transactions(reader: Reader, log: Log, segment: Segment) -> None:
-    states = load_states(reader, log.snapshots, log.segments, segment.base_offset)
+    states = load_states(
+        reader, log.snapshots, log.segments, segment.base_offset, log.context.producers
+    )
     file, end = segment.open(reader), segment.size
     reader.prefetch(file.path, 0, end, lambda: fetch_headers(file, 0, end))
     found = []

@@ -45,20 +45,26 @@ class LogProducers:
         self.in_memory = states  # None until they are loaded
         self._encodings = 0
         if states is not None:
-            states.bound = bound
+            self._limit(states)
 
     def load(self, reader: Reader) -> ProducerStates:
         """The producers up to the end of the log, from the files unless they are in memory."""
         if self.in_memory is None:
             try:
-                states = load_states(reader, self.snapshots, self._segments, self._offsets.end)
+                states = load_states(
+                    reader, self.snapshots, self._segments, self._offsets.end, self._bound
+                )
             except OSError as error:
                 directory = self.snapshots.directory
                 raise self._health.refused(f"reading {directory}", error) from error
             states.high_watermark_advanced(self._offsets.high_watermark)
-            states.bound = self._bound
+            self._limit(states)
             self.in_memory = states
         return self.in_memory
+
+    def _limit(self, states: ProducerStates) -> None:
+        states.bound = self._bound
+        self._bound.producers_read(states)
 
     def loading(self) -> Steps[None]:
         """The same in steps. Nothing is read once the log is closed."""

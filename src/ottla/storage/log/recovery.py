@@ -178,7 +178,7 @@ def _read_again(
     first_offset = unread[0].base_offset
     # Later ones may tell of records that a truncation took away, and a power cut brought back.
     snapshots.remove(offset for offset in snapshots.offsets() if offset > first_offset)
-    states = load_states(WAIT, snapshots, known, first_offset)
+    states = load_states(WAIT, snapshots, known, first_offset, files.context.producers)
     if trusted and first_offset not in snapshots:
         snapshots.write(states, first_offset, sync=False)
     epochs_path = f"{files.path}/{LEADER_EPOCHS_NAME}"

@@ -12,6 +12,7 @@ from typing import Protocol
 from weakref import WeakSet
 
 EVICTED_AT_ONCE = 64  # looked at, by a partition that is beyond its limit
+NO_LIMIT = 2**63
 COUNTED_EACH = 256  # new producers: then all partitions are counted
 
 
@@ -42,10 +43,20 @@ class ProducerBound:
         if self._added % COUNTED_EACH == 0:
             self._limit_total()
 
+    def producers_read(self, producers: Producers) -> None:
+        """A log has read these from its files."""
+        producers.evict(max(0, producers.count - self.partition_max))
+        if producers.count:
+            self._partitions.add(producers)
+
+    def of_one_partition(self) -> ProducerBound:
+        """While the producers of a log are being read, in any thread."""
+        return ProducerBound(self.partition_max, NO_LIMIT)
+
     def _limit_total(self) -> None:
         counts = {each: each.count for each in self._partitions}
         if counts and sum(counts.values()) > self.total_max:
             max(counts, key=counts.__getitem__).evict(2 * COUNTED_EACH)
 
 
-UNBOUNDED = ProducerBound(2**63, 2**63)
+UNBOUNDED = ProducerBound(NO_LIMIT, NO_LIMIT)

@@ -21,6 +21,7 @@ from ottla.protocol.records.batch import CONTROL_BIT, BatchHeader
 from ottla.protocol.records.control import CONTROL_BYTES_MAX, EndMarker, read_end_marker
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import DELETED_SUFFIX, SNAPSHOT_SUFFIX, segment_file_name
+from ottla.storage.producers.producer_bound import UNBOUNDED, ProducerBound
 from ottla.storage.producers.producer_snapshot import (
     encode_snapshot,
     read_snapshot,
@@ -144,13 +145,18 @@ def headers_in(ranges: Iterable[HeaderRange]) -> Iterator[BatchHeader]:
 
 
 def load_states(
-    reader: Reader, snapshots: SnapshotFiles, segments: Segments, end_offset: int
+    reader: Reader,
+    snapshots: SnapshotFiles,
+    segments: Segments,
+    end_offset: int,
+    bound: ProducerBound = UNBOUNDED,
 ) -> ProducerStates:
     """The producers of the log up to `end_offset`, also those of records that readers no longer
-    see because the start of the log has passed them."""
+    see because the start of the log has passed them; no more than a partition may have."""
     states = snapshots.load_newest(reader, segments, end_offset)
     if states is None:
         states = ProducerStates(segments[0].base_offset)
+    states.bound = bound.of_one_partition()
     replay(reader, states, segments, end_offset)
     return states
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import count
 
 import pytest
-from tests.unit.storage.log_making import Place, batch_of, marker_of
+from tests.unit.storage.log_making import Place, batch_of, marker_of, names_in
 
 from ottla.base.files.readers import WAIT
 from ottla.protocol.records.batch import read_header, stamp_offset_and_epoch
@@ -116,6 +116,14 @@ def test_a_partition_that_is_gone_counts_no_more() -> None:
     assert other.states.count == 1000
 
 
+def closed(place: Place, log: Log) -> Log:
+    return place.reopen_clean(log)
+
+
+def killed(place: Place, _log: Log) -> Log:
+    return place.reopen_killed()
+
+
 def cut(_place: Place, log: Log) -> Log:
     assert log.truncate_to(log.log_end_offset - 1)
     return log
@@ -126,11 +134,7 @@ def forgotten(_place: Place, log: Log) -> Log:
     return log
 
 
-@pytest.mark.parametrize(
-    "again",
-    [Place.reopen_clean, lambda place, _log: place.reopen_killed(), cut, forgotten],
-    ids=["closed", "killed", "cut", "forgotten"],
-)
+@pytest.mark.parametrize("again", [closed, killed, cut, forgotten])
 def test_producers_that_were_read_from_the_files_of_a_log_count_too(
     again: Callable[[Place, Log], Log],
 ) -> None:
@@ -147,6 +151,39 @@ def test_producers_that_were_read_from_the_files_of_a_log_count_too(
     for _ in range(200):
         write()
         assert log.producers.load(WAIT).count <= 100
+
+
+@pytest.mark.parametrize("is_snapshot_lost", [False, True])
+@pytest.mark.parametrize("again", [closed, killed, cut, forgotten])
+def test_no_more_are_read_than_a_partition_remembers(
+    again: Callable[[Place, Log], Log], is_snapshot_lost: bool
+) -> None:
+    place = Place(producers=ProducerBound(100, MANY))
+    log = place.open()
+    for producer_id in range(300):
+        log.append_as_leader(batch_of(b"v", producer=(producer_id, 0, 0)), 0)
+    if is_snapshot_lost:
+        for name in names_in(place.disk, ".snapshot"):
+            place.disk.remove(f"{place.path}/{name}")
+    known = again(place, log).producers.load(WAIT)
+    assert known.count <= 100
+    assert 290 in known.producers
+
+
+def test_producers_that_were_read_count_for_all_partitions() -> None:
+    bound = ProducerBound(MANY, 1000)  # of a broker that has just started
+    kept = []
+    for _ in range(2):
+        place = Place()
+        log = place.open()
+        for producer_id in range(300):
+            log.append_as_leader(batch_of(b"v", producer=(producer_id, 0, 0)), 0)
+        place.producers = bound
+        kept.append(place.reopen_clean(log).producers.load(WAIT))
+    other = Partition(bound)
+    for producer_id in range(3 * COUNTED_EACH):
+        other.write(producer_id)
+    assert sum(each.count for each in kept) + other.states.count <= 1000 + COUNTED_EACH
 
 
 def test_a_frozen_copy_does_not_change_with_what_is_written_later() -> None:
