@@ -37,7 +37,7 @@ PURE_EXCEPT: dict[str, set[str]] = {
     "client/connections": {"connection", "transport"},
     "client/fetching": {"bounded_queue", "fetch_errors", "fetch_stream"},
     "client/producing": set(),
-    "controller": {"controller", "controller_election"},
+    "controller": {"broker_sessions", "controller", "controller_election"},
     "coordinators": {"internal_topic", "runtime"},
     "coordinators/groups": {"coordinator", "expiration", "replies"},
     "coordinators/transactions": {

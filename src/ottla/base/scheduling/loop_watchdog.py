@@ -1,8 +1,8 @@
-"""Ends a process whose event loop is blocked for longer than others wait for it.
+"""Ends a process whose event loop is blocked for longer than a given time.
 
-A ZooKeeper session is kept alive by a thread, also while the event loop stands still: others would
-wait for a broker that serves nobody. The timer is one of the interpreter's own threads that needs
-no lock of Python, so that it works whatever blocks the loop.
+A ZooKeeper session is kept alive by a thread, even while the event loop is blocked: the cluster
+would wait for a broker that serves no request. The timer runs in a thread of the interpreter that
+needs no lock of Python, so it works whatever blocks the loop.
 """
 
 from __future__ import annotations
