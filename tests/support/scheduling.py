@@ -30,7 +30,7 @@ LONGEST = (
     "spark",
     "apache-kafka",
     "spark-examples",
-    "tests/integration/demo/test_story.py",
+    "tests/integration/demo/test_whole_run.py",
     "examples",
     "tests/integration/spark/sink/test_crashes.py",
     "differential",
