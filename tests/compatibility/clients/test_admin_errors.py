@@ -163,7 +163,7 @@ def test_records_cannot_be_deleted_beyond_the_end(on: Cluster, topic: str) -> No
     assert on.librdkafka.bounds(topic) == (0, 3)
 
 
-def test_kafka_python_is_told_the_same(on: Cluster, topic: str) -> None:
+def test_kafka_python_gets_the_same_errors(on: Cluster, topic: str) -> None:
     with on.kafka_python_admin() as admin:
         admin.create_topics({topic: {"num_partitions": 2, "replication_factor": 1}})
         with pytest.raises(kafka_errors.TopicAlreadyExistsError):

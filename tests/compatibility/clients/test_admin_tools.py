@@ -167,7 +167,7 @@ def test_kafka_cluster_features_and_api_versions(on: Cluster) -> None:
     assert printed.text.strip() == f"Cluster ID: {name}"
 
 
-def test_kafka_metadata_quorum_tells_of_one_voter(on: Cluster) -> None:
+def test_kafka_metadata_quorum_reports_one_voter(on: Cluster) -> None:
     status = on.tool("MetadataQuorumCommand", "describe", "--status").text
     told = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
     assert told["LeaderId"].strip() == "1"

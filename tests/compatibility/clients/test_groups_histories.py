@@ -159,7 +159,7 @@ def told_in_time(
     return told_of(client, group_id)
 
 
-def test_kafka_knows_of_random_groups_what_we_know(tmp_path: Path) -> None:
+def test_kafka_loads_random_groups_as_we_do(tmp_path: Path) -> None:
     histories = {f"crowd-{seed}": consumer_history(seed) for seed in range(HISTORIES)}
     histories |= {f"classic-{seed}": classic_history(seed) for seed in range(HISTORIES)}
     with ApacheKafka(tmp_path / "kafka", PATIENT) as node:

@@ -87,7 +87,7 @@ def test_a_member_id_is_given_first_and_must_be_used(harness: GroupsHarness) -> 
     assert (answer.generation_id, answer.members) == (-1, [])
 
 
-def test_requests_of_nobody(harness: GroupsHarness) -> None:
+def test_requests_without_a_member(harness: GroupsHarness) -> None:
     member = harness.classic(member_id="nobody", generation=1)
     assert member.ask_join().error_code == UNKNOWN_MEMBER
     assert member.sync().error_code == UNKNOWN_MEMBER

@@ -69,19 +69,19 @@ def test_a_producer_that_says_who_it_was_goes_on_with_the_next_epoch(
     assert harness.init_settled(first) == Begun(FENCED)
 
 
-def test_whoever_was_before_a_new_producer_cannot_go_on(harness: TransactionsHarness) -> None:
+def test_earlier_producers_are_fenced_by_a_new_one(harness: TransactionsHarness) -> None:
     first = harness.init_settled()
     harness.init_settled()
     assert harness.init(first) == Begun(FENCED)
     assert harness.init(first, version=3) == Begun(OLD_EPOCH)
 
 
-def test_somebody_elses_producer_id_is_refused(harness: TransactionsHarness) -> None:
+def test_another_producer_id_is_rejected(harness: TransactionsHarness) -> None:
     first = harness.init_settled()
     assert harness.init(Begun(NONE, first.producer_id + 1, 0)) == Begun(FENCED)
 
 
-def test_an_id_that_nobody_knows_is_new_whatever_its_producer_had(
+def test_an_unknown_id_is_new_whatever_its_producer_had(
     harness: TransactionsHarness,
 ) -> None:
     begun = settled(lambda: harness.init(Begun(NONE, 4711, 11)), lambda answer: answer.code)
@@ -175,9 +175,7 @@ def test_records_of_a_fenced_producer_are_refused(producer: Producer, version: i
 
 
 @pytest.mark.parametrize("version", [9, 11, 12])
-def test_records_with_somebody_elses_producer_id_are_refused(
-    producer: Producer, version: int
-) -> None:
+def test_records_with_another_producer_id_are_rejected(producer: Producer, version: int) -> None:
     assert producer.add() == [NONE]
     stranger = Producer(producer.harness, producer.producer_id + 1_000_000, 0)
     assert stranger.produce(version=version) == WRONG_ID

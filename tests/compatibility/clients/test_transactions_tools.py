@@ -265,7 +265,7 @@ def test_a_marker_of_version_2_must_bump_the_epoch(producer: Producer) -> None:
     assert write_marker(producer, 1, version=2, transaction_version=2) == NONE, "a repetition"
 
 
-def test_a_marker_for_nothing_finds_nobody(producer: Producer) -> None:
+def test_a_marker_without_a_transaction_is_rejected(producer: Producer) -> None:
     code = write_marker(producer, 0, partition=9)
     assert code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 

@@ -92,7 +92,7 @@ def check(bootstrap: str, lake: Path) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_books_that_balance(bootstrap: str, tmp_path: Path) -> None:
+def test_matching_results(bootstrap: str, tmp_path: Path) -> None:
     play(bootstrap)
     write_lake(tmp_path, BATCHES)
     done = check(bootstrap, tmp_path)
@@ -160,7 +160,7 @@ def test_what_was_aborted_or_is_still_open_does_not_count(bootstrap: str, tmp_pa
     assert check(bootstrap, tmp_path).returncode == 0
 
 
-def test_a_topic_that_is_not_there_is_no_verdict(tmp_path: Path) -> None:
+def test_a_missing_topic_is_not_a_difference(tmp_path: Path) -> None:
     with RunningBroker() as broker:
         done = check(broker.bootstrap_servers, tmp_path)
     assert done.returncode == 2

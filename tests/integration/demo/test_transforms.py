@@ -33,7 +33,7 @@ def reports(spark: SparkSession) -> DataFrame:
     return parsed_reports(records).cache()
 
 
-def test_reports_are_parsed_with_the_place_they_came_from(reports: DataFrame) -> None:
+def test_reports_are_parsed_with_their_position(reports: DataFrame) -> None:
     first = reports.where("truck = 'truck-003' and sequence = 5").first()
     assert first is not None
     expected = BY_TRUCK["truck-003"][5]
@@ -49,7 +49,7 @@ def test_the_latest_report_of_each_truck_is_its_last(reports: DataFrame) -> None
     assert {row["key"]: decode(row["value"]) for row in rows} == expected_latest(BY_TRUCK)
 
 
-def test_alerts_are_those_of_the_oracle(reports: DataFrame) -> None:
+def test_alerts_are_the_expected_ones(reports: DataFrame) -> None:
     from demo.transforms import driving_too_long
 
     rows = driving_too_long(reports, SCENARIO.watermark_ms).collect()

@@ -52,6 +52,6 @@ def test_with_a_file_only_the_first_process_dies(tmp_path: Path) -> None:
     assert (first.deaths, second.deaths) == (1, 0)
 
 
-def test_a_process_without_java_above_it_is_told_so() -> None:
+def test_a_process_without_a_java_ancestor_is_reported() -> None:
     with pytest.raises(ProcessLookupError):
         java_above(1)

@@ -55,7 +55,7 @@ def test_a_steady_rate_is_measured_as_it_is() -> None:
     assert meter.per_second(START_MS + 30_000, WINDOWS) == pytest.approx(500, rel=0.05)
 
 
-def test_within_the_limit_nobody_waits() -> None:
+def test_within_the_limit_there_is_no_throttling() -> None:
     meter = RateMeter()
     meter.record(1000, START_MS, WINDOWS)
     assert meter.wait_ms(100, START_MS, WINDOWS) == 0

@@ -21,7 +21,7 @@ def test_a_name_stands_for_its_address_once_it_was_found() -> None:
     asyncio.run(asyncio.wait_for(story(), 60))
 
 
-def test_a_name_that_nobody_knows_is_asked_for_once() -> None:
+def test_an_unknown_name_is_resolved_once() -> None:
     async def story() -> None:
         tasks = OwnedTasks()
         address_of = HostAddresses(tasks, lambda: None)

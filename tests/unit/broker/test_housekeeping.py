@@ -80,7 +80,7 @@ def test_a_new_log_is_safe_after_the_next_round_of_syncs(place: Place, seed: int
     assert found.topic_id.load(WAIT) == TopicId(b"t" * 16)
 
 
-def test_closed_segments_are_synced_though_no_setting_asks_for_it(place: Place) -> None:
+def test_closed_segments_are_synced_without_a_flush_setting(place: Place) -> None:
     log = place.create(A)
     append_many(log, 60)
     assert log.recovery_point == 0
@@ -364,7 +364,7 @@ def test_an_idle_helper_goes_though_compaction_fails_each_time(
     asyncio.run(story())
 
 
-def test_every_log_is_cleaned_within_the_limits_that_hold_when_its_turn_comes(
+def test_every_log_is_cleaned_with_the_limits_at_that_time(
     compacted: CompactedPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One after the other may take hours: a rate that is set meanwhile counts for the rest."""

@@ -204,7 +204,7 @@ def test_metadata_of_another_cluster_is_refused(disk: MemoryDisk) -> None:
     assert live(disk, read) == FILLED
 
 
-def test_an_older_copy_that_no_mark_tells_deletes_nothing(disk: MemoryDisk) -> None:
+def test_an_older_copy_without_a_mark_deletes_nothing(disk: MemoryDisk) -> None:
     """As when the broker was killed before it could note how far the metadata went."""
     live(disk, nothing)
     older = tree(disk, METADATA)
@@ -261,7 +261,7 @@ def test_a_directory_of_apache_kafka_begins_a_cluster_with_its_id(disk: MemoryDi
     assert len(strays) == 1
 
 
-def test_partitions_of_nobody_knows_which_cluster_are_not_taken_for_a_new_one(
+def test_partitions_of_an_unknown_cluster_do_not_start_a_new_one(
     disk: MemoryDisk,
 ) -> None:
     disk.make_directory("/disk/a/t-0")
@@ -277,7 +277,7 @@ def test_directories_of_two_clusters_are_refused(disk: MemoryDisk) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", None])
-def test_a_lost_meta_properties_is_written_anew_with_the_same_id(
+def test_a_lost_meta_properties_is_written_again_with_the_same_id(
     disk: MemoryDisk, content: bytes | None
 ) -> None:
     async def ids(life: Life) -> list[bytes | None]:
@@ -296,7 +296,7 @@ def test_a_lost_meta_properties_is_written_anew_with_the_same_id(
 @pytest.mark.parametrize("is_killed", [False, True])
 @pytest.mark.parametrize("is_restarted", [False, True])
 @pytest.mark.parametrize("has_marks", [False, True])
-def test_partitions_of_a_log_directory_that_was_emptied_are_not_begun_anew(
+def test_partitions_of_an_emptied_log_directory_get_no_new_log(
     disk: MemoryDisk, is_killed: bool, is_restarted: bool, has_marks: bool
 ) -> None:
     live(disk, fill, is_killed=is_killed)
@@ -364,7 +364,7 @@ async def no_answer(life: Life, saved: Tree) -> None:
     assert life.error("t", lost) == ErrorCode.KAFKA_STORAGE_ERROR
 
 
-def test_when_only_the_metadata_is_left_nothing_is_begun_anew(disk: MemoryDisk) -> None:
+def test_with_only_the_metadata_left_no_logs_are_created(disk: MemoryDisk) -> None:
     live(disk, fill, "/disk/a")
     saved = tree(disk, "/disk/a")
     metadata = tree(disk, METADATA)

@@ -79,7 +79,7 @@ def test_one_who_stops_waiting_stops_nothing_for_the_others() -> None:
     run(story())
 
 
-def test_a_failed_allocation_is_told_so_that_producers_try_again() -> None:
+def test_a_failed_allocation_has_a_retriable_error() -> None:
     async def story() -> None:
         controller = Controller()
         controller.error = BrokerError(ErrorCode.NOT_CONTROLLER)

@@ -11,7 +11,7 @@ from ottla.config.options import InvalidOption
 from ottla.config.resource_options import CLIENT_METRICS_OPTIONS, TOPIC_OPTIONS, parse_match
 
 
-def test_values_are_told_as_they_were_read() -> None:
+def test_values_are_reported_in_canonical_form() -> None:
     layers = BrokerLayers(dynamic_default={"log.preallocate": "TRUE"})
     told = {each.name: each for each in describe_broker(layers)}["log.preallocate"]
     assert (told.value, told.synonyms[0].text) == ("true", "TRUE")

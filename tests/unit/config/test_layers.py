@@ -174,7 +174,7 @@ def test_a_groups_setting_is_kept_within_the_brokers_limits() -> None:
     assert config.consumer_session_timeout_ms == 47000
 
 
-def test_what_an_older_build_accepted_still_holds_for_topics_and_is_not_accepted_anew() -> None:
+def test_stored_topic_settings_stay_valid_but_are_not_accepted_again() -> None:
     stored = {"cleanup.policy": "compact,", "segment.bytes": "1000", "gone": "1", "flush.ms": "x"}
     config = TopicDefaults(BrokerLayers()).config(stored)
     assert (config.cleanup_policy, config.segment_bytes) == (("compact",), 1000)

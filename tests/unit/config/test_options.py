@@ -80,7 +80,7 @@ def test_true_and_false_are_read_in_any_case_and_nothing_else_is() -> None:
     assert refusal(option, "yes") == message
 
 
-def test_a_value_outside_its_bounds_is_told_the_bound_it_misses() -> None:
+def test_the_error_for_a_value_out_of_bounds_has_the_bound() -> None:
     option = Option("d", 0.5, DOUBLE, between(0, 1), "")
     assert (
         refusal(option, "2")

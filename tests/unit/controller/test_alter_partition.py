@@ -107,7 +107,7 @@ def test_only_the_leader_may_ask() -> None:
     assert result(decide(with_topic(), [1, 2], broker_id=2)).error_code == ErrorCode.INVALID_REQUEST
 
 
-def test_a_topic_that_is_gone_is_told_by_its_id() -> None:
+def test_a_deleted_topic_is_reported_by_its_id() -> None:
     cluster = with_topic()
     topics = [TopicData(b"x" * 16, [PartitionData(0)])]
     request = AlterPartitionRequest(1, cluster.image.brokers[1].epoch, topics)

@@ -189,7 +189,7 @@ def test_the_answer_is_kafkas(step: Step, answers: dict[str, Plain]) -> None:
         assert ours == kafkas
 
 
-def test_every_kind_of_resource_is_described_with_all_that_kafka_tells() -> None:
+def test_every_kind_of_resource_is_described_as_in_kafka() -> None:
     described = {
         (step.request.resources[0].resource_type, step.request.resources[0].resource_name)
         for step in script()

@@ -85,7 +85,7 @@ def test_fencing_twice_changes_nothing() -> None:
     assert decide_fence_broker(cluster.state, 1).records == ()
 
 
-def test_a_broker_that_is_back_leads_what_nobody_could_lead() -> None:
+def test_a_returning_broker_leads_partitions_without_a_leader() -> None:
     cluster = three_brokers()
     cluster.add_topic("t", (1, 2), configs=MIN_TWO)
     fence(cluster, 1, 2)
@@ -134,7 +134,7 @@ def test_a_min_isr_above_the_number_of_replicas_counts_as_that_number() -> None:
     assert (cluster.partition().leader, cluster.partition().eligible_replicas) == (1, ())
 
 
-def test_an_unclean_restart_drops_a_broker_from_every_isr_even_if_nobody_missed_it() -> None:
+def test_an_unclean_restart_drops_a_broker_from_every_isr_even_without_fencing() -> None:
     cluster = three_brokers()
     cluster.add_topic("t", (1, 2, 3))
     request = cluster.registration(1)
@@ -202,7 +202,7 @@ def test_where_the_topic_allows_it_any_replica_leads_at_once() -> None:
     assert (cluster.partition().leader, cluster.partition().leader_recovery) == (2, RECOVERING)
 
 
-def test_a_broker_that_wants_to_stop_hands_over_and_may() -> None:
+def test_a_controlled_shutdown_moves_leadership_and_is_allowed() -> None:
     cluster = three_brokers()
     cluster.add_topic("t", (1, 2, 3))
     cluster.add_topic("alone", (1,))
@@ -290,7 +290,7 @@ def test_a_failed_directory_moves_only_what_is_in_it() -> None:
         ),
     ],
 )
-def test_a_broker_that_may_not_register_is_told_why(
+def test_a_rejected_registration_has_a_reason(
     changes: dict[str, object], code: ErrorCode, message: str
 ) -> None:
     cluster = three_brokers()

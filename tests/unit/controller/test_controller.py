@@ -252,7 +252,7 @@ def test_a_decision_without_records_is_answered_without_a_write() -> None:
 
 
 @pytest.mark.parametrize("kind", ["write", "sync"])
-def test_after_a_failed_append_nobody_is_told_success_and_the_controller_goes_on(kind: str) -> None:
+def test_after_a_failed_append_no_event_succeeds_and_the_controller_continues(kind: str) -> None:
     async def story(node: Node) -> None:
         await node.create("before")
         node.disk.fail(kind, "*.journal", error=errno.EIO)
@@ -475,7 +475,7 @@ def test_what_was_acknowledged_is_there_once_a_lost_directory_is_restored() -> N
     run(story, disk)
 
 
-def test_a_caller_that_gave_up_before_its_turn_is_not_decided_for() -> None:
+def test_a_cancelled_event_is_not_decided() -> None:
     async def story(node: Node) -> None:
         node.gate.open.clear()
         first = asyncio.ensure_future(node.create("a"))
@@ -492,7 +492,7 @@ def test_a_caller_that_gave_up_before_its_turn_is_not_decided_for() -> None:
     run(story)
 
 
-def test_when_it_is_stopped_everybody_who_waits_is_sent_away() -> None:
+def test_when_it_is_stopped_all_waiting_events_fail() -> None:
     async def whole() -> None:
         node = Node(MemoryDisk())
         await node.start()
@@ -511,7 +511,7 @@ def test_when_it_is_stopped_everybody_who_waits_is_sent_away() -> None:
     asyncio.run(whole())
 
 
-def test_whoever_waits_for_room_is_sent_away_too() -> None:
+def test_events_that_wait_for_the_queue_fail_too() -> None:
     async def whole() -> None:
         node = Node(MemoryDisk())
         await node.start()
@@ -534,7 +534,7 @@ def test_whoever_waits_for_room_is_sent_away_too() -> None:
     asyncio.run(whole())
 
 
-def test_whoever_was_sent_away_while_waiting_for_room_is_not_decided_for_later() -> None:
+def test_events_that_failed_while_waiting_are_not_decided_later() -> None:
     async def story(node: Node) -> None:
         decided: list[int] = []
 

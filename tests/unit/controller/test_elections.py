@@ -61,19 +61,19 @@ def test_leaders_are_taken_in_the_order_of_replicas() -> None:
     assert after(partition, wanted(partition, in_sync=(2, 3)), {2, 3}).leader == 3
 
 
-def test_whoever_drops_out_below_the_minimum_stays_eligible() -> None:
+def test_a_replica_that_drops_out_below_the_minimum_stays_eligible() -> None:
     two = HEALTHY._replace(in_sync_replicas=(1, 2))
     now = after(two, wanted(two, in_sync=(1,)), {1})
     assert (now.in_sync_replicas, now.eligible_replicas, now.leader) == ((1,), (2,), 1)
 
 
-def test_nobody_is_eligible_while_enough_are_in_sync() -> None:
+def test_no_replica_is_eligible_while_enough_are_in_sync() -> None:
     one = HEALTHY._replace(in_sync_replicas=(1,), eligible_replicas=(2, 3))
     now = after(one, wanted(one, in_sync=(1, 3)), {1, 3})
     assert (now.in_sync_replicas, now.eligible_replicas) == ((1, 3), ())
 
 
-def test_an_eligible_replica_leads_when_nobody_is_in_sync() -> None:
+def test_an_eligible_replica_leads_without_in_sync_replicas() -> None:
     gone = HEALTHY._replace(in_sync_replicas=(), eligible_replicas=(1, 2), leader=NO_LEADER)
     now = after(gone, wanted(gone), {2})
     assert (now.leader, now.in_sync_replicas, now.eligible_replicas) == (2, (2,), (1,))
@@ -88,20 +88,20 @@ def test_the_last_one_to_go_leaves_the_partition_without_a_leader_and_is_remembe
     assert now.last_known_leader == 1
 
 
-def test_whoever_stopped_uncleanly_is_not_eligible() -> None:
+def test_a_replica_that_stopped_uncleanly_is_not_eligible() -> None:
     one = HEALTHY._replace(in_sync_replicas=(1,), eligible_replicas=(2,))
     now = after(one, wanted(one, in_sync=(), unclean=frozenset({1})), set())
     assert (now.leader, now.eligible_replicas, now.last_known_leader) == (NO_LEADER, (2,), 1)
 
 
-def test_the_last_known_leader_leads_again_when_nobody_else_is_left() -> None:
+def test_the_last_known_leader_leads_again_if_no_other_replica_is_left() -> None:
     lost = HEALTHY._replace(in_sync_replicas=(), leader=NO_LEADER, last_known_leader=1)
     now = after(lost, wanted(lost), {1, 2})
     assert (now.leader, now.in_sync_replicas, now.last_known_leader) == (1, (1,), NO_LEADER)
     assert now.leader_recovery == RECOVERING
 
 
-def test_the_last_known_leader_waits_while_somebody_eligible_may_come_back() -> None:
+def test_the_last_known_leader_waits_while_an_eligible_replica_may_return() -> None:
     lost = HEALTHY._replace(
         in_sync_replicas=(), leader=NO_LEADER, last_known_leader=1, eligible_replicas=(2,)
     )
@@ -121,14 +121,14 @@ def test_one_replica_that_was_killed_and_is_back_leads_again_with_a_new_epoch() 
     )
 
 
-def test_an_unclean_election_takes_any_living_replica_and_leaves_nobody_else_in_sync() -> None:
+def test_an_unclean_election_takes_any_active_replica_as_the_only_one_in_sync() -> None:
     gone = HEALTHY._replace(in_sync_replicas=(), eligible_replicas=(1,), leader=NO_LEADER)
     now = after(gone, wanted(gone, election=Election.UNCLEAN), {3})
     assert (now.leader, now.in_sync_replicas, now.eligible_replicas) == (3, (3,), ())
     assert now.leader_recovery == RECOVERING
 
 
-def test_an_unclean_election_prefers_whoever_has_everything() -> None:
+def test_an_unclean_election_prefers_a_replica_with_all_records() -> None:
     gone = HEALTHY._replace(in_sync_replicas=(), eligible_replicas=(3,), leader=NO_LEADER)
     now = after(gone, wanted(gone, election=Election.UNCLEAN), {2, 3})
     assert (now.leader, now.leader_recovery) == (3, RECOVERED)

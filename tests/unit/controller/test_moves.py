@@ -87,7 +87,7 @@ def test_asked_for_twice_it_is_held_once() -> None:
     assert cluster.partition().leader == 1
 
 
-def test_asked_for_all_only_those_that_needed_one_are_told() -> None:
+def test_an_election_for_all_partitions_reports_only_those_that_needed_one() -> None:
     cluster = led_by_second()
     decision = decide_elect_leaders(cluster.state, ElectLeadersRequest(PREFERRED, None))
     told = decision.answer.replica_election_results[0].partition_result

@@ -101,7 +101,7 @@ def test_other_settings_change_nothing_for_partitions() -> None:
     assert cluster.partition("t").eligible_replicas == (3,)
 
 
-def test_whoever_may_not_alter_settings_is_told_by_the_kind_of_resource() -> None:
+def test_the_error_for_altering_without_permission_depends_on_the_resource() -> None:
     cluster = three_brokers()
     cluster.add_topic("t", (1,))
     resources = [
@@ -135,7 +135,7 @@ def test_the_older_request_replaces_all_settings_of_a_topic() -> None:
     assert cluster.image.topic_config("t") == {"flush.ms": "7"}
 
 
-def test_settings_that_no_broker_knows_are_not_stored() -> None:
+def test_unknown_broker_settings_are_not_stored() -> None:
     cluster = three_brokers()
     assert alter(cluster, (BROKER, "1", "some.plugin.class", "x")) == [ErrorCode.INVALID_REQUEST]
     assert cluster.image.broker_config(1) == {}
@@ -174,7 +174,7 @@ def test_quotas_that_are_only_validated_are_not_stored() -> None:
     assert (decision.records, decision.answer.entries[0].error_code) == ((), 0)
 
 
-def test_of_an_entity_named_twice_the_first_counts_and_the_last_is_told() -> None:
+def test_of_a_duplicate_entity_the_first_is_applied_and_the_last_reported() -> None:
     entries = [
         EntryData([EntityData("user", "u")], [OpData("request_percentage", value)])
         for value in (50.0, 60.0)
@@ -227,7 +227,7 @@ def test_the_first_version_of_the_request_lowers_nothing_as_with_kafka() -> None
     assert decision.records == ()
 
 
-def test_a_feature_that_is_named_twice_is_told_twice_and_set_once() -> None:
+def test_a_duplicate_feature_is_reported_twice_and_set_once() -> None:
     update = FeatureUpdateKey("transaction.version", 1, False, 2)
     request = UpdateFeaturesRequest(1, [update, update])
     decision = decide_update_features(three_brokers().state, request, 1)
@@ -243,7 +243,7 @@ def test_where_nothing_is_asked_nothing_is_wrong() -> None:
     assert answer.allow_replication_factor_change
 
 
-def test_too_many_partitions_are_told_for_every_topic_of_the_request() -> None:
+def test_too_many_partitions_are_reported_for_every_topic_of_the_request() -> None:
     names = ("many", "__cluster_metadata", "twice", "twice")
     topics = [CreatableTopic(name, 10_001, 1) for name in names]
     answer = decide_create_topics(three_brokers().state, CreateTopicsRequest(topics, 1)).answer

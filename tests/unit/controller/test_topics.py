@@ -98,7 +98,7 @@ def test_one_bad_topic_does_not_stop_the_others() -> None:
     assert list(cluster.image.topics) == ["t"]
 
 
-def test_whoever_may_not_create_is_told_so_for_each_topic() -> None:
+def test_a_client_without_permission_to_create_gets_an_error_for_each_topic() -> None:
     cluster = one_broker()
     request = CreateTopicsRequest([CreatableTopic("a", 1, 1), CreatableTopic("b", 1, 1)])
     decision = decide_create_topics(cluster.state, request, may_create=lambda name: name == "b")
@@ -109,7 +109,7 @@ def test_whoever_may_not_create_is_told_so_for_each_topic() -> None:
     }
 
 
-def test_whoever_may_not_see_settings_creates_without_being_shown_them() -> None:
+def test_a_client_without_permission_to_describe_creates_without_settings() -> None:
     request = CreateTopicsRequest([CreatableTopic("t", 1, 1)])
     decision = decide_create_topics(
         one_broker().state, request, may_describe_configs=lambda _name: False
@@ -161,7 +161,7 @@ def test_added_partitions_have_as_many_replicas_as_the_first() -> None:
     assert [len(each.replicas) for each in cluster.image.topics["t"].partitions] == [2, 2, 2]
 
 
-def test_whoever_may_not_alter_a_topic_adds_no_partitions() -> None:
+def test_a_client_without_permission_to_alter_adds_no_partitions() -> None:
     cluster = one_broker()
     cluster.add_topic("t", (1,))
     request = CreatePartitionsRequest([CreatePartitionsTopic("t", 3, None)])

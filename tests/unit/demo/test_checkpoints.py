@@ -20,7 +20,7 @@ def commit(checkpoint: Path, batch: int) -> None:
     (checkpoint / "commits" / str(batch)).write_text("v1\n{}")
 
 
-def test_a_query_that_has_not_begun_stands_nowhere(tmp_path: Path) -> None:
+def test_a_query_without_a_checkpoint_has_no_progress(tmp_path: Path) -> None:
     assert read_query_progress(tmp_path) == QueryProgress()
     assert commit_times(tmp_path) == []
 

@@ -11,7 +11,7 @@ LATEST = expected_latest(BY_TRUCK)
 ALERTS = [Alert("truck-001", SHIFT_START_MS, SHIFT_START_MS + WINDOW_MS, 280)]
 
 
-def test_what_arrived_once_and_unchanged_balances() -> None:
+def test_unchanged_records_match() -> None:
     comparison = compare_reports("lake", REPORTS, reversed(ALL))
     assert comparison.is_matching
     assert (comparison.expected, comparison.found) == (63, 63)

@@ -6,7 +6,7 @@ import pytest
 from demo.directory import DemoDirectory, NotADemoDirectory
 
 
-def test_a_story_begins_in_an_empty_directory(tmp_path: Path) -> None:
+def test_a_run_starts_in_an_empty_directory(tmp_path: Path) -> None:
     directory = DemoDirectory(tmp_path / "demo")
     directory.prepare()
     (directory.root / "old").touch()
@@ -21,7 +21,7 @@ def test_git_does_not_see_it(tmp_path: Path) -> None:
     assert (tmp_path / ".gitignore").read_text() == "*\n"
 
 
-def test_a_directory_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
+def test_a_directory_with_other_files_is_not_cleared(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").touch()
     with pytest.raises(NotADemoDirectory, match="was not made by the demo"):
         DemoDirectory(tmp_path).prepare()
@@ -36,7 +36,7 @@ def test_nothing_is_left_after_cleaning(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_directory_in_which_a_story_is_told_is_left_alone(tmp_path: Path) -> None:
+def test_a_directory_in_use_is_not_cleared(tmp_path: Path) -> None:
     first, second = DemoDirectory(tmp_path), DemoDirectory(tmp_path)
     first.prepare()
     for attempt in (second.prepare, second.clean):

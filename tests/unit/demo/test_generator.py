@@ -17,7 +17,7 @@ def test_trucks_wait_at_each_gate_until_it_is_opened() -> None:
     assert not gates.is_closed_at(100)
 
 
-def test_a_gate_may_be_opened_before_anybody_waits_there() -> None:
+def test_a_gate_may_be_opened_before_it_is_reached() -> None:
     gates = Gates(SCENARIO)
     for _ in range(3):
         gates.open_next()

@@ -46,7 +46,7 @@ def test_a_process_can_be_found_by_its_name(child: Child) -> None:
     child.kill()
 
 
-def test_the_last_words_are_the_end_of_the_log(child: Child) -> None:
+def test_the_error_has_the_end_of_the_log(child: Child) -> None:
     child.end()
     assert child.last_words(1) == "ended"
 

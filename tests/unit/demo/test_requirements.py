@@ -19,7 +19,7 @@ def test_versions_of_java(text: str, version: int | None) -> None:
     assert java_version(text) == version
 
 
-def test_a_machine_without_java_is_told_how_to_get_it(
+def test_a_missing_java_is_reported_with_advice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)

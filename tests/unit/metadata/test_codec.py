@@ -54,7 +54,7 @@ def test_fields_with_their_default_are_left_out_and_come_back() -> None:
     assert decode_records(encode([record])) == [record]
 
 
-def test_a_value_that_takes_something_away_is_told_apart_from_none_given() -> None:
+def test_a_removal_differs_from_an_absent_value() -> None:
     records: list[Record] = [
         ConfigChanged(ALL_BROKERS, "a", None),
         QuotaChanged((("user", None),), "k", None),

@@ -170,7 +170,7 @@ def test_settings_are_found_for_a_topic_a_broker_and_all_brokers() -> None:
     assert image.broker_config(8) == image.topic_config("8") == {}
 
 
-def test_the_size_of_settings_is_that_of_an_image_made_anew() -> None:
+def test_the_size_of_settings_equals_that_of_a_new_image() -> None:
     """Set, replaced, taken back and gone with their topic: what is counted is what is there."""
     image = Image()
     topic, broker_ = (
@@ -213,14 +213,14 @@ def test_images_differ_by_offset_epoch_and_every_record() -> None:
     assert Image().features_epoch == -1
 
 
-def test_a_broker_that_nobody_knows_is_not_active() -> None:
+def test_an_unknown_broker_is_not_active() -> None:
     image = Image()
     assert not image.is_active(7)
     image.apply(Batch(0, 1, (broker().to_record(),)))
     assert (image.is_active(7), image.is_active(8)) == (True, False)
 
 
-def test_damage_is_told_with_its_place() -> None:
+def test_damage_is_reported_with_its_position() -> None:
     error = CorruptMetadataError("/m/journal", 77, "no frame begins here")
     assert error.args == ("/m/journal", 77, "no frame begins here")
     assert "/m/journal" in str(error)

@@ -272,7 +272,7 @@ def test_an_older_note_of_an_orderly_stop_does_no_harm() -> None:
     assert not disk.exists("/m/clean")
 
 
-def test_after_an_orderly_stop_nothing_is_written_anew() -> None:
+def test_after_a_clean_shutdown_nothing_is_rewritten() -> None:
     disk = MemoryDisk()
     life(disk, 11, [])
     before = [name for name in disk.list_directory("/m") if name != "clean"]

@@ -59,7 +59,7 @@ def test_the_offset_counts_records() -> None:
     assert (image.offset, image.features_epoch, image.partition_count) == (2, 1, 1)
 
 
-def test_a_partition_that_somebody_holds_does_not_change_under_him() -> None:
+def test_a_partition_is_never_modified() -> None:
     image = image_of(*TOPIC)
     held = image.partition("t", 0)
     apply(image, PartitionChanged(ID, 0, 1, leader=2, leader_epoch=1, in_sync_replicas=(2,)))
@@ -141,7 +141,7 @@ def test_a_setting_or_quota_that_is_taken_away_leaves_nothing_behind() -> None:
     assert (image.configs, image.quotas) == ({}, {})
 
 
-def test_settings_that_somebody_holds_do_not_change_under_him() -> None:
+def test_a_mapping_of_settings_is_never_modified() -> None:
     image = image_of(ConfigChanged(ALL_BROKERS, "a", "1"))
     held = image.broker_config(None)
     apply(image, ConfigChanged(ALL_BROKERS, "a", "2"), ConfigChanged(ALL_BROKERS, "b", "3"))
@@ -196,7 +196,7 @@ def test_changes_name_what_changed_and_nothing_else() -> None:
     assert not changes.is_empty
 
 
-def test_several_changes_of_one_batch_are_told_as_one() -> None:
+def test_several_changes_of_one_batch_are_merged() -> None:
     image = image_of(*TOPIC)
     changes = apply(
         image,

@@ -58,7 +58,7 @@ def test_what_a_listener_does_in_slices_is_done_when_an_image_is_published() -> 
     assert done == [2, 2, 3, 3]
 
 
-def test_somebody_who_waits_for_an_offset_wakes_when_it_is_in_the_image() -> None:
+def test_a_wait_for_an_offset_ends_when_it_is_in_the_image() -> None:
     async def story() -> None:
         publisher = Publisher(Image())
         await publisher.wait_for(0)
@@ -95,7 +95,7 @@ def test_exchanged_images_are_the_ones_that_whole_histories_make() -> None:
         asyncio.run(story(seed))
 
 
-def test_a_listener_that_reacts_in_slices_leaves_others_their_turns() -> None:
+def test_a_listener_that_reacts_in_slices_does_not_block_the_loop() -> None:
     async def story() -> None:
         done: list[str] = []
 

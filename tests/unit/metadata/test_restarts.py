@@ -388,7 +388,7 @@ def test_a_check_that_found_no_free_descriptor_says_nothing_about_the_log(code: 
 # Who is told
 
 
-def test_a_listener_that_fails_keeps_nobody_else_from_hearing(
+def test_a_failing_listener_does_not_affect_the_others(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     publisher, heard = Publisher(Image()), []
@@ -404,7 +404,7 @@ def test_a_listener_that_fails_keeps_nobody_else_from_hearing(
     asyncio.run(asyncio.wait_for(publisher.wait_for(2), 5))
 
 
-def test_an_exchange_runs_long_reactions_in_turns_and_waits_for_them() -> None:
+def test_an_exchange_runs_long_reactions_in_slices_and_waits_for_them() -> None:
     async def story() -> None:
         clock = ManualClock()
         image, ahead = Image(), Image()
@@ -452,7 +452,7 @@ def test_an_image_that_is_older_is_not_taken_over() -> None:
 # Changes
 
 
-def test_a_deletion_is_told_with_its_evidence_unless_the_topic_was_never_seen() -> None:
+def test_a_deletion_has_its_evidence_unless_the_topic_was_never_seen() -> None:
     image = Image()
     created = (TopicCreated(TOPIC, "t"), PartitionCreated(TOPIC, 0, (1,), (1,), 1))
     image.apply(Batch(0, 1, created))

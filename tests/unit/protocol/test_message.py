@@ -96,7 +96,7 @@ def test_records_stay_a_slice_of_the_frame() -> None:
     assert records.obj is frame
 
 
-def test_a_stored_record_tells_its_version_in_front() -> None:
+def test_a_stored_record_starts_with_its_version() -> None:
     value = OffsetCommitValue(offset=5, metadata="m", commit_timestamp=9)
     data = value.encode_prefixed(1)
     assert data[:2] == b"\x00\x01"

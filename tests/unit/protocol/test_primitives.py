@@ -68,7 +68,7 @@ def test_lengths_of_strings_stand_in_two_bytes_or_in_a_varint_of_one_more() -> N
 
 
 @pytest.mark.parametrize(("kind", "encoded"), [("nullable_", "ffff"), ("compact_nullable_", "00")])
-def test_null_strings_are_told_from_empty_ones(kind: str, encoded: str) -> None:
+def test_null_strings_differ_from_empty_ones(kind: str, encoded: str) -> None:
     out = bytearray()
     getattr(primitives, f"write_{kind}string")(None, out)
     assert out.hex() == encoded

@@ -106,7 +106,7 @@ def test_files_that_the_metadata_never_knew_are_set_aside(world: BrokerWorld) ->
     assert all(name.endswith("-stray") for name in directories(again))
 
 
-def test_files_of_which_nobody_can_tell_whose_they_are_are_set_aside(world: BrokerWorld) -> None:
+def test_files_of_an_unknown_topic_are_set_aside(world: BrokerWorld) -> None:
     topic_id = made(world, 2)
     world.disk.remove(f"{DIRECTORY}/t-1/{PARTITION_METADATA_NAME}")
     world.image.apply(Batch(world.image.offset, 1, (TopicDeleted(topic_id),)))

@@ -71,7 +71,7 @@ def test_news_of_a_partition_come_before_what_others_that_were_served_have_left(
     assert to_look_at(session) == [KEYS[1], KEYS[2], KEYS[0]]
 
 
-def test_a_partition_without_records_but_with_more_to_tell_keeps_its_turn() -> None:
+def test_a_partition_without_records_but_with_changes_keeps_its_position() -> None:
     session = a_session()
     looked_at(session, KEYS[0], has_more=True, was_served=False)
     assert to_look_at(session) == KEYS
@@ -88,7 +88,7 @@ def test_a_partition_left_over_for_want_of_room_keeps_its_place() -> None:
 # What a reader is told
 
 
-def test_a_partition_is_told_when_anything_of_it_is_new() -> None:
+def test_a_partition_is_sent_when_anything_has_changed() -> None:
     wanted = WantedPartition(KEYS[0], 5, 1000)
     assert (wanted.sent_high_watermark, wanted.sent_log_start_offset, wanted.turn) == (-1, -1, 0)
     assert wanted.record_sent(0, 10, 2)
@@ -101,7 +101,7 @@ def test_a_partition_is_told_when_anything_of_it_is_new() -> None:
     assert not wanted.record_sent(0, 11, 3)
 
 
-def test_asking_again_takes_over_the_position_and_keeps_what_was_told() -> None:
+def test_a_repeated_request_updates_the_position_and_keeps_what_was_sent() -> None:
     session = a_session()
     known = session.partitions[KEYS[1]]
     known.record_sent(0, 10, 2)
@@ -143,7 +143,7 @@ class Waiter:
         self.heard.append("wake")
 
 
-def test_whoever_waits_in_a_session_hears_of_its_partitions_alone() -> None:
+def test_a_waiting_session_is_notified_only_of_its_partitions() -> None:
     session, waiter = a_session(), Waiter()
     session.watchers.add(waiter)
     session.changed(KEYS[0], 10)
@@ -204,7 +204,7 @@ def test_after_the_last_epoch_comes_the_first() -> None:
     assert session.epoch == 1
 
 
-def test_a_closed_session_is_gone_and_knows_it() -> None:
+def test_a_closed_session_is_removed_and_marked() -> None:
     known = sessions()
     session = opened(known, 1, 0)
     assert session is not None
@@ -213,7 +213,7 @@ def test_a_closed_session_is_gone_and_knows_it() -> None:
     assert (session.is_closed, len(known), known.get(session.id)) == (True, 0, None)
 
 
-def test_there_are_never_more_sessions_than_slots_and_the_evicted_are_told() -> None:
+def test_there_are_never_more_sessions_than_slots_and_evictions_are_reported() -> None:
     evicted: list[FetchSession] = []
     known = FetchSessions(2, Random(1), on_close=evicted.append)
     first, second = opened(known, 5, 0), opened(known, 9, 10)
@@ -228,7 +228,7 @@ def test_there_are_never_more_sessions_than_slots_and_the_evicted_are_told() -> 
     assert known.get(first.id) is None
 
 
-def test_a_session_that_nobody_uses_goes_whatever_its_size() -> None:
+def test_an_unused_session_is_evicted_whatever_its_size() -> None:
     known = sessions(2)
     large, small = opened(known, 500, 0), opened(known, 1, 0)
     assert large is not None

@@ -98,7 +98,7 @@ async def run_pending() -> None:
 # Waiting for the disk
 
 
-def test_acks_all_waits_until_the_sync_that_the_flush_policy_wants_is_over() -> None:
+def test_acks_all_waits_for_the_sync_required_by_the_flush_policy() -> None:
     async def story() -> None:
         world = World()
         end = world.append()
@@ -155,7 +155,7 @@ def test_a_reader_sees_nothing_that_is_not_on_disk_yet() -> None:
     assert world.partition.flush_owed_to == end
 
 
-def test_without_a_flush_policy_nobody_waits_for_the_disk() -> None:
+def test_without_a_flush_policy_there_is_no_wait_for_the_disk() -> None:
     world = World(TopicConfig())
     end = world.append()
     assert world.partition.is_replicated(end)
@@ -180,7 +180,7 @@ def test_a_flush_owed_by_earlier_records_holds_back_later_ones() -> None:
     assert world.append() == world.high_watermark == 5, "nothing is owed for it"
 
 
-def test_a_sync_that_fails_is_told_to_all_who_wait() -> None:
+def test_a_failed_sync_fails_all_waiters() -> None:
     async def story() -> None:
         world = World()
         end = world.append()
@@ -292,7 +292,7 @@ def test_the_high_watermark_stands_still_while_too_few_are_in_sync() -> None:
     assert world.high_watermark == 1
 
 
-def test_a_partition_of_one_replica_asks_for_no_more_than_that() -> None:
+def test_a_partition_with_one_replica_requires_only_that() -> None:
     world = World(TopicConfig(min_insync_replicas=3))
     assert world.partition.min_in_sync_replicas == 1
     assert world.append() == world.high_watermark == 1
@@ -306,7 +306,7 @@ def test_a_partition_of_one_replica_asks_for_no_more_than_that() -> None:
 # Leadership
 
 
-def test_who_waits_is_told_when_the_partition_is_led_elsewhere() -> None:
+def test_waiters_fail_when_another_broker_becomes_leader() -> None:
     async def story() -> None:
         world = World(replicas=(ME, OTHER))
         end = world.append()
@@ -364,7 +364,7 @@ def test_a_new_epoch_of_the_same_leader_forgets_how_far_the_followers_were() -> 
         (2, ErrorCode.UNKNOWN_LEADER_EPOCH),
     ],
 )
-def test_clients_with_another_epoch_are_told_which_of_us_is_behind(
+def test_clients_with_another_epoch_get_the_error_for_older_or_newer(
     epoch: int, code: ErrorCode | None
 ) -> None:
     world = World()
@@ -481,7 +481,7 @@ def test_readers_of_committed_data_sleep_until_more_is_stable() -> None:
     run(story())
 
 
-def test_sessions_and_waiting_readers_are_told_each_for_itself() -> None:
+def test_sessions_and_waiting_fetches_are_notified_separately() -> None:
     world = World(TopicConfig())
     session = FetchSession(1, False, False, 0)
     key = FetchKey("t", 0)
@@ -516,7 +516,7 @@ def test_a_reader_is_woken_to_find_out_where_the_producers_are_not_in_memory() -
 # Where a reader's copy parts from ours
 
 
-def test_a_reader_of_an_epoch_that_ended_earlier_is_told_where() -> None:
+def test_a_fetch_with_an_ended_epoch_gets_its_end() -> None:
     world = World(TopicConfig())
     world.append()
     world.append()
@@ -537,7 +537,7 @@ def test_a_reader_of_an_epoch_that_ended_earlier_is_told_where() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_whatever_happens_nobody_is_told_of_what_a_power_cut_could_take(seed: int) -> None:
+def test_only_durable_records_become_visible_whatever_happens(seed: int) -> None:
     """Appends, syncs that are slow, followers, epochs: the high watermark never goes back while we
     lead, never passes an in-sync follower, and never what the flush policy owes the disk."""
 

@@ -57,7 +57,7 @@ def lose_while_running(world: World) -> World:
 @pytest.mark.parametrize("is_running", [False, True], ids=["stopped", "running"])
 @pytest.mark.parametrize("values", [[], [b"new"]], ids=["empty", "with a record"])
 @pytest.mark.parametrize("is_settled", [False, True], ids=["at once", "settled"])
-def test_a_partition_made_anew_inherits_nothing_of_one_whose_files_were_lost(
+def test_a_recreated_partition_inherits_nothing_of_a_lost_one(
     world: World, is_running: bool, values: list[bytes], is_settled: bool
 ) -> None:
     world = lose_while_running(world) if is_running else lose_while_stopped(world)
@@ -77,7 +77,7 @@ def test_a_partition_made_anew_inherits_nothing_of_one_whose_files_were_lost(
         world = world.restarted()
 
 
-def test_a_partition_that_was_lost_is_not_begun_anew_by_a_change_of_its_leader(
+def test_a_lost_partition_gets_no_new_log_by_a_change_of_leader(
     world: World,
 ) -> None:
     world = lose_while_running(world)

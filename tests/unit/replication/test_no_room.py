@@ -35,7 +35,7 @@ def is_served(world: BrokerWorld, topic: str, index: int) -> bool:
     return True
 
 
-def test_each_topic_knows_which_of_its_partitions_have_no_log(world: BrokerWorld) -> None:
+def test_partitions_without_a_log_are_reported_by_topic(world: BrokerWorld) -> None:
     assert world.replicas.all_have_logs
     fill_up(world, "t-1", "u-0")
     world.create_topic("t", 3)

@@ -46,7 +46,7 @@ def test_readers_of_a_deleted_topic_are_woken_at_once(world: BrokerWorld) -> Non
     asyncio.run(story())
 
 
-def test_readers_of_very_many_deleted_partitions_are_woken_over_turns_of_the_loop(
+def test_fetches_of_many_deleted_partitions_are_woken_in_slices(
     world: BrokerWorld,
 ) -> None:
     topic_id = world.create_topic("t", MANY)

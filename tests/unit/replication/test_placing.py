@@ -88,7 +88,7 @@ def test_a_replica_that_is_out_of_sync_is_placed_all_the_same(world: BrokerWorld
     assert partition.leadership.in_sync_replicas == (OTHER,)
 
 
-def test_partitions_of_other_brokers_and_of_nobody_have_their_own_errors(
+def test_partitions_of_other_brokers_and_unknown_ones_have_different_errors(
     world: BrokerWorld,
 ) -> None:
     topic_id = TopicId(b"t" * 16)

@@ -119,7 +119,7 @@ def test_stale_sessions_make_room() -> None:
     assert cache.closed == [second.id]
 
 
-def test_a_reader_of_many_partitions_displaces_nobody_who_reads_few() -> None:
+def test_a_session_with_many_partitions_does_not_evict_small_ones() -> None:
     cache = Cache(partitions_max=100)
     readers = [opened(cache.open(10)) for _ in range(10)]
     cache.now_ms = LATER_MS
@@ -140,7 +140,7 @@ def test_a_reader_of_few_partitions_displaces_the_largest_settled_one() -> None:
     assert cache.closed == [large.id]
 
 
-def test_nobody_goes_where_that_would_not_be_enough() -> None:
+def test_no_session_is_evicted_if_that_is_not_sufficient() -> None:
     cache = Cache(partitions_max=100)
     reader = Reader()
     opened(cache.open(10, reader))

@@ -69,7 +69,7 @@ def test_a_topic_that_the_metadata_lacks_comes_back_with_it(world: World) -> Non
     assert not any(each.strays.paths for each in last.logs.directories)
 
 
-def test_a_topic_of_the_same_name_made_meanwhile_is_set_aside_in_its_turn(world: World) -> None:
+def test_a_later_topic_with_the_same_name_is_set_aside_too(world: World) -> None:
     world.create_topic(FIRST)
     world.append(T0, b"first")
     wrong = started(world, Image())
@@ -114,7 +114,7 @@ def test_a_replaced_image_that_lacks_a_topic_sets_it_aside_while_the_broker_runs
     assert marks(world) == ["", ""]
 
 
-def test_a_replaced_image_that_knows_of_the_deletion_deletes(world: World) -> None:
+def test_a_replaced_image_with_a_deletion_record_deletes(world: World) -> None:
     world.create_topic(FIRST)
     later = world.image.copy()
     later.apply(Batch(later.offset, 1, (TopicDeleted(FIRST),)))
@@ -189,7 +189,7 @@ def test_a_delete_directory_of_a_partition_that_has_moved_is_deleted(world: Worl
     assert again.values(T0) == [b"zero"]
 
 
-def test_a_partition_whose_directory_was_removed_is_offline_and_not_begun_anew(
+def test_a_partition_whose_directory_was_removed_is_offline_and_gets_no_new_log(
     world: World,
 ) -> None:
     world.create_topic(FIRST)
@@ -209,7 +209,7 @@ def test_a_partition_whose_directory_was_removed_is_offline_and_not_begun_anew(
     assert World(world.disk, world.image).values(T0) == [b"zero"]
 
 
-def test_a_lost_partition_can_be_deleted_and_made_anew(world: World) -> None:
+def test_a_lost_partition_can_be_deleted_and_created_again(world: World) -> None:
     world.create_topic(FIRST)
     world.append(T0, b"zero")
     flush(world.replicas.partition(*T0).log)
@@ -224,7 +224,7 @@ def test_a_lost_partition_can_be_deleted_and_made_anew(world: World) -> None:
     assert without.restarted().values(T0) == [b"new"]
 
 
-def test_while_a_directory_is_missing_partitions_without_a_log_are_not_begun_anew(
+def test_while_a_directory_is_missing_no_new_logs_are_created(
     world: World,
 ) -> None:
     world.create_topic(FIRST)
@@ -281,7 +281,7 @@ def test_a_move_under_way_goes_on_when_its_topic_is_back(world: World) -> None:
     assert again.logs.future_partitions() == [T0]
 
 
-def test_a_move_whose_old_log_was_removed_by_somebody_else_is_not_finished(world: World) -> None:
+def test_a_move_whose_old_log_was_removed_is_not_completed(world: World) -> None:
     world.create_topic(FIRST, 1)
     world.append(T0, b"zero")
     log, old = world.replicas.partition(*T0).log, world.place(T0)
@@ -317,7 +317,7 @@ def test_a_move_is_finished_though_the_checkpoint_still_has_the_old_log(world: W
 
 
 @pytest.mark.parametrize("keeps_file", [True, False])
-def test_a_partition_without_any_record_that_had_some_is_not_begun_anew(
+def test_a_partition_that_lost_all_its_records_gets_no_new_log(
     world: World, keeps_file: bool
 ) -> None:
     world.create_topic(FIRST, 1)

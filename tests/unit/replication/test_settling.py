@@ -57,7 +57,7 @@ def test_a_small_topic_is_there_at_once(world: BrokerWorld) -> None:
     assert world.replicas.is_settled
 
 
-def test_a_large_topic_is_made_over_many_turns_of_the_loop(world: BrokerWorld) -> None:
+def test_a_large_topic_is_created_in_many_iterations_of_the_loop(world: BrokerWorld) -> None:
     world.create_topic("t", MANY)
     assert len(world.replicas) == MADE_AT_ONCE
     counts = []
@@ -101,7 +101,7 @@ def test_settings_that_change_before_a_topics_first_partition_is_made_hold_for_i
     assert not configs.opening
 
 
-def test_a_partition_that_is_asked_for_before_its_turn_is_there(world: BrokerWorld) -> None:
+def test_a_partition_that_is_requested_early_exists(world: BrokerWorld) -> None:
     topic_id = world.create_topic("t", MANY)
     assert world.replicas.partition("t", MANY - 1).is_leader
     assert world.replicas.partition_by_id(topic_id, MANY - 2).is_leader
@@ -247,7 +247,7 @@ def test_a_deleted_topic_is_unknown_at_once_though_its_files_move_later(
     assert not world.logs.logs
 
 
-def test_many_partitions_are_deleted_over_many_turns_of_the_loop(world: BrokerWorld) -> None:
+def test_many_partitions_are_deleted_in_many_iterations_of_the_loop(world: BrokerWorld) -> None:
     world.publish(TopicDeleted(made(world)))
     counts = []
 

@@ -199,7 +199,7 @@ def damage(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ottla.storage.directories.directory_loading.open_log", opening)
 
 
-def test_a_log_that_cannot_be_opened_is_not_begun_anew_in_another_directory(
+def test_a_log_that_cannot_be_opened_is_not_created_in_another_directory(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = world.logs.directories[0]

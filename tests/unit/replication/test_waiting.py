@@ -34,7 +34,7 @@ def run(story: Coroutine[Any, Any, None]) -> None:
 # Acknowledgements
 
 
-def test_those_below_the_high_watermark_are_told_in_order_and_once() -> None:
+def test_waiters_below_the_high_watermark_are_called_in_order_and_once() -> None:
     waiters, told = OffsetWaiters(), []
     assert not waiters
     for end in (1, 2, 2, 5):
@@ -54,7 +54,7 @@ def test_those_below_the_high_watermark_are_told_in_order_and_once() -> None:
     assert len(told) == 4
 
 
-def test_one_that_begins_to_wait_late_is_told_before_those_with_higher_offsets() -> None:
+def test_a_late_waiter_is_called_before_those_with_higher_offsets() -> None:
     waiters, told = OffsetWaiters(), []
     for end in (3, 7, 7, 5, 1, 9, 5):
         waiters.add(end, lambda _error, end=end: told.append(end))  # type: ignore[misc]
@@ -67,7 +67,7 @@ def test_one_that_begins_to_wait_late_is_told_before_those_with_higher_offsets()
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_whoever_waits_is_told_once_lowest_offset_first_in_success_and_failure(seed: int) -> None:
+def test_waiters_are_called_once_lowest_offset_first_in_success_and_failure(seed: int) -> None:
     random, waiters = Random(seed), OffsetWaiters()
     told: list[tuple[int, int, bool]] = []
     model: list[tuple[int, int]] = []  # offset, and number in the order of their coming
@@ -235,7 +235,7 @@ def test_a_reader_wakes_with_the_last_byte_that_it_wants(is_committed: bool) -> 
     run(story())
 
 
-def test_a_reader_of_very_many_partitions_leaves_them_over_turns_of_the_loop() -> None:
+def test_a_fetch_of_many_partitions_unregisters_in_slices() -> None:
     async def story() -> None:
         places = [Place() for _ in range(3 * LEFT_AT_ONCE)]
         waiter = data_waiter(places, 1)
@@ -250,7 +250,7 @@ def test_a_reader_of_very_many_partitions_leaves_them_over_turns_of_the_loop() -
     run(story())
 
 
-def test_many_readers_of_one_record_are_woken_over_several_turns() -> None:
+def test_many_fetches_of_one_record_are_woken_in_several_iterations() -> None:
     async def story() -> None:
         place, timers, queue = Place(), LoopTimers(), TurnQueue(TASKS_MAX)
         waiters = [DataWaiter([place], 1, timers, queue) for _ in range(3 * TASKS_MAX)]

@@ -45,7 +45,7 @@ def test_the_committed_table_is_complete() -> None:
     assert check_agreement(TABLE) == []
 
 
-def test_neighbouring_versions_with_the_same_codecs_are_told_together() -> None:
+def test_consecutive_versions_with_the_same_codecs_are_merged() -> None:
     cells = {3: "KIP", 4: "KIP", 5: "K", 6: "", 7: "K"}
     assert spans(cells) == "3-4 KIP, 5 K, 6 -, 7 K"
     assert parse_spans(spans(cells)) == cells

@@ -232,7 +232,7 @@ def test_a_transaction_that_ended_before_the_decision_stops_the_batch(sink: Sink
     assert sink.open_ids() == []
 
 
-def test_a_torn_batch_stops_the_query_until_somebody_accepts_it(sink: Sink) -> None:
+def test_a_torn_batch_stops_the_query_until_it_is_accepted(sink: Sink) -> None:
     driver = sink.driver()
     started = driver.start()
     written = [sink.write(0, ["a"]), sink.write(1, ["b", "b2"])]
@@ -284,7 +284,7 @@ def test_a_commit_that_was_made_is_known_even_if_the_id_was_used_again(sink: Sin
     assert sink.committed() == ["a", "b"]
 
 
-def test_a_decided_transaction_that_timed_out_is_told_as_torn(
+def test_a_decided_transaction_that_timed_out_is_reported_as_torn(
     sink: Sink, request: pytest.FixtureRequest
 ) -> None:
     if "kafka" in request.node.callspec.id:
@@ -337,7 +337,7 @@ def test_a_topic_that_is_missing_is_created_where_brokers_do_that(ottla: Running
         assert sink.committed() == ["a"]
 
 
-def test_a_topic_that_is_missing_is_told_by_name_where_brokers_create_none() -> None:
+def test_a_missing_topic_is_reported_by_name_without_auto_creation() -> None:
     with RunningBroker(config={"auto.create.topics.enable": "false"}) as broker:
         settings = ClientSettings(broker.bootstrap_servers)
         with (
@@ -472,7 +472,7 @@ def test_a_topic_that_would_forget_decisions_is_refused(
 
 
 @pytest.mark.parametrize("is_committed", [True, False])
-def test_what_became_of_records_at_offsets_that_nobody_told_is_found_by_time(
+def test_the_outcome_of_records_at_unknown_offsets_is_found_by_time(
     sink: Sink, is_committed: bool
 ) -> None:
     """Brokers had all batches already (DUPLICATE_SEQUENCE_NUMBER), and forgot where."""
@@ -513,7 +513,7 @@ def test_an_abort_is_found_in_a_log_that_begins_late_and_has_only_older_times(
     assert outcome_of(cluster, written, in_days_ms) == TransactionOutcome(is_log_empty)
 
 
-def test_a_deleted_topic_in_a_torn_batch_is_told_and_can_be_accepted(
+def test_a_deleted_topic_in_a_torn_batch_is_reported_and_can_be_accepted(
     sink: Sink, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ottla.spark.sink.outcomes.NEW_TOPIC_MS", 1)
@@ -582,7 +582,7 @@ def test_another_sinks_open_decision_does_not_hide_later_ones(
     other.driver().start()
 
 
-def test_a_query_that_changes_its_sinks_name_is_told_the_old_one(
+def test_a_query_with_a_changed_sink_name_gets_the_old_one_in_the_error(
     sink: Sink, settings: ClientSettings
 ) -> None:
     driver = sink.driver()

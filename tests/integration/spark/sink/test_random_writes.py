@@ -238,7 +238,7 @@ def test_a_task_closes_its_connections_however_it_ends(target: Target, fails: bo
         assert open_files() == before
 
 
-def test_rows_without_a_key_fill_batches_before_the_next_partition_has_its_turn(
+def test_rows_without_a_key_fill_a_batch_before_the_next_partition(
     target: Target,
 ) -> None:
     schema = StructType([StructField("value", StringType())])
@@ -265,7 +265,7 @@ def batch_sizes(cluster: Cluster, partition: TopicPartition, end: int) -> list[i
     ]
 
 
-def test_what_a_transaction_wrote_is_told_with_all_its_batches_and_gaps(target: Target) -> None:
+def test_the_records_of_a_transaction_are_reported_with_batches_and_gaps(target: Target) -> None:
     """Several batches to one partition, and those of another task in between."""
     setup = target.setup(chunkBytes="1", **{"kafka.batch.size": "1000"})
     writer = new_batch_writer(setup)

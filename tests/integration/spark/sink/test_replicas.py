@@ -40,7 +40,7 @@ def in_sync(cluster: Cluster, topic: str) -> int:
     return len(partition.in_sync_replicas)
 
 
-def test_too_few_replicas_are_told_with_what_to_do(tmp_path: Path) -> None:
+def test_too_few_replicas_are_reported_with_advice(tmp_path: Path) -> None:
     with two_brokers(tmp_path) as (first, second):
         settings = ClientSettings(first.bootstrap, delivery_timeout_ms=2_000)
         with Cluster(settings) as cluster:

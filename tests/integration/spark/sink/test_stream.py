@@ -97,7 +97,7 @@ def test_a_new_checkpoint_is_a_new_query_even_under_the_same_sink_name(query: Qu
     assert query.committed() == ["a", "a"]
 
 
-def test_a_renamed_sink_is_told_its_old_name(query: Query) -> None:
+def test_a_renamed_sink_gets_its_old_name_in_the_error(query: Query) -> None:
     query.add("a")
     query.run(sinkName=f"first-{query.topic}")
     query.add("b")

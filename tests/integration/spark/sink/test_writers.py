@@ -143,7 +143,7 @@ def test_a_task_without_rows_has_no_transaction(target: Target) -> None:
     assert target.committed() == ["a"]
 
 
-def test_of_two_attempts_the_one_that_was_told_counts(target: Target) -> None:
+def test_of_two_attempts_the_reported_one_is_committed(target: Target) -> None:
     writer = new_batch_writer(target.setup())
     write(writer, 0, "lost")
     messages = [write(writer, 0, "counts", attempt=1)]

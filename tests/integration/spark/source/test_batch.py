@@ -124,7 +124,7 @@ def test_ranges_by_offset_and_by_time(spark: Any, each_kafka: Kafka) -> None:
     assert "startingOffsetsByTimestampStrategy" in told
 
 
-def test_tasks_split_partitions_where_that_is_asked_for(spark: Any, kafka: Kafka) -> None:
+def test_tasks_split_partitions_if_requested(spark: Any, kafka: Kafka) -> None:
     topic = kafka.topic("t", partitions=2)
     kafka.produce(topic, [Record(b"%d" % n, partition=n % 2) for n in range(100)])
     expected = expected_rows(kafka, topic)
@@ -219,7 +219,7 @@ def test_filters_narrow_what_is_read_where_session_and_query_allow_it(
         ({"minPartitions": "many"}, "minPartitions"),
     ],
 )
-def test_bad_options_are_told_by_name(
+def test_bad_options_are_reported_by_name(
     spark: Any, kafka: Kafka, options: dict[str, str], told: str
 ) -> None:
     topic = kafka.topic("t")

@@ -66,7 +66,7 @@ def offsets_told_of(told: list[Any]) -> set[tuple[int, int]]:
     }
 
 
-def test_a_range_without_records_is_told_of_without_a_file(
+def test_a_range_without_records_has_a_row_without_a_file(
     spark: Any, kafka: Kafka, tmp_path: Path
 ) -> None:
     topic = kafka.topic("t")

@@ -152,7 +152,7 @@ def moved_to(address: Address, known: KnownLeaders) -> KnownLeaders:
     return KnownLeaders(known.leaders, dict.fromkeys(known.brokers, address))
 
 
-def test_brokers_tell_how_large_records_are(either_kafka: Kafka) -> None:
+def test_brokers_report_the_size_of_records(either_kafka: Kafka) -> None:
     topic = either_kafka.topic("large", partitions=2)
     either_kafka.produce(topic, [(f"k{number}", "x" * 10_000) for number in range(20)])
     with Cluster(ClientSettings(either_kafka.bootstrap_servers)) as cluster:

@@ -163,7 +163,7 @@ def test_a_running_query_reports_its_lag_and_moves_on(
         ({"subscribe": "no-such-topic"}, "do not exist: no-such-topic"),
     ],
 )
-def test_bad_options_are_told_by_name(
+def test_bad_options_are_reported_by_name(
     spark: Any, kafka: Kafka, tmp_path: Path, options: dict[str, Any], told: str
 ) -> None:
     topic = kafka.topic("t")

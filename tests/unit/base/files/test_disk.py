@@ -166,7 +166,7 @@ def test_short_writes_and_reads_are_completed(
     assert file.read_at(0, 100) == b"\0abcdefgh"
 
 
-def test_a_full_disk_is_told() -> None:
+def test_a_full_disk_is_reported() -> None:
     file = DiskFileSystem().open("/dev/full")
     with pytest.raises(OSError) as raised:
         file.write_at(0, b"x")

@@ -198,7 +198,7 @@ def test_names_are_listed_in_order(volume: Volume) -> None:
         volume.files.list_directory(volume.path("a"))
 
 
-def test_existence_is_told_of_files_and_directories(volume: Volume) -> None:
+def test_existence_of_files_and_directories(volume: Volume) -> None:
     volume.put("a", b"abc")
     assert volume.files.exists(volume.path("a"))
     assert not volume.files.is_directory(volume.path("a"))
@@ -245,7 +245,7 @@ def test_files_and_directories_can_be_synced(volume: Volume) -> None:
         volume.files.sync_directory(volume.path("no"))
 
 
-def test_free_space_is_told(volume: Volume) -> None:
+def test_free_space_is_reported(volume: Volume) -> None:
     space = volume.files.space(volume.root)
     assert 0 < space.free_bytes <= space.total_bytes
     with pytest.raises(FileNotFoundError):
@@ -312,7 +312,7 @@ def test_many_files_share_few_descriptors(volume: Volume) -> None:
         assert volume.files.open_files == 2
 
 
-def test_a_file_is_in_its_place_until_somebody_removes_renames_or_replaces_it(
+def test_a_file_is_in_place_until_it_is_removed_renamed_or_replaced(
     volume: Volume,
 ) -> None:
     files, path = volume.files, volume.put("a", b"abc")
@@ -338,7 +338,7 @@ def test_a_file_whose_directory_is_gone_is_not_in_its_place(volume: Volume) -> N
     assert not file.is_in_place()
 
 
-def test_a_directory_is_in_its_place_until_somebody_renames_or_replaces_it(volume: Volume) -> None:
+def test_a_directory_is_in_place_until_it_is_renamed_or_replaced(volume: Volume) -> None:
     files, path = volume.files, volume.path("d")
     files.make_directory(path)
     held = files.hold_directory(path)

@@ -49,7 +49,7 @@ def test_what_was_made_to_last_is_not_looked_at_any_more() -> None:
 
 
 @pytest.mark.parametrize("collects_first", [True, False])
-def test_garbage_is_kept_for_good_only_where_nobody_looks_first(collects_first: bool) -> None:
+def test_garbage_is_frozen_only_without_a_collection_first(collects_first: bool) -> None:
     begin_broker_process()
     gc.disable()  # or chance would decide who looks
     try:

@@ -52,7 +52,7 @@ def test_a_kept_error_lets_go_of_what_its_frames_held() -> None:
 
 
 @pytest.mark.usefixtures("_no_search_for_garbage")
-def test_who_kept_an_error_is_free_once_it_was_told() -> None:
+def test_the_owner_of_a_stored_error_is_freed_once_it_was_raised() -> None:
     keeper = Keeper()
     keeper.catch(Large())
     seen = weakref.ref(keeper)

@@ -82,7 +82,7 @@ def test_many_deadlines_need_one_handle_of_the_loop() -> None:
     run(story())
 
 
-def test_many_that_expire_together_are_taken_over_several_turns() -> None:
+def test_many_expired_timers_are_handled_in_several_iterations() -> None:
     async def story() -> None:
         timers, expired = LoopTimers(), list[object]()
         for number in range(2 * EXPIRED_AT_ONCE + 1):

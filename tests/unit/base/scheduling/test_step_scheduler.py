@@ -56,7 +56,7 @@ def test_a_slice_ends_at_the_first_yield_after_its_time() -> None:
     assert len(log) == FIRST_SLICE_S * MS
 
 
-def test_one_slice_runs_in_a_turn_however_many_works_there_are() -> None:
+def test_one_slice_runs_per_iteration_however_much_work_there_is() -> None:
     clock = ManualClock()
     scheduler = StepScheduler(clock)
     spent_ms: list[float] = []
@@ -76,7 +76,7 @@ def test_one_slice_runs_in_a_turn_however_many_works_there_are() -> None:
     assert max(spent_ms) <= SLICE_S * MS + step_ms
 
 
-def test_works_take_turns_in_the_order_in_which_they_came() -> None:
+def test_work_is_served_round_robin_in_order_of_submission() -> None:
     clock = ManualClock()
     scheduler = StepScheduler(clock)
     order: list[str] = []
@@ -94,7 +94,7 @@ def test_works_take_turns_in_the_order_in_which_they_came() -> None:
     assert "".join(name for name, _ in groupby(order)).startswith("abcabcabc")
 
 
-def test_work_that_is_cancelled_lets_the_next_one_have_its_turn() -> None:
+def test_cancelled_work_does_not_delay_the_next() -> None:
     clock = ManualClock()
     scheduler = StepScheduler(clock)
     closed: list[bool] = []
@@ -152,7 +152,7 @@ def test_many_works_that_come_together_share_the_time_for_their_first_slices() -
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_whoever_leaves_and_whenever_the_others_have_their_turns(seed: int) -> None:
+def test_cancelling_work_at_any_time_does_not_delay_other_work(seed: int) -> None:
     """Works that wait, run or have just come may be cancelled, several in a row too."""
     rng, clock = Random(seed), ManualClock()
     scheduler = StepScheduler(clock)

@@ -10,7 +10,7 @@ import pytest
 from ottla.base.scheduling.turn_queue import CALLBACKS_MAX, TURN_S, TurnQueue
 
 
-def test_callbacks_run_in_order_a_few_in_each_turn() -> None:
+def test_callbacks_run_in_order_a_few_in_each_iteration() -> None:
     async def story() -> None:
         queue, called = TurnQueue(), list[int]()
         for number in range(3 * CALLBACKS_MAX):
@@ -24,7 +24,7 @@ def test_callbacks_run_in_order_a_few_in_each_turn() -> None:
     asyncio.run(story())
 
 
-def test_a_few_are_run_at_once_in_each_turn() -> None:
+def test_a_few_run_immediately_in_each_iteration() -> None:
     async def story() -> None:
         queue, called = TurnQueue(2), list[int]()
         for number in range(5):
@@ -43,7 +43,7 @@ def test_a_few_are_run_at_once_in_each_turn() -> None:
     asyncio.run(story())
 
 
-def test_slow_callbacks_end_a_turn_early() -> None:
+def test_slow_callbacks_end_an_iteration_early() -> None:
     async def story() -> None:
         queue, called = TurnQueue(), list[int]()
 

@@ -61,7 +61,7 @@ def harness() -> Harness:
 # Classic groups
 
 
-def test_nobody_is_told_to_skip_the_assignment_in_an_ordinary_rebalance(harness: Harness) -> None:
+def test_no_member_skips_the_assignment_in_an_ordinary_rebalance(harness: Harness) -> None:
     clients = [ClassicClient(harness, name) for name in "abc"]
     replies = [client.join() for client in clients]
     harness.advance_ms(harness.config.group_initial_rebalance_delay_ms)
@@ -71,7 +71,7 @@ def test_nobody_is_told_to_skip_the_assignment_in_an_ordinary_rebalance(harness:
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
-def test_a_group_that_became_empty_knows_neither_leader_nor_protocol(
+def test_an_empty_group_has_neither_leader_nor_protocol(
     harness: Harness, is_restarted: bool
 ) -> None:
     first, second = ClassicClient(harness, "a"), ClassicClient(harness, "b")
@@ -273,7 +273,7 @@ class HurriedClock(ManualClock):
         return super().monotonic_s()
 
 
-def test_offsets_of_a_deleted_topic_are_forgotten_though_it_takes_many_turns() -> None:
+def test_offsets_of_a_deleted_topic_are_deleted_in_several_slices() -> None:
     async def story() -> None:
         world = BrokerWorld(clock=HurriedClock())
         world.create_topic("t")

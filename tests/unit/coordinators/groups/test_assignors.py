@@ -48,7 +48,7 @@ def moved(before: Division, after: Division) -> int:
 both = frozenset({A, B})
 
 
-def test_uniform_gives_everybody_equally_many() -> None:
+def test_uniform_gives_all_members_equally_many() -> None:
     division = divide_uniformly(members(x=both, y=both, z=both), {A: 5, B: 3})
     assert sorted(sizes(division).values()) == [2, 3, 3]
 
@@ -133,7 +133,7 @@ counts_of_topics = st.fixed_dictionaries({A: st.integers(0, 9), B: st.integers(1
 @settings(max_examples=60, deadline=None)
 @pytest.mark.parametrize("name", ASSIGNORS)
 @given(st.lists(st.tuples(wishes_of_members, counts_of_topics), min_size=1, max_size=4))
-def test_every_partition_that_somebody_wants_has_exactly_one_owner_that_wants_it(
+def test_every_subscribed_partition_has_exactly_one_owner_that_subscribes_to_it(
     name: str, history: list[tuple[dict[str, frozenset[bytes]], Mapping[bytes, int]]]
 ) -> None:
     division: Division = {}

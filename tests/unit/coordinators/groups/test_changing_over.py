@@ -98,7 +98,7 @@ def follow(client: ClassicClient) -> ErrorCode:
 # Up
 
 
-def test_the_first_new_member_turns_the_group_and_the_others_keep_what_they_have(
+def test_the_first_consumer_member_upgrades_the_group_and_others_keep_their_partitions(
     harness: Harness,
 ) -> None:
     first, second = classic(harness, "a"), classic(harness, "b")
@@ -179,7 +179,7 @@ def test_offsets_without_members_become_a_new_group(harness: Harness) -> None:
 
 
 @pytest.mark.parametrize("policy", ["disabled", "downgrade"])
-def test_a_group_does_not_turn_where_the_policy_is_against_it(policy: str) -> None:
+def test_a_group_is_not_upgraded_against_the_policy(policy: str) -> None:
     harness = Harness(f"group.consumer.migration.policy={policy}")
     harness.create_topic("t", 4)
     work_classic(harness, classic(harness, "a"))
@@ -187,12 +187,12 @@ def test_a_group_does_not_turn_where_the_policy_is_against_it(policy: str) -> No
     assert isinstance(harness.shard.groups[GROUP], ClassicGroup)
 
 
-def test_a_group_of_another_kind_of_client_does_not_turn(harness: Harness) -> None:
+def test_a_group_with_another_protocol_type_is_not_upgraded(harness: Harness) -> None:
     rebalance(harness, ClassicClient(harness, protocol_type="connect"))
     assert ConsumerClient(harness).refusal() == ErrorCode.GROUP_ID_NOT_FOUND
 
 
-def test_a_group_whose_members_say_nonsense_does_not_turn(harness: Harness) -> None:
+def test_a_group_with_invalid_metadata_is_not_upgraded(harness: Harness) -> None:
     rebalance(harness, ClassicClient(harness, protocols={"range": b"\0\1nonsense"}))
     size = len(harness.log)
     with pytest.raises(BrokerError) as refused:
@@ -202,7 +202,7 @@ def test_a_group_whose_members_say_nonsense_does_not_turn(harness: Harness) -> N
     assert len(harness.log) == size
 
 
-def test_a_group_with_an_assignor_of_its_own_does_not_turn(harness: Harness) -> None:
+def test_a_group_with_a_client_side_assignor_is_not_upgraded(harness: Harness) -> None:
     client = classic(harness, "a")
     reply = client.join()
     harness.advance_ms(0)
@@ -314,7 +314,7 @@ def test_when_the_last_new_member_leaves_the_group_is_classic_again(harness: Har
     assert old.heartbeat() == ErrorCode.NONE
 
 
-def test_a_restart_right_after_the_group_turned_back_finds_a_classic_group(
+def test_a_restart_after_a_downgrade_finds_a_classic_group(
     harness: Harness,
 ) -> None:
     old, new = mixed(harness)
@@ -333,7 +333,7 @@ def test_when_the_last_new_member_goes_silent_the_group_is_classic_again(harness
     assert harness.classic().state is ClassicGroupState.PREPARING_REBALANCE
 
 
-def test_nonsense_in_a_protocol_that_was_never_used_does_not_keep_the_group_from_turning_back(
+def test_invalid_metadata_of_an_unused_protocol_does_not_prevent_a_downgrade(
     harness: Harness,
 ) -> None:
     new = ConsumerClient(harness, "new")
@@ -456,7 +456,7 @@ def stable(members: int, topics: int) -> Harness:
     ("members", "topics", "can_turn"),
     [(400, 0, True), (401, 0, False), (100, 150, True), (100, 151, False)],
 )
-def test_a_group_turns_if_its_members_and_their_topics_are_few(
+def test_a_group_with_few_members_and_topics_is_upgraded(
     members: int, topics: int, can_turn: bool
 ) -> None:
     harness = stable(members, topics)

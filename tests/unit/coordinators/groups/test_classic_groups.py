@@ -47,7 +47,7 @@ def test_clients_before_version_4_join_without_being_asked_twice(harness: Harnes
     assert client.joined(reply).generation_id == 1
 
 
-def test_the_leader_alone_is_told_of_all_members(harness: Harness) -> None:
+def test_only_the_leader_gets_the_list_of_members(harness: Harness) -> None:
     first, second = clients(harness, 2)
     first.protocols = {"range": b"one"}
     second.protocols = {"range": b"two"}
@@ -64,7 +64,7 @@ def test_the_leader_alone_is_told_of_all_members(harness: Harness) -> None:
     assert (followers.leader, followers.members) == (first.member_id, ())
 
 
-def test_everybody_gets_the_part_that_the_leader_gave_it(harness: Harness) -> None:
+def test_every_member_gets_its_assignment_from_the_leader(harness: Harness) -> None:
     first, second = clients(harness, 2)
     replies = [first.join(), second.join()]
     harness.advance_ms(0)
@@ -168,7 +168,7 @@ def test_a_client_without_protocols_leaves_an_empty_group_behind(harness: Harnes
     assert group.is_empty
 
 
-def test_a_member_id_of_an_unknown_group_or_of_nobody_is_refused(harness: Harness) -> None:
+def test_a_member_id_that_is_unknown_or_of_an_unknown_group_is_rejected(harness: Harness) -> None:
     stranger = ClassicClient(harness, member_id="somebody")
     assert code_of(lambda: stranger.send_join().code) == ErrorCode.UNKNOWN_MEMBER_ID
     assert harness.shard.groups == {}
@@ -176,7 +176,7 @@ def test_a_member_id_of_an_unknown_group_or_of_nobody_is_refused(harness: Harnes
     assert code_of(lambda: stranger.send_join().code) == ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_a_group_that_is_full_takes_nobody_in() -> None:
+def test_a_full_group_rejects_new_members() -> None:
     harness = Harness("group.max.size=2")
     rebalance(harness, *clients(harness, 2))
     assert ClassicClient(harness).join().code == ErrorCode.GROUP_MAX_SIZE_REACHED
@@ -196,7 +196,7 @@ def test_a_group_over_a_lowered_limit_loses_those_who_join_last() -> None:
     assert len(harness.classic().members) == 2
 
 
-def test_a_follower_whose_answer_got_lost_is_told_its_generation_again(harness: Harness) -> None:
+def test_a_follower_that_missed_a_response_gets_its_generation_again(harness: Harness) -> None:
     first, second = clients(harness, 2)
     rebalance(harness, first, second)
     again = second.join()
@@ -258,7 +258,7 @@ def test_a_sync_must_name_the_generation_the_member_and_the_protocol(harness: Ha
     assert code_of(lambda: client.sync().code) == ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_an_assignment_that_cannot_be_stored_sends_everybody_into_a_rebalance(
+def test_an_assignment_that_cannot_be_stored_starts_a_rebalance(
     harness: Harness,
 ) -> None:
     first, second = clients(harness, 2)
@@ -370,7 +370,7 @@ def test_several_members_leave_at_once_each_with_its_own_answer(harness: Harness
     assert len(harness.classic().members) == 1
 
 
-def test_a_member_that_leaves_while_it_joins_is_told_to_begin_anew(harness: Harness) -> None:
+def test_a_member_that_leaves_while_it_joins_has_to_join_again(harness: Harness) -> None:
     first, second = clients(harness, 2)
     rebalance(harness, first)
     reply = second.join()
@@ -396,7 +396,7 @@ def test_after_a_restart_members_go_on_where_they_were(harness: Harness) -> None
     )
 
 
-def test_a_rebalance_under_way_is_forgotten_by_a_restart_and_its_members_told(
+def test_a_restart_ends_a_rebalance_and_fails_its_members(
     harness: Harness,
 ) -> None:
     first, second = clients(harness, 2)

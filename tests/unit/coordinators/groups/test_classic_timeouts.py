@@ -143,7 +143,7 @@ def test_a_new_member_whose_client_gave_up_is_not_waited_for_forever(harness: Ha
     assert lost.member_id not in harness.classic().members
 
 
-def test_a_member_id_that_nobody_came_back_with_is_forgotten(harness: Harness) -> None:
+def test_a_member_id_without_a_join_expires(harness: Harness) -> None:
     first, second = pair(harness)
     lost = ClassicClient(harness)
     lost.member_id = lost.send_join().response.member_id

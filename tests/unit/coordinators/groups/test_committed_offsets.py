@@ -235,7 +235,7 @@ def test_offsets_of_a_deleted_topic_are_forgotten_its_namesakes_are_not(harness:
     assert harness.fetch("t", 0) == 1
 
 
-def test_an_offset_of_a_topics_deleted_namesake_is_not_told(harness: Harness) -> None:
+def test_an_offset_of_a_deleted_topic_with_the_same_name_is_not_returned(harness: Harness) -> None:
     harness.commit({("t", 0): 5})
     topic = harness.image.topic("t")
     assert topic is not None
@@ -274,7 +274,7 @@ def test_offsets_of_an_empty_group_expire_after_it_became_empty(harness: Harness
         harness.restart()
 
 
-def test_offsets_of_subscribed_topics_do_not_expire_while_somebody_reads(harness: Harness) -> None:
+def test_offsets_of_subscribed_topics_do_not_expire(harness: Harness) -> None:
     subscription = b"\0\0" + b"\0\0\0\1\0\1t" + b"\xff\xff\xff\xff"
     client = ClassicClient(harness, protocols={"range": subscription}, session_ms=2 * WEEK_MS)
     rebalance(harness, client)
@@ -312,7 +312,7 @@ def test_an_empty_group_without_offsets_is_forgotten_at_once(harness: Harness) -
     assert harness.replayed().groups == {}
 
 
-def test_a_group_that_somebody_is_about_to_join_is_not_forgotten(harness: Harness) -> None:
+def test_a_group_with_a_pending_join_is_not_deleted(harness: Harness) -> None:
     client = ClassicClient(harness)
     client.member_id = client.send_join().response.member_id
     harness.expire_offsets()

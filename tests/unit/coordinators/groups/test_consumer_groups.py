@@ -123,7 +123,7 @@ def test_a_member_of_no_topics_or_of_topics_that_do_not_exist_has_nothing(harnes
     assert harness.consumers().state_name == "Stable"
 
 
-def test_a_group_that_is_full_takes_nobody_in() -> None:
+def test_a_full_group_rejects_new_members() -> None:
     harness = Harness("group.consumer.max.size=1")
     first = ConsumerClient(harness)
     first.beat()
@@ -223,7 +223,7 @@ def test_the_epoch_before_is_no_excuse_for_partitions_it_should_not_have(harness
     assert first.refusal() == ErrorCode.FENCED_MEMBER_EPOCH
 
 
-def test_unknown_groups_and_members_are_told_apart(harness: Harness) -> None:
+def test_unknown_groups_and_members_have_different_errors(harness: Harness) -> None:
     stranger = ConsumerClient(harness, epoch=1)
     assert stranger.refusal() == ErrorCode.GROUP_ID_NOT_FOUND
     ConsumerClient(harness).beat()
@@ -255,7 +255,7 @@ def test_a_deleted_topic_is_taken_away_and_its_namesake_is_another_one(harness: 
     assert client.partitions == everything("t", 4) | everything("u", 3)
 
 
-def test_a_topic_that_nobody_reads_changes_nothing(harness: Harness) -> None:
+def test_a_topic_without_subscribers_changes_nothing(harness: Harness) -> None:
     client = ConsumerClient(harness)
     client.beat()
     harness.create_topic("u")
@@ -263,7 +263,7 @@ def test_a_topic_that_nobody_reads_changes_nothing(harness: Harness) -> None:
     assert client.epoch == 2
 
 
-def test_a_member_that_wants_other_topics_gives_up_the_old_ones(harness: Harness) -> None:
+def test_a_member_with_another_subscription_revokes_its_old_partitions(harness: Harness) -> None:
     harness.create_topic("u", 2)
     client = ConsumerClient(harness)
     client.beat()
@@ -488,7 +488,7 @@ def test_a_pattern_that_is_none_is_refused_and_nothing_has_changed(harness: Harn
     assert harness.shard.shared.on_written == []
 
 
-def test_a_pattern_that_nobody_has_any_more_is_forgotten(harness: Harness) -> None:
+def test_an_unused_pattern_is_removed(harness: Harness) -> None:
     harness.create_topic("logs.a", 1)
     first = ConsumerClient(harness, topics=(), regex="logs.*")
     second = ConsumerClient(harness, topics=(), regex="logs.*")

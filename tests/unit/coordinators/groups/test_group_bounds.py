@@ -138,7 +138,7 @@ def test_the_commit_that_reaches_the_bound_of_offsets_is_accepted_in_full() -> N
 
 
 @pytest.mark.parametrize("is_static", [False, True])
-def test_what_a_member_says_anew_replaces_what_it_said(is_static: bool) -> None:
+def test_new_metadata_of_a_member_replaces_the_old(is_static: bool) -> None:
     harness = Harness()
     client = ClassicClient(harness, instance_id="i" if is_static else None)
     client.join()

@@ -70,7 +70,7 @@ def test_partitions_that_were_stored_without_epochs_are_as_old_as_their_member(
     assert from_stored([TopicPartitions(TOPIC, [3, 5], [4, 6])], 7) == {TOPIC: {3: 4, 5: 6}}
 
 
-def test_a_member_in_a_state_of_a_later_version_begins_anew() -> None:
+def test_a_member_in_a_state_of_a_later_version_starts_over() -> None:
     unknown = list(MemberState)[-1]
     member = ConsumerMember("m", 5, 4, unknown, assigned={TOPIC: {0: 5}})
     goal = Goal(7, {TOPIC: frozenset({0, 1})}, {TOPIC}, False)

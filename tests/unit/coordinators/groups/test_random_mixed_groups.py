@@ -253,7 +253,7 @@ def test_classic_and_new_members_at_random(seed: int) -> None:
     crowd.quiet()
 
 
-def test_the_stories_turn_groups_both_ways() -> None:
+def test_random_operations_convert_groups_in_both_directions() -> None:
     """Else they would show nothing."""
     kinds = set()
     for seed in range(6):

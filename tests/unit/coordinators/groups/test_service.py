@@ -161,7 +161,7 @@ async def new_world(*settings: str, replicas: tuple[int, ...] = (1,)) -> BrokerW
     return world
 
 
-def test_without_the_topic_there_is_no_coordinator_until_somebody_looks_for_one() -> None:
+def test_the_offsets_topic_is_created_at_the_first_find_coordinator() -> None:
     async def story() -> None:
         world = BrokerWorld()
         world.create_topic("t")
@@ -190,7 +190,7 @@ def test_a_heartbeat_during_loading_is_taken_for_good() -> None:
     run(story())
 
 
-def test_a_commit_is_answered_at_once_where_nobody_else_keeps_a_copy() -> None:
+def test_a_commit_with_one_replica_is_answered_immediately() -> None:
     async def story() -> None:
         world = await new_world()
         assert isinstance(commit(world, 7), OffsetCommitResponse)
@@ -488,7 +488,7 @@ def beat(
     return world.groups.service.consumer_heartbeat(request, Caller("client", "/host", 1))
 
 
-def test_a_consumer_is_told_its_partitions_when_they_are_replicated() -> None:
+def test_a_consumer_gets_its_partitions_when_they_are_replicated() -> None:
     async def story() -> None:
         world = await new_world(replicas=(1, 2))
         waiting = asyncio.ensure_future(outcome(beat(world)))

@@ -65,7 +65,7 @@ def test_the_one_whose_place_was_taken_is_fenced(harness: Harness) -> None:
     assert answer.error_code == ErrorCode.FENCED_INSTANCE_ID
 
 
-def test_a_leader_that_comes_back_is_told_to_skip_the_assignment(harness: Harness) -> None:
+def test_a_returning_leader_skips_the_assignment(harness: Harness) -> None:
     first, second = static(harness, "a"), static(harness, "b")
     rebalance(harness, first, second)
     again = static(harness, "a")
@@ -187,7 +187,7 @@ def test_tools_remove_static_members_by_their_instance_alone(harness: Harness) -
     assert second.heartbeat() == ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_an_instance_id_of_nobody_is_an_unknown_member(harness: Harness) -> None:
+def test_an_unused_instance_id_is_an_unknown_member(harness: Harness) -> None:
     first = static(harness, "a")
     rebalance(harness, first)
     first.instance_id = "x"

@@ -59,7 +59,7 @@ def test_no_partitions_at_all_begin_a_transaction_too() -> None:
 
 @pytest.mark.parametrize("state", sorted(ENDING))
 @pytest.mark.parametrize("by", [OWNER, ProducerIdAndEpoch(PRODUCER, 4), ProducerIdAndEpoch(9, 0)])
-def test_while_a_transaction_ends_everybody_has_to_wait(
+def test_while_a_transaction_ends_producers_have_to_wait(
     state: TransactionState, by: ProducerIdAndEpoch
 ) -> None:
     """One may be the producer of the next transaction, under its new id and epoch."""

@@ -46,7 +46,7 @@ def test_a_new_id_begins_with_a_new_producer_and_epoch_zero() -> None:
 
 
 @pytest.mark.parametrize("state", sorted(IDLE))
-def test_a_new_producer_gets_the_next_epoch_and_nobody_before_it_may_go_on(
+def test_a_new_producer_gets_the_next_epoch_and_fences_earlier_ones(
     state: TransactionState,
 ) -> None:
     made = init(transaction(state, last_epoch=2))
@@ -65,7 +65,7 @@ def test_who_goes_on_gets_the_next_epoch_and_the_same_again() -> None:
 
 
 @pytest.mark.parametrize("expected", [(PRODUCER, 2), (PRODUCER, 4), (41, 3), (41, EPOCH_SPENT)])
-def test_who_was_somebody_else_is_fenced(expected: tuple[int, int]) -> None:
+def test_a_producer_with_another_id_is_fenced(expected: tuple[int, int]) -> None:
     with pytest.raises(BrokerError) as refused:
         init(EMPTY, expected)
     assert refused.value.code is ErrorCode.PRODUCER_FENCED
@@ -105,7 +105,7 @@ def test_only_who_has_the_current_epoch_or_the_last_one_goes_on_up_to_the_last_o
 
 
 @pytest.mark.parametrize("state", sorted(ENDING))
-def test_while_a_transaction_ends_everybody_has_to_wait(state: TransactionState) -> None:
+def test_while_a_transaction_ends_producers_have_to_wait(state: TransactionState) -> None:
     for expected in (None, ProducerIdAndEpoch(41, 7)):
         with pytest.raises(BrokerError) as refused:
             must_abort_first(transaction(state), InitRequest(ID, 30_000, expected))

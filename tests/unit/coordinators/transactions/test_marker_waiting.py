@@ -93,7 +93,7 @@ def test_markers_are_answered_when_every_one_of_them_is_replicated() -> None:
     run(story())
 
 
-def test_a_marker_where_nobody_else_has_a_copy_is_answered_at_once() -> None:
+def test_a_marker_with_one_replica_is_answered_immediately() -> None:
     async def story() -> None:
         markers = Markers()
         assert await markers.write(("alone", [0, 1, 0])) == {("alone", 0): NONE, ("alone", 1): NONE}
@@ -132,7 +132,7 @@ def test_a_marker_of_a_partition_that_is_led_elsewhere_meanwhile_is_refused() ->
     run(story())
 
 
-def test_a_marker_of_a_partition_that_was_led_elsewhere_before_anybody_waits_is_refused() -> None:
+def test_a_marker_is_rejected_if_another_broker_led_before_the_wait() -> None:
     """It may have been truncated, though this broker leads again."""
 
     async def story() -> None:

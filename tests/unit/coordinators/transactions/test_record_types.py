@@ -105,7 +105,7 @@ def test_an_unknown_state_is_not_taken_for_another() -> None:
         (transaction(TransactionState.ONGOING, client_version=2), NO_EPOCH),
     ],
 )
-def test_after_an_end_with_version_2_a_record_tells_the_epoch_before(
+def test_after_an_end_with_version_2_the_previous_epoch_follows_from_the_record(
     known: Transaction, expected: int
 ) -> None:
     assert written_and_read(known, 2).last_epoch == expected

@@ -187,7 +187,7 @@ def test_only_open_transactions_time_out(world: TransactionWorld) -> None:
     assert world.state() is TransactionState.COMPLETE_COMMIT
 
 
-def test_an_id_that_nobody_uses_is_forgotten_after_a_week(world: TransactionWorld) -> None:
+def test_an_unused_id_is_deleted_after_a_week(world: TransactionWorld) -> None:
     first = world.begin()
     world.clock.advance_ms(7 * DAY_MS - 1)
     world.run(world.coordinator.expiration.delete_expired())
@@ -311,7 +311,7 @@ def test_verification_can_be_switched_off_and_on_while_the_broker_runs(
 # Restarts
 
 
-def test_a_new_coordinator_knows_what_the_old_one_did(world: TransactionWorld) -> None:
+def test_a_new_coordinator_has_the_state_of_the_old_one(world: TransactionWorld) -> None:
     producer = world.begin()
     world.add(producer)
     world.lead_again()
@@ -338,7 +338,7 @@ def test_a_new_coordinator_writes_the_markers_that_the_old_one_owed(
     assert world.partition.log.last_stable_offset(WAIT) == 2
 
 
-def test_while_it_loads_clients_are_told_to_wait(world: TransactionWorld) -> None:
+def test_while_it_loads_clients_have_to_retry(world: TransactionWorld) -> None:
     producer = world.begin()
 
     async def ask_at_once() -> None:

@@ -79,9 +79,7 @@ def ask(
         (ClientSupport.ABORTABLE_ERROR, ErrorCode.TRANSACTION_ABORTABLE),
     ],
 )
-def test_classic_clients_are_told_which_partition_is_missing(
-    support: ClientSupport, code: ErrorCode
-) -> None:
+def test_classic_clients_get_the_missing_partition(support: ClientSupport, code: ErrorCode) -> None:
     coordinator = Coordinator()
     assert ask(coordinator, support) == {ONE: code}
     assert coordinator.asked == ["verify"]

@@ -161,7 +161,7 @@ def test_an_end_where_nothing_is_open(
     assert ended(3, 41) == ErrorCode.INVALID_PRODUCER_ID_MAPPING
 
 
-def test_who_ended_with_the_last_epoch_may_ask_again_under_the_old_id_and_nobody_else() -> None:
+def test_only_the_producer_that_ended_with_the_last_epoch_may_retry_with_the_old_id() -> None:
     over = transaction(
         TransactionState.COMPLETE_COMMIT, producer_id=NEW_ID, epoch=0, previous_producer_id=PRODUCER
     )

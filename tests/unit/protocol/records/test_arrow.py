@@ -109,7 +109,7 @@ def test_the_kind_of_timestamp_is_a_column_of_its_own() -> None:
     assert [table.column("timestamp_type").to_pylist() for table in tables] == [[0, 0], [1, 1]]
 
 
-def test_a_wrong_checksum_is_found_unless_nobody_asks() -> None:
+def test_a_wrong_checksum_is_found_unless_checking_is_disabled() -> None:
     batch = build_batch(plain_records(2))
     batch[17] ^= 1
     with pytest.raises(InvalidBatch, match="checksum"):

@@ -154,7 +154,7 @@ def test_offsets_inside_the_batch_rise_by_one() -> None:
 
 
 @CODECS
-def test_a_compacted_topic_wants_keys(codec: Codec) -> None:
+def test_a_compacted_topic_requires_keys(codec: Codec) -> None:
     rows = [Record(0, NOW_MS, b"", b"a"), Record(1, NOW_MS, None, b"b")]
     batch = build_batch(rows, codec=codec)
     assert check(batch)

@@ -34,7 +34,7 @@ def test_an_unknown_option_like_no_other_is_refused_with_the_list_of_names() -> 
         parse_options({"zzzzzz": "1"})
 
 
-def test_words_are_known_in_any_case_as_spark_knows_them() -> None:
+def test_words_are_case_insensitive_as_in_spark() -> None:
     texts = {"startingOffsetsByTimestampStrategy": " LATEST", "valueFormat": "Avro"}
     options = parse_options({**texts, "failOnDataLoss": "FALSE", "maxTriggerDelay": "15M"})
     assert options.starting_offsets_by_timestamp_strategy == "latest"

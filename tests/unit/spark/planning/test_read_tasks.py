@@ -27,7 +27,7 @@ def topology() -> Topology:
     return known
 
 
-def test_a_task_knows_the_leaders_of_its_own_partitions() -> None:
+def test_a_task_has_the_leaders_of_its_partitions() -> None:
     ranges = [TaskRange(A0, 0, 1, ID), TaskRange(A1, 0, 1, ID)]
     task = pickle.loads(pickle.dumps(TaskRanges(ranges, KnownLeaders.of(topology(), ranges))))
     assert task.ranges == tuple(ranges)

@@ -76,7 +76,7 @@ def test_what_is_no_datum_of_the_schema_is_bad_and_spoils_no_other(damage: bytes
     assert reasons[1].startswith("not Avro of the given schema")
 
 
-def test_bytes_left_over_are_told() -> None:
+def test_remaining_bytes_are_reported() -> None:
     _, reasons = decode(SCHEMA, encoded(SCHEMA, VALUE) + b"xy")
     assert reasons[0].endswith("2 bytes are left over")
 

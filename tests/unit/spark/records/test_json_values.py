@@ -66,7 +66,7 @@ def test_values_become_structs_and_fields_that_are_not_there_are_null() -> None:
         (b'{"day":5}', "day is 5, not a date"),
     ],
 )
-def test_a_bad_value_is_told_and_spoils_no_other(value: bytes, reason: str) -> None:
+def test_a_bad_value_is_reported_and_does_not_affect_others(value: bytes, reason: str) -> None:
     values, reasons = decoded(b'{"id":1}', value, b'{"id":2}')
     assert [each and each["id"] for each in values] == [1, None, 2]
     assert list(reasons) == [1]

@@ -37,11 +37,11 @@ def test_advice_is_given_for_what_was_tried_until_the_deadline_too() -> None:
     assert "bring brokers back" in told
 
 
-def test_an_unreachable_cluster_is_told_with_its_addresses() -> None:
+def test_an_unreachable_cluster_is_reported_with_its_addresses() -> None:
     told = str(explained(Unreachable({"localhost:1": "connection refused"})))
     assert "localhost:1: connection refused" in told
     assert "kafka.bootstrap.servers" in told
 
 
-def test_what_nobody_has_advice_for_is_told_as_it_is() -> None:
+def test_errors_without_advice_are_reported_unchanged() -> None:
     assert str(explained(ClientError("something else"))) == "something else"

@@ -81,7 +81,7 @@ def test_the_end_of_an_earlier_batch_says_nothing_about_the_last() -> None:
     assert not found.state_of("sink").is_ended
 
 
-def test_sinks_are_told_apart_and_may_be_forgotten() -> None:
+def test_sinks_are_independent_and_can_be_removed() -> None:
     other = CommitDecision("other", "query-2", 1, ())
     found = read(
         (key_of(DECISION, "sink"), encode_decision(DECIDED)),

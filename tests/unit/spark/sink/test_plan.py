@@ -156,7 +156,7 @@ def test_a_start_after_an_ended_decision_aborts_also_ids_that_were_in_it() -> No
     assert plan_recovery(decided(5), ["sink/1/0.0"]) == RecoveryPlan(abort=("sink/1/0.0",))
 
 
-def test_a_torn_batch_is_told_with_topic_partitions_and_offsets() -> None:
+def test_a_torn_batch_is_reported_with_topic_partitions_and_offsets() -> None:
     state = decided(5)
     assert state.decision is not None
     told = str(torn(state.decision, FIRST_RUN[1:], "PRODUCER_FENCED"))

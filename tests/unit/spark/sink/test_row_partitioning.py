@@ -72,7 +72,7 @@ def test_a_partition_that_the_topic_does_not_have_is_refused(wrong: int) -> None
         split(splitter(has_partition=True), chunk)
 
 
-def test_rows_without_key_stay_together_and_take_turns_chunk_by_chunk() -> None:
+def test_rows_without_key_are_assigned_round_robin_in_chunks() -> None:
     by = splitter()
     assert split(by, rows(value=["a", "b"])) == {"orders-0": ["a", "b"]}
     assert split(by, rows(value=["c"])) == {"orders-1": ["c"]}
@@ -83,7 +83,7 @@ def test_many_rows_without_key_are_spread_in_runs() -> None:
     assert [len(found[f"orders-{partition}"]) for partition in range(5)] == [20] * 5
 
 
-def test_rows_without_key_among_others_take_turns_too() -> None:
+def test_rows_without_key_among_others_are_assigned_round_robin_too() -> None:
     found = split(splitter(has_key=True), rows(key=[b"a", None], value=["0", "1"]))
     assert found == (
         {"orders-0": ["1"], f"orders-{place(b'a')}": ["0"]}

@@ -110,5 +110,5 @@ def test_a_url_that_pyarrow_does_not_know_is_refused_and_not_taken_for_a_directo
 
 
 @pytest.mark.parametrize("directory", ["/lake", "lake/orders", "file:///lake", "s3://b/lake"])
-def test_directories_and_urls_that_pyarrow_knows_are_taken(directory: str) -> None:
+def test_directories_and_urls_supported_by_pyarrow_are_accepted(directory: str) -> None:
     check_directory(directory)

@@ -37,7 +37,7 @@ class Silent(Cluster):
         raise Unreachable({"localhost:1": "nobody is there"})
 
 
-def test_what_nobody_tells_is_guessed_and_not_asked_for_again() -> None:
+def test_unknown_sizes_have_a_default_and_are_not_requested_again() -> None:
     cluster, sizes = Silent(SETTINGS), RecordSizes()
     assert sizes.of(cluster, [A0, A1]) == {"a": GUESS_BYTES}
     assert sizes.of(cluster, [A1]) == {"a": GUESS_BYTES}

@@ -127,7 +127,7 @@ def test_offsets_beyond_the_end_leave_nothing_to_read(monkeypatch: pytest.Monkey
     assert read(monkeypatch, beyond, 8, 9, loss_policy=LossPolicy(is_strict=False)) == []
 
 
-def test_a_topic_made_anew_is_a_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recreated_topic_is_a_loss(monkeypatch: pytest.MonkeyPatch) -> None:
     def answers() -> Answers:
         return [TopicRecreated("orders", bytes(16), bytes(16))]
 
