@@ -48,10 +48,27 @@ def offset_commit(
 ):
     if not is_small(request.topics):
         return committing(request, context)
+    if has_known_only(request, context):
+        return commit_at_once(request, (), context)
     unknown = run_blocking(keeping_known(request, context))
     if not request.topics:
         return OffsetCommitResponse(topics=merged(unknown, ()))
     return commit_at_once(request, unknown, context)
+
+
+def has_known_only(request: OffsetCommitRequest, context: Context) -> bool:
+    """Whether all partitions exist, as nearly always. Then each topic has its name and its id."""
+    image, by_id = context.parts.metadata, context.version >= TOPIC_IDS_FROM
+    for topic in request.topics:
+        found = image.topic_by_id(TopicId(topic.topic_id)) if by_id else image.topic(topic.name)
+        if found is None or not topic.partitions:
+            return False
+        count = len(found.partitions)
+        for each in topic.partitions:
+            if not 0 <= each.partition_index < count:
+                return False
+        topic.name, topic.topic_id = found.name, found.id
+    return bool(request.topics)
 
 
 def committing(

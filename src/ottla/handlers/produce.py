@@ -44,6 +44,7 @@ from ottla.protocol.messages.produce_response import ProduceResponse, TopicProdu
 from ottla.storage.log.log import Log
 
 PARTITIONS_AT_ONCE = 100  # a request with more is served in slices
+SMALL_REQUEST_BYTES = 5 * PARTITIONS_AT_ONCE  # with more partitions it has more: each has an index
 
 
 def refuse_produce(request: ProduceRequest, code: ErrorCode, message: str) -> ProduceResponse:
@@ -65,7 +66,9 @@ def refuse_produce(request: ProduceRequest, code: ErrorCode, message: str) -> Pr
 def produce(
     request: ProduceRequest, context: Context
 ) -> Produced | Deferred | Steps[Produced | Deferred]:
-    if context.is_large or has_many_partitions(request):
+    if context.is_large or (
+        context.request_bytes > SMALL_REQUEST_BYTES and has_many_partitions(request)
+    ):
         return producing(request, context)
     operation = ProduceOperation(request, context)
     is_transactional = has_transactional_batch(request)
