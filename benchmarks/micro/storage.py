@@ -89,7 +89,7 @@ def append_row(directory: str, size: int) -> list[object]:
 
     plain_s = measure(write, lambda: os.unlink(path)) / BATCHES
     append_s = measure(append, lambda: empty(log)) / BATCHES
-    log.let_go()
+    log.release()
     megabytes = len(batch) / append_s / 1e6
     return [len(batch), plain_s * 1e6, append_s * 1e6, megabytes, plain_s / append_s]
 
@@ -105,12 +105,12 @@ def recovery_row(directory: str, batch_bytes: int) -> list[object]:
     size = 256 * MIB if batch_bytes > 4096 else 32 * MIB
     log = new_log(directory)
     fill(log, size, batch_bytes)
-    log.let_go()
+    log.release()
 
     def recover() -> None:
         again = open_log(log.context, PARTITION, log.path, log.config, Checkpoint(0))
         assert again.log_end_offset == log.log_end_offset
-        again.let_go()
+        again.release()
 
     taken_s = best_of(recover, repeats=3)
     return [batch_bytes, size // MIB, size / taken_s / 1e6]
@@ -173,11 +173,11 @@ def opening_rows(directory: str, partitions: int) -> list[list[object]]:
     logs = manager()
     clean = load(logs)
     for each in logs.directories:
-        each.let_go()  # as if killed: without a clean-shutdown marker
+        each.release()  # as if killed: no marker, nothing written
     logs = manager()
     killed = load(logs)
     for each in logs.directories:
-        each.let_go()
+        each.release()
     return [
         ["close in order", closed_s, 0.0],
         ["open after an orderly stop", *clean],

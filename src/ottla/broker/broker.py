@@ -355,7 +355,7 @@ class Broker:
                 await self._close_in_order()
         finally:
             self.housekeeping.let_go()
-            self.logs.let_go()
+            self.logs.release()
             await self.scheduler.in_thread(self.disk.threads.close)
 
     async def _close_in_order(self) -> None:

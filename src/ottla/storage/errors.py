@@ -1,7 +1,7 @@
-"""What can be wrong with stored files, as types that say which file and where in it.
+"""Errors in the content of stored files, with the file and the position in it.
 
-OSError is left as it is: the disk refused. These say that the disk answered, and what it gave (or
-what it was asked to keep) cannot be right.
+OSError is not among them: it means that the disk failed. These mean that the disk worked, and that
+what was read, or was to be written, is not valid.
 """
 
 from __future__ import annotations

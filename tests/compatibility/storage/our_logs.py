@@ -55,7 +55,7 @@ def open_directory(path: Path, clock: Clock | None = None) -> Iterator[LogDirect
             log.update_high_watermark(log.log_end_offset)  # the only replica decides alone
         yield directory
     finally:
-        directory.let_go()
+        directory.release()
 
 
 def consume(log: Log, *, is_committed: bool, fetch_bytes: int = FETCH_BYTES) -> list[Consumed]:

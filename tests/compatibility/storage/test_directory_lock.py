@@ -42,7 +42,7 @@ def test_kafka_does_not_start_on_a_directory_that_we_use(tmp_path: Path) -> None
         with pytest.raises(KafkaDidNotStart, match="Failed to acquire lock"):
             node.start()
     finally:
-        directory.let_go()
+        directory.release()
 
 
 def test_a_directory_of_another_cluster_or_node_is_refused(apache_kafka: ApacheKafka) -> None:
@@ -55,4 +55,4 @@ def test_a_directory_of_another_cluster_or_node_is_refused(apache_kafka: ApacheK
     with pytest.raises(WrongDirectory, match="node"):
         directory.open(Owner(apache_kafka.cluster_id, 2))
     directory.open(Owner(apache_kafka.cluster_id, 1))
-    directory.let_go()
+    directory.release()

@@ -83,7 +83,7 @@ def live(
         try:
             await life.broker.open()
         except BaseException:
-            life.broker.logs.let_go()
+            life.broker.logs.release()
             raise
         try:
             return await story(life)

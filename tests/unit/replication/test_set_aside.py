@@ -14,7 +14,7 @@ from ottla.base.ids import TopicPartition
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import PartitionChanged, TopicDeleted
 from ottla.protocol.error_codes import ErrorCode
-from ottla.storage.directories.deletion_reasons import CopyRemains, Doomed
+from ottla.storage.directories.deletion_reasons import CopyRemains, LogDeletion
 from ottla.storage.errors import StorageError
 from ottla.storage.files.file_names import PARTITION_METADATA_NAME
 from ottla.storage.log.flushing import flush
@@ -308,7 +308,7 @@ def test_a_move_is_finished_though_the_checkpoint_still_has_the_old_log(world: W
     future = world.logs.create_future(T0, log.config, new)
     future.append_as_follower(read_file(world.disk, log.segments.active.path))
     flush(future)
-    old.deletions.make_way(Doomed(log, CopyRemains(future)))
+    old.deletions.make_way(LogDeletion(log, CopyRemains(future)))
     again = world.restarted()
     assert again.values(T0) == [b"zero"]
     assert again.place(T0).path == new.path

@@ -5,19 +5,19 @@ from __future__ import annotations
 from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.topic_deletion import TopicDeletion
-from ottla.storage.directories.deletion_reasons import Doomed
+from ottla.storage.directories.deletion_reasons import LogDeletion
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.log.log import Log
 
 SOME_ID = TopicId(b"some topic's id.")
 
 
-def doomed(log: Log) -> Doomed:
+def doomed(log: Log) -> LogDeletion:
     """A log of a topic that was deleted; it is given a topic id if it has none."""
     topic_id = log.topic_id.load(WAIT)
     if topic_id is None:
         log.topic_id.write_unsynced(SOME_ID)
-    return Doomed(log, TopicDeletion(topic_id or SOME_ID))
+    return LogDeletion(log, TopicDeletion(topic_id or SOME_ID))
 
 
 def doom(manager: LogManager, *partitions: TopicPartition) -> dict[TopicPartition, TopicDeletion]:

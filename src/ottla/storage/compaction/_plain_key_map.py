@@ -3,7 +3,7 @@
 Owns      a hash table in one stretch of memory, 16 bytes a slot: 80 bits of the key's hash and 48
           bits of offset, counted from the map's base and from 1, so that 0 is an empty slot.
 Promises  keys are not kept, so memory does not depend on their size; a full map says so, and
-          forgets nothing. The hash has a secret, so nobody can choose keys that collide.
+          forgets nothing. The hash has a secret, so that no client can choose keys that collide.
 Leaves    reading records to `ottla.protocol.records`, whose index arrays it takes: offsets and
           timestamps in `numbers`, places of keys and values in `places`.
 """
@@ -49,9 +49,9 @@ class KeyMap:
         places: memoryview,
         from_offset: int,
     ) -> int:
-        """Take over the offsets of these records, from `from_offset` on, where they have keys.
+        """Store the offsets of these records, from `from_offset` on, if they have keys.
 
-        Returns how many records were gone through: all, or as many as the map had room for.
+        Returns how many records were processed: all, or as many as fit into the map.
         """
         table = self._table
         for row in range(count):

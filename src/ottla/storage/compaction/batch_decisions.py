@@ -1,9 +1,9 @@
-"""What becomes of one batch, before its records are looked at.
+"""What happens to one batch, decided without its records.
 
 Owns      the rules for batches as a whole: aborted records go; markers go once nothing of their
           transaction is left and readers had time to see that; what a producer's sequence depends
           on stays, if only as an empty batch, and so does the end of each new segment: by its
-          last offset recovery tells which old segments it stands for.
+          last offset recovery determines which old segments it replaces.
 Promises  pure functions of a header and of what is known about its transaction and producer.
 Leaves    records to `batch_rewriting.py`.
 """
@@ -20,7 +20,7 @@ from ottla.storage.compaction.request import LastBatch
 class Fate(NamedTuple):
     drops_records: bool  # all of them, unseen
     stays_if_empty: bool
-    starts_horizon: bool  # the time until its removal begins now, if it has not begun
+    starts_horizon: bool  # the time until its removal begins now, unless it began earlier
 
 
 class BatchRules(NamedTuple):
@@ -30,7 +30,7 @@ class BatchRules(NamedTuple):
 
 
 def decide_data(header: BatchHeader, is_aborted: bool, is_last: bool, rules: BatchRules) -> Fate:
-    """`is_last` says that it is the last batch that becomes part of a new segment.
+    """`is_last`: it is the last batch of a new segment.
 
     Whether tombstones start a horizon is seen later, with the records.
     """
@@ -42,10 +42,10 @@ def decide_data(header: BatchHeader, is_aborted: bool, is_last: bool, rules: Bat
 
 
 def decide_marker(header: BatchHeader, is_idle: bool, is_last: bool, rules: BatchRules) -> Fate:
-    """`is_idle` says that no batch of its transaction is left."""
+    """`is_idle`: no batch of its transaction is left."""
     is_in_reach = is_idle and is_in_range(header, rules)
     # The last word of a producer that is still known stays as it is: its epoch fences, and an
-    # emptied marker would not tell it to a broker that rebuilds its state from the log.
+    # empty marker does not contain it for a broker that rebuilds its state from the log.
     is_last_word = is_last_of_producer(header, rules.last_batches)
     return Fate(
         drops_records=is_in_reach and has_expired(header, rules.now_ms) and not is_last_word,

@@ -35,7 +35,7 @@ class BatchIndex:
         self.places = memoryview(array("i"))
 
     def open(self, batch: memoryview, header: BatchHeader) -> None:
-        """InvalidBatch where the records are not what the header says."""
+        """InvalidBatch if the records contradict the header."""
         body = open_body(batch, 0, header, self._decompressed_bytes_max)
         count = header.records_count
         if not 0 <= count <= len(body) // RECORD_BYTES_MIN:

@@ -1,13 +1,13 @@
 """Cleaning one log: from closed segments to `.cleaned` files, in two walks.
 
-The first walk goes over the dirty part and notes the newest offset of each key. The second goes
+The first pass reads the dirty part and notes the newest offset of each key. The second reads
 over everything up to the end of what was noted and copies what is still needed.
 
 Owns      the two walks. Reads the old segments, writes only `.cleaned` files.
 Promises  bounded memory; a map that is full ends the round early, and the next one goes on there.
           Damage of any kind ends the round with an error: what cannot be read is never dropped.
           Groups come out in the order of the log. They must be swapped in in that order: an old
-          value has to be gone before its tombstone goes.
+          value must be removed before its tombstone.
 Leaves    the choice of the range to `plan.py`, swapping to `swapping.py`.
 """
 
@@ -49,7 +49,7 @@ def clean(
     """The new segments, one by one as they are ready, then the summary.
 
     CorruptLogError where a segment is damaged, OSError where the disk refuses. Files of the group
-    under way are then removed, those of earlier groups are the caller's.
+    in progress are then removed, those of earlier groups are left to the caller.
     """
     return Cleaning(request, files, throttle, secret, make_map).run()
 
@@ -91,7 +91,7 @@ class Cleaning:
             yield from self._clean_groups(groups, end_offset)
         yield CleanSummary(end_offset, self._counts)
 
-    # The first walk
+    # The first pass
 
     def _note_keys(self) -> int:
         """Fill the map; the end of what was noted, which is how far this round can clean."""
@@ -127,7 +127,7 @@ class Cleaning:
         )
         return None if taken == count else index.numbers[taken]
 
-    # The second walk
+    # The second pass
 
     def _clean_groups(
         self, groups: list[list[SegmentSummary]], end_offset: int

@@ -42,7 +42,7 @@ class CleanerOffsets:
             self._changes += 1
 
     def truncate(self, partition: TopicPartition, offset: int) -> None:
-        """The log was cut at `offset`: what follows will be dirty. This is written at once."""
+        """The log was truncated to `offset`: what follows is dirty. Written immediately."""
         if self._offsets.get(partition, 0) > offset:
             self.set(partition, offset)
             self.job()()

@@ -44,7 +44,7 @@ class CleaningStates:
         return partition in self._called_off
 
     def call_off(self, partition: TopicPartition) -> None:
-        """A round under way must change nothing more; the next one may begin at once."""
+        """A round in progress must change nothing more; the next one may begin immediately."""
         if partition in self._in_progress:
             self._called_off.add(partition)
 
@@ -63,7 +63,7 @@ class CleaningStates:
         self._uncleanable[partition] = reason
 
     def forget(self, partition: TopicPartition) -> None:
-        """The log is gone: another one may get its name."""
+        """The log was removed: another one may get its name."""
         self.call_off(partition)
         self._pauses.pop(partition, None)
         self._uncleanable.pop(partition, None)

@@ -6,7 +6,7 @@
 
 Owns      the choice, the rounds under way, and the cleaner offsets of the directory.
 Promises  a result is taken only for a log that is still what it was when the round began, so a
-          log may be cut or deleted at any time. A damaged log is left alone from then on.
+          log may be truncated or deleted at any time. A damaged log is not compacted any more.
 Leaves    running the helper process, and how often to begin, to the broker.
 Threads   one, that of the logs.
 """
@@ -43,7 +43,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Round:
-    """One log on its way through the helper process."""
+    """One log that the helper process cleans."""
 
     log: Log
     request: CleanRequest
@@ -61,11 +61,11 @@ class Compactor:
         self.limits = limits  # of rounds that begin from now on
 
     def candidates(self, logs: Iterable[Log]) -> list[Log]:
-        """Those that `begin` looks at."""
+        """Those among which `begin` chooses."""
         return list(filter(self._may_begin, logs))
 
     def preload(self, reader: Reader, log: Log, now_ms: int) -> None:
-        """Read what `begin` asks for of a candidate."""
+        """Read what `begin` needs of a candidate."""
         if not log.is_gone:
             self._survey(reader, log, now_ms)
 
@@ -84,7 +84,7 @@ class Compactor:
     def taking(
         self, round_: Round, event: CleanedGroup | CleanSummary | CleanFailure
     ) -> Steps[None]:
-        """Use what the helper has done. Once the round is over, whatever comes is dropped."""
+        """Apply an event of the helper. Once the round has ended, events are dropped."""
         log = round_.log
         if round_.is_over or self.states.is_called_off(log.partition) or log.is_closed:
             self.abandon(round_)
@@ -103,13 +103,13 @@ class Compactor:
             self.abandon(round_)
 
     def abandon(self, round_: Round) -> None:
-        """Give up a round; its helper must be gone. What was swapped in before stays."""
+        """Abort a round, after its helper has ended. Segments that were replaced before stay."""
         if not round_.log.is_closed:
             remove_cleaned_files(round_.log.context.files, round_.log.path)
         self._end(round_)
 
     def truncated(self, partition: TopicPartition, offset: int) -> None:
-        """The log was cut: to be called after every truncation."""
+        """To be called after every truncation."""
         self.states.call_off(partition)
         self.offsets.truncate(partition, offset)
 
@@ -156,7 +156,7 @@ class Compactor:
         return Round(log, request, sources, generations)
 
     def _is_damaged(self, log: Log, reason: str) -> None:
-        logger.error("%s: is compacted no more: %s", log.partition, reason)
+        logger.error("%s: is not compacted any more: %s", log.partition, reason)
         self.states.mark_uncleanable(log.partition, reason)
 
     def _swapping(self, round_: Round, group: CleanedGroup) -> Steps[bool]:
@@ -182,4 +182,4 @@ def remove_cleaned_files(files: FileSystem, directory: str) -> None:
             if parsed is not None and parsed.state == CLEANED_SUFFIX:
                 files.remove(f"{directory}/{name}")
     except FileNotFoundError:
-        pass  # the whole directory goes
+        pass  # the whole directory is being removed

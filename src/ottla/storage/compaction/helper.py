@@ -4,7 +4,7 @@
 
 Owns      the process: its output, its end when the broker is gone.
 Promises  it writes no files but `.cleaned` ones, and none after the broker has died or closed its
-          end of the pipe; whatever goes wrong is told as an event.
+          end of the pipe; every error is sent as an event.
 Leaves    starting and killing it to `helper_process.py`.
 """
 
@@ -41,7 +41,7 @@ class WatchingThrottle(Throttle):
     """Keeps the pace and, while it waits and every so many bytes, looks after the broker."""
 
     def __init__(self, bytes_per_second: float, watch: Callable[[float], None]) -> None:
-        """`watch` waits for so many seconds, unless the broker goes away before."""
+        """`watch` waits for so many seconds, unless the broker ends before."""
         super().__init__(bytes_per_second, time.monotonic, watch)
         self._watch = watch
         self._unwatched_bytes = 0
@@ -92,7 +92,7 @@ def main() -> None:
 
     def watch(seconds: float) -> None:
         if hang_up.poll(seconds * 1000):
-            # At once, without tidying up: another broker may be at work in this directory.
+            # Immediately, without cleaning up: another broker may already use this directory.
             os._exit(1)
 
     try:
@@ -104,4 +104,4 @@ def main() -> None:
             for event in events(request, DiskFileSystem(), throttle):
                 write_message(output, event)
     except (EOFError, BrokenPipeError):
-        os._exit(1)  # nobody reads what else could be said
+        os._exit(1)  # the pipe has no reader any more

@@ -38,7 +38,7 @@ class HelperProcess:
         return self._process.poll() is not None
 
     def run(self, request: CleanRequest) -> Generator[Event, None, None]:
-        """What the helper says, as it comes; the last event is a summary or a failure.
+        """The events of the helper, as they arrive; the last is a summary or a failure.
 
         Then it can be given the next request, unless it `is_gone`.
         """
@@ -57,16 +57,16 @@ class HelperProcess:
             code = process.wait()
             yield CleanFailure(f"the helper process ended with code {code}", is_damaged=False)
         finally:
-            if not is_over:  # what it still says would be taken for the next round's
+            if not is_over:  # later events would be taken for those of the next round
                 self.close()
 
     def kill(self) -> None:
-        """End it now, whatever it does, and wait until it is gone. `run` then says so."""
+        """End it immediately, and wait for its exit. `run` then returns a failure."""
         self._process.kill()
         self._process.wait()
 
     def close(self) -> None:
-        """As `kill`, and let go of the pipes: not while `run` is at work."""
+        """As `kill`, and close the pipes: not while `run` is active."""
         self.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:

@@ -1,4 +1,4 @@
-"""From a log to what compaction needs to know of it: summaries for the plan, a request for a round.
+"""What compaction needs of a log: a summary for the plan, a request for a round.
 
 Promises  reads no records, and timestamps only where a setting asks for them: most logs have no
           compaction lag, and then no file is opened for the choice.
@@ -89,7 +89,7 @@ def _limits_for(log: Log, limits: CleaningLimits) -> CleaningLimits:
 
 
 def _aborted_before(reader: Reader, log: Log, end_offset: int) -> list[AbortedTransaction]:
-    """All aborted transactions with records below `end_offset`; their markers may stand later."""
+    """All aborted transactions with records below `end_offset`; their markers may be later."""
     found = []
     for segment in log.segments:
         if not segment.has_checked_transactions:

@@ -22,8 +22,8 @@ RELATIVE_OFFSET_MAX = 2**31 - 1
 class SegmentSummary:
     base_offset: int
     size_bytes: int
-    largest_timestamp: int = -1  # of its records; asked for only where there is a least lag
-    first_timestamp: int = -1  # of its first batch; only where there is a largest lag
+    largest_timestamp: int = -1  # of its records; only if there is a minimum lag
+    first_timestamp: int = -1  # of its first batch; only if there is a maximum lag
     offset_index_bytes: int = 0
     time_index_bytes: int = 0
 
@@ -118,7 +118,7 @@ def _fits(
 
 
 def _first_dirty_offset(log: LogSummary) -> tuple[int, bool]:
-    """Where cleaning goes on, and whether the checkpoint must be corrected."""
+    """Where cleaning continues, and whether the checkpoint must be corrected."""
     if log.checkpoint is None:
         return log.log_start_offset, False
     if log.checkpoint < log.log_start_offset:

@@ -1,4 +1,4 @@
-"""What compaction is asked to do and what it answers: plain values that go between processes."""
+"""Requests to the compaction process and its responses: plain values."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class CleanRequest:
 
 @dataclass(frozen=True, slots=True)
 class CleanedGroup:
-    """A new segment, complete and durable under `.cleaned` names, and those it stands for."""
+    """A new segment, complete and durable under `.cleaned` names, and those it replaces."""
 
     base_offset: int
     replaced: tuple[int, ...]  # base offsets; the first is that of the new segment

@@ -31,7 +31,7 @@ class SeenTransactions:
             return False
         self._has_batches.add(header.producer_id)
         transaction = self._aborted.get(header.producer_id)
-        # Behind its marker nothing belongs to it, even if the marker itself is gone.
+        # No batch after its marker is part of it, even if the marker itself was removed.
         return transaction is not None and header.base_offset < transaction.last_offset
 
     def see_marker(self, header: BatchHeader, marker: EndMarker | None) -> bool:
@@ -49,7 +49,7 @@ class SeenTransactions:
         return is_idle
 
     def aborted_by(self, header: BatchHeader) -> AbortedTransaction | None:
-        """The aborted transaction that this marker ends; ask before `see_marker`."""
+        """The aborted transaction that this marker ends; to be called before `see_marker`."""
         self._begin_up_to(header.last_offset)
         transaction = self._aborted.get(header.producer_id)
         ends_here = transaction is not None and transaction.last_offset == header.base_offset

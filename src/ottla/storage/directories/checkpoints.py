@@ -28,7 +28,7 @@ class OffsetCheckpoint:
         return self._path
 
     def read(self) -> dict[TopicPartition, int]:
-        """All offsets; none where there is no file yet. CorruptLogError says what is wrong."""
+        """All offsets; none if there is no file yet. CorruptLogError if it is damaged."""
         try:
             lines = read_checkpoint(WAIT, self._files, self._path)
         except FileNotFoundError:

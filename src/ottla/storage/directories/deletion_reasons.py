@@ -1,6 +1,6 @@
-"""Why the files of a partition may be deleted. There are two reasons, and no third.
+"""The two reasons for which the files of a partition may be deleted.
 
-Owns      the check that a reason is one for these very files.
+Owns      the check that a reason fits these files.
 Promises  files that a reason does not fit are not deleted: they are set aside and reported.
 Leaves    renaming and removing to `directory_deletions.py`, the one place that does either.
 """
@@ -17,7 +17,7 @@ from ottla.storage.log.log import Log
 
 
 class CopyRemains(NamedTuple):
-    """The partition has moved, or does not move after all: another log of it stays in use."""
+    """The partition was moved, or its move was cancelled: another log of it stays in use."""
 
     remaining: Log
 
@@ -25,26 +25,26 @@ class CopyRemains(NamedTuple):
 Reason = TopicDeletion | CopyRemains
 
 
-class Doomed(NamedTuple):
+class LogDeletion(NamedTuple):
     """A log that is to be deleted, and why."""
 
     log: Log
     reason: Reason
 
 
-def fault_of(doomed: Doomed) -> str | None:
-    """Why the reason is none for this log; None if it is one."""
-    log, reason = doomed
+def fault_of(deletion: LogDeletion) -> str | None:
+    """Why the reason does not fit this log; None if it does."""
+    log, reason = deletion
     try:
         topic_id = log.topic_id.load(WAIT)
     except (StorageError, OSError) as error:
-        return f"nobody can tell whose records these are: {error}"
+        return f"its topic id cannot be read: {error}"
     if isinstance(reason, TopicDeletion):
         if topic_id is None:
-            return "they say no topic id, so that nobody can tell whose records these are"
+            return "it has no topic id"
         if topic_id != reason.topic_id:
             return (
-                f"they are of topic id {uuid_to_text(topic_id)}, "
+                f"it is of topic id {uuid_to_text(topic_id)}, "
                 f"and {uuid_to_text(reason.topic_id)} was deleted"
             )
         return None

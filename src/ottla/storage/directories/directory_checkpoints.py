@@ -1,12 +1,12 @@
-"""The checkpoints of a log directory: how far each log is synced, where it starts, what is safe.
+"""The checkpoints of a log directory: recovery points, log starts, high watermarks.
 
 Owns      `recovery-point-offset-checkpoint`, `log-start-offset-checkpoint` and
           `replication-offset-checkpoint` of one directory.
-Promises  a recovery point or log start on disk is never above the one in memory: when one goes
-          down, it is written before records are touched, and no write that began earlier can undo
-          that. What a job has written, no job that was begun earlier undoes.
-          A damaged checkpoint counts as empty: logs are then read from their beginning.
-Threads   `CheckpointJob.run` may run in any; everything else in the log's.
+Promises  a recovery point or log start on disk is never above the one in memory: when one is
+          lowered, it is written before records are changed, and no write that began earlier can
+          undo that. What a job has written, no job that began earlier undoes.
+          A damaged checkpoint counts as empty: logs are then read from their start.
+Threads   `CheckpointJob.run` in any; everything else in that of the logs.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class DirectoryCheckpoints:
         self._version = 0
         self._jobs_made = 0
         self._last_begun = 0
-        self._last_written = 0  # to its end: a full disk may refuse one
+        self._last_written = 0  # completely: a write may fail on a full disk
 
     def read(self) -> SavedOffsets:
-        """What the files say. It is written again as it is for logs that are not open (yet)."""
+        """The files. Entries of logs that are not open (yet) are written again unchanged."""
         found = SavedOffsets(
             _read(self._recovery_points), _read(self._log_starts), _read(self._high_watermarks)
         )
@@ -64,38 +64,38 @@ class DirectoryCheckpoints:
         return found
 
     def forget(self, partition: TopicPartition) -> None:
-        """The log is open now and speaks for itself, or is gone."""
+        """The log is open now, or was removed: its entry is not written again."""
         for offsets in self._carried:
             offsets.pop(partition, None)
 
     def carry(self, log: Log) -> None:
-        """The files of a log are gone. Whoever restores them finds what the checkpoints said."""
+        """The files of a log are missing. Keep its entry in case they are restored."""
         self._carried.recovery_points[log.partition] = log.recovery_checkpoint
         self._carried.high_watermarks[log.partition] = log.high_watermark
         if log.log_start_offset > log.segments[0].base_offset:
             self._carried.log_starts[log.partition] = log.log_start_offset
 
     def carried_of(self, partition: TopicPartition) -> tuple[Checkpoint, int]:
-        """What the files said of a log that is not open, with its high watermark."""
+        """The entry of a log that is not open, with its high watermark."""
         points, starts, marks = self._carried
         checkpoint = Checkpoint(points.get(partition), max(0, starts.get(partition, 0)))
         return checkpoint, marks.get(partition, 0)
 
     def carries(self, partition: TopicPartition) -> bool:
-        """Whether the files have anything of a log that is not open."""
+        """Whether there is an entry of a log that is not open."""
         return any(partition in offsets for offsets in self._carried)
 
     def has_records_of(self, partition: TopicPartition) -> bool:
-        """By the files there was a log with records, which is not open."""
+        """Whether there is an entry of a log with records that is not open."""
         return any(offsets.get(partition, 0) > 0 for offsets in self._carried)
 
     @property
     def not_open(self) -> set[TopicPartition]:
-        """What the files had of logs that are not open, or not any more."""
+        """The partitions with an entry whose log is not open."""
         return {partition for offsets in self._carried for partition in offsets}
 
     def write_now(self, logs: Iterable[Log]) -> None:
-        """Write all three here and now. Jobs that were made before write nothing any more."""
+        """Write all three, and block until it is done. Earlier jobs write nothing any more."""
         logs = list(logs)
         job = run_blocking(self.making_urgent_job(logs))
         job.run()
@@ -103,16 +103,16 @@ class DirectoryCheckpoints:
             log.offsets.checkpoint_written(job.offsets.recovery_points[log.partition])
 
     def making_urgent_job(self, logs: Sequence[Log]) -> Steps[CheckpointJob]:
-        """As `making_job`; jobs that were begun before write nothing any more."""
-        # Without the lock: a write under way, for whose syncs nobody here may wait, is followed by
-        # that of the job.
+        """As `making_job`; earlier jobs write nothing any more."""
+        # Without the lock: this thread must not wait for the syncs of a write in progress, which
+        # is followed by that of the job.
         self._version += 1
         return self.making_job(logs)
 
     def making_job(self, logs: Sequence[Log]) -> Steps[CheckpointJob]:
-        """What to write, to be written in a thread; with pauses, because logs may be many.
+        """A write for a thread. Making it yields, because there may be many logs.
 
-        Its version is that of the beginning: where an offset goes down during a pause, or a log is
+        Its version is that of the beginning: if an offset is lowered during a pause, or a log is
         deleted and its name used again, all was written meanwhile and the job writes nothing.
         """
         saved = SavedOffsets(*map(dict, self._carried))
@@ -125,16 +125,16 @@ class DirectoryCheckpoints:
         return job
 
     def writing(self, every_log: Callable[[], Sequence[Log]]) -> Steps[None]:
-        """How far the logs are synced when this begins, and perhaps later, is written. OSError if
-        it is not: what a job leaves to a later one, a full disk may refuse."""
+        """Write the offsets of now, or later ones. OSError if that fails: a job may leave the write
+        to a later one, which a full disk refuses."""
         is_written = False
         while not is_written:
             job = yield from self.making_job(every_log())
             is_written = yield job.run
 
     def write(self, job: CheckpointJob) -> bool:
-        """Whether the files are now as the job says, or as a later one did. Else a later one was to
-        be written instead, and has failed, or has not come yet."""
+        """Whether the files have the offsets of the job, or of a later one. Otherwise a later one
+        was to be written instead, and has failed, or has not run yet."""
         with self._lock:
             if job.version == self._version and job.number >= self._last_begun:
                 self._write(job)
@@ -143,7 +143,7 @@ class DirectoryCheckpoints:
     def _write(self, job: CheckpointJob) -> None:
         self._last_begun = job.number
         self._recovery_points.write(job.offsets.recovery_points)
-        # A log never starts above its high watermark; in this order neither do the files say.
+        # A log never starts above its high watermark; in this order, neither does it in the files.
         self._high_watermarks.write(job.offsets.high_watermarks)
         self._log_starts.write(job.offsets.log_starts)
         self._last_written = job.number
@@ -155,7 +155,7 @@ class CheckpointJob:
     ) -> None:
         self.version = version
         self.offsets = offsets
-        self.number = number  # in the order in which jobs were begun
+        self.number = number  # in the order in which jobs began
         self._checkpoints = checkpoints
 
     def run(self) -> bool:

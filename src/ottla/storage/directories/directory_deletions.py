@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import Steps
 from ottla.base.uuids import random_uuid
-from ottla.storage.directories.deletion_reasons import Doomed, fault_of
+from ottla.storage.directories.deletion_reasons import LogDeletion, fault_of
 from ottla.storage.directories.directory_checkpoints import DirectoryCheckpoints
 from ottla.storage.directories.directory_logs import DirectoryLogs
 from ottla.storage.directories.directory_ownership import DirectoryOwnership
@@ -109,17 +109,17 @@ class DirectoryDeletions:
 
     # Logs
 
-    def delete(self, doomed: Iterable[Doomed]) -> None:
+    def delete(self, deletions: Iterable[LogDeletion]) -> None:
         """Take logs out of use, and queue their directories for removal. A log that the reason
         does not fit is set aside."""
-        self.begin(doomed)
+        self.begin(deletions)
         self.finish()
 
-    def begin(self, doomed: Iterable[Doomed]) -> None:
+    def begin(self, deletions: Iterable[LogDeletion]) -> None:
         """As `delete`, but pending until `finishing` has run, or the name is used again."""
         self._health.check()
         try:
-            for each in list(doomed):
+            for each in list(deletions):
                 if (fault := fault_of(each)) is not None:
                     logger.error("%s is not deleted: %s", each.log.path, fault)
                     self._set_aside(each.log)
@@ -133,27 +133,27 @@ class DirectoryDeletions:
         if self.rename(log, DirectoryMark.DELETE):
             self._queue_removal(log.path, log)
         else:
-            log.let_go()
+            log.release()
         self._pending[log.partition] = log.path
 
-    def make_way(self, doomed: Doomed) -> None:
+    def make_way(self, deletion: LogDeletion) -> None:
         """The log of another directory is to replace this one, which cannot come back from now."""
-        self.begin([doomed])
+        self.begin([deletion])
         try:
             self._files.sync_directory(self._path)
         except OSError as error:
-            raise self._health.failed(f"deleting {doomed.log.path}", error) from error
+            raise self._health.failed(f"deleting {deletion.log.path}", error) from error
 
     def drop_lost(self, partition: TopicPartition) -> None:
-        """Remove what the checkpoints keep of a log whose files are gone: its topic was deleted, or
-        a new log is created, which must not inherit it after a crash."""
+        """Remove what the checkpoints keep of a log whose files are missing: its topic was
+        deleted, or a new log is created, which must not inherit it after a crash."""
         if self._checkpoints.carries(partition):
             self._checkpoints.forget(partition)
             self.report_removed(partition)
             self._pending[partition] = f"{self._path}/{partition_directory_name(partition)}"
 
     def resume_removal(self, path: str, partition: TopicPartition) -> None:
-        """A `-delete` directory that an earlier run has left, perhaps removed in part."""
+        """A `-delete` directory that an earlier run has left, possibly removed in part."""
         self._queue_removal(path, None)
         for name in {partition, *self._truncated_names(path, partition)}:
             if name not in self._logs.current and name not in self._logs.unreadable:
@@ -192,7 +192,7 @@ class DirectoryDeletions:
 
     def _queue_removal(self, path: str, log: Log | None) -> None:
         delay_ms = log.config.file_delete_delay_ms if log is not None else 0
-        close = None if log is None else log.let_go
+        close = None if log is None else log.release
         removal = Removal(self._files, [path], close=close, is_directory=True)
         self._context.deletions.add(removal, self._context.clock.now_ms() + delay_ms)
 

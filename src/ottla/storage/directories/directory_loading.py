@@ -1,9 +1,9 @@
-"""Finding and opening the logs of a log directory at start, one at a time.
+"""Opening the logs of a log directory at start, one at a time.
 
 Owns      what each partition directory is: a log, a future log, or one that is out of use.
-Promises  one log that cannot be opened leaves the others alone; the clean-shutdown marker is gone,
-          durably, before the first log is touched. Names that are no partition's are left alone.
-Leaves    threads and showing the progress to the broker: it takes the steps.
+Promises  a log that cannot be opened does not affect the others; the clean-shutdown marker is
+          removed, durably, before the first log is opened. Other names are ignored.
+Leaves    threads and progress messages to the broker, which runs the steps.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.set_aside import (
     SetAside,
     begins_at,
+    describe,
     has_records,
-    look_at,
     read_offsets,
 )
 from ottla.storage.errors import CorruptLogError, StorageError
@@ -46,33 +46,33 @@ IsPlaced = Callable[[TopicPartition, TopicId | None], bool]  # whether the metad
 
 
 def everything(_partition: TopicPartition, _topic_id: TopicId | None) -> bool:
-    """Where there is no metadata to ask."""
+    """For a start without metadata."""
     return True
 
 
 class LoadStep(NamedTuple):
-    """One partition directory was looked at. `log` is None where there is none to use."""
+    """One partition directory was read. `log` is None if it is not in use."""
 
     path: str
     log: Log | None
     loaded: int
     total: int
-    bytes_read: int  # to check records, because the last stop was not orderly
+    bytes_read: int  # to check records, because the last stop was not clean
 
 
 def load_logs(
     directory: LogDirectory, config_of: ConfigOf, is_placed: IsPlaced = everything
 ) -> Iterator[LoadStep]:
-    """Open every log, one a step. A disk that refuses takes the directory offline.
+    """Open every log, one a step. A disk that fails takes the directory offline.
 
-    One that the metadata does not place here is not opened: to recover it takes its settings.
+    A log that the metadata does not place here is not opened: its settings are not known.
     """
     try:
         yield from _load(directory, config_of, is_placed)
     except OSError as error:
         directory.health.failed(f"loading {directory.path}", error)
     except StorageUnavailable:
-        pass  # noted already, and nothing here can be used
+        pass  # reported already: the directory is offline
 
 
 def _load(directory: LogDirectory, config_of: ConfigOf, is_placed: IsPlaced) -> Iterator[LoadStep]:
@@ -88,7 +88,7 @@ def _load(directory: LogDirectory, config_of: ConfigOf, is_placed: IsPlaced) -> 
     for number, (path, name) in enumerate(found, 1):
         bytes_read: list[int] = []
         log = None
-        aside = look_at(directory.files, path, name.partition, name.mark)
+        aside = describe(directory.files, path, name.partition, name.mark)
         if _is_aside(aside, is_placed):
             directory.strays.table.add(aside)
         else:
@@ -106,14 +106,14 @@ def _read_cleaned(directory: LogDirectory) -> dict[TopicPartition, int]:
     try:
         return OffsetCheckpoint(directory.files, f"{directory.path}/{CLEANER_OFFSETS_NAME}").read()
     except CorruptLogError:
-        return {}  # whoever compacts tells of it
+        return {}  # compaction reports it
 
 
 def _pass_cleaned(
     offsets: SavedOffsets, partition: TopicPartition, cleaned: dict[TopicPartition, int]
 ) -> None:
-    """Records are synced before they are compacted. A recovery point before that is an older copy,
-    and gaps that compaction has left would be taken for lost ends of segments."""
+    """Records are synced before they are compacted. A smaller recovery point is of an older copy of
+    the file, and gaps that compaction has left would be taken for lost ends of segments."""
     point = offsets.recovery_points.get(partition)
     if point is not None and point < (passed := cleaned.get(partition, 0)):
         logger.warning("%s: recovery point %d is older than compaction", partition, point)
@@ -131,7 +131,7 @@ def _partition_directories(directory: LogDirectory) -> list[tuple[str, Partition
 
 
 def _is_aside(found: SetAside, is_placed: IsPlaced) -> bool:
-    """What becomes of it is decided when it is known which topics there are."""
+    """Whether it is decided later, when the topics are known, what happens to it."""
     if found.mark in (DirectoryMark.DELETE, DirectoryMark.STRAY):
         return True
     return not found.is_damaged and not is_placed(found.partition, found.topic_id)
@@ -166,8 +166,8 @@ def _load_one(
 
 
 def _restore_offsets(directory: LogDirectory, found: SetAside, offsets: SavedOffsets) -> None:
-    """A log that was about to be set aside, or was just taken back, has its offsets with it. Some
-    of the checkpoints may have it again, and none of them goes back."""
+    """A log that was to be set aside, or was just taken back, has its offsets in a file. Some
+    of the checkpoints may have it again; none of its offsets is lowered."""
     saved = read_offsets(directory.files, found.path)
     if saved is None:
         return
@@ -182,16 +182,16 @@ def _restore_offsets(directory: LogDirectory, found: SetAside, offsets: SavedOff
 
 
 def _check_records(directory: LogDirectory, found: SetAside, checkpoint: Checkpoint) -> None:
-    """StorageError if all records are gone: the log is not begun anew before somebody decides."""
+    """StorageError if all records are missing: the operator decides whether to continue."""
     synced = checkpoint.recovery_point or 0
     is_future = found.mark is DirectoryMark.FUTURE
     if synced <= checkpoint.log_start_offset or is_future:
         return
     if has_records(directory.files, found.path):
         return
-    # Where the log starts with its first segment, no checkpoint says so: the segment does.
+    # A log that starts with its first segment has no checkpoint of its start, only the segment.
     if not begins_at(directory.files, found.path, synced):
-        what = f"no record is left, though offset {synced} was synced once"
+        what = f"no record is left, though offset {synced} was synced"
         raise CorruptLogError(found.path, 0, what)
 
 
@@ -200,8 +200,8 @@ def _checkpoint(
 ) -> Checkpoint:
     log_start = offsets.log_starts.get(partition, 0)
     if not is_foreign and log_start > offsets.high_watermarks.get(partition, log_start):
-        # We never write it so, which means that one of them is damaged. A log start that is too
-        # high would delete records; one that is too low only shows some again.
+        # This broker never writes that, so one of the files is damaged. A log start that is too
+        # high would delete records; one that is too low only makes some visible again.
         logger.error("%s: log start %d is above the high watermark", partition, log_start)
         log_start = 0
     point = offsets.recovery_points.get(partition)

@@ -26,8 +26,8 @@ from ottla.storage.directories.directory_logs import DirectoryLogs
 from ottla.storage.directories.set_aside import (
     SetAside,
     SetAsideTable,
+    describe,
     has_records,
-    look_at,
     read_offsets,
     remove_offsets,
     write_offsets,
@@ -94,9 +94,9 @@ class DirectoryStrays:
 
     def _set_aside(self, log: Log) -> None:
         if self._deletions.rename(log, DirectoryMark.STRAY):
-            self.table.add(look_at(self._files, log.path, log.partition, DirectoryMark.STRAY))
+            self.table.add(describe(self._files, log.path, log.partition, DirectoryMark.STRAY))
             logger.warning("%s is set aside: the metadata does not place it here", log.path)
-        log.let_go()
+        log.release()
 
     def keep(self, found: Sequence[SetAside]) -> None:
         """Set aside directories that were found at start, and that no reason allows to delete."""

@@ -1,14 +1,14 @@
-"""Whether the files that a broker writes to are still in their directories.
+"""Detecting files that another process has removed or replaced.
 
-A write to a file that was removed succeeds, and is lost. So the broker looks, several times a
-second: is each log directory the one that was opened, and is the active segment of each log that
-was written to still under its name and as long as it was? Logs at rest are looked at in turn.
+A write to a file that was removed succeeds, and is lost. So several times a second the broker
+checks that each log directory is the one that was opened, and that the active segment of each log
+that was appended to has its name and at least its size. Idle logs are checked in rotation.
 
-Owns      which logs are looked at next.
-Promises  looking runs in a thread. What it finds is looked at again where logs are used, so that a
-          segment that was closed or renamed meanwhile is no loss.
-Leaves    what follows to the log manager: a directory that is gone fails, a log that is gone is
-          offline by itself.
+Owns      which logs are checked next.
+Promises  the checks run in a thread. What they find is checked again on the event loop, so that a
+          segment that the broker itself has closed or renamed does not count.
+Leaves    the consequences to the log manager: a missing directory fails, a missing log alone
+          goes offline.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from ottla.storage.files.directory_health import is_out_of_descriptors
 from ottla.storage.log.log import Log
 from ottla.storage.segments.segment import Segment
 
-COMPARED_MAX = 1_000  # logs in one round: has it been written to since the last one?
+COMPARED_MAX = 1_000  # logs in one round: was it appended to since the last one?
 OFFSET_BYTES, LENGTH_BYTES = 8, 4  # a batch begins with its offset and its length
 WRITTEN_MAX = 250  # of those that were: each costs about ten microseconds in a thread
-AT_REST_MAX = 50  # of those that were not, whose files are looked at all the same
+AT_REST_MAX = 50  # of idle logs
 
 
 class Seen(NamedTuple):
-    """A log when it was last looked at."""
+    """A log when it was last checked."""
 
     end_offset: int
     segment: Segment
@@ -44,11 +44,11 @@ class Watched(NamedTuple):
     segment: Segment
     size: int
     cuts: int
-    is_written: bool  # since the last round; else the file need not be open
+    is_written: bool  # since the last round; otherwise the file need not be open
     batches_at: tuple[int, ...] = ()  # some positions at which a batch begins
 
     def check(self) -> None:
-        """OSError if the file is not the one that was opened, or was cut."""
+        """OSError if the file is not the one that was opened, or was truncated."""
         path = self.segment.path
         if self.is_written and not self.segment.open(WAIT).is_in_place():
             what = "the file was removed or replaced while it was in use"
@@ -57,9 +57,9 @@ class Watched(NamedTuple):
             what = f"the file has {size} bytes, but {self.size} were written"
             raise OSError(errno.ESTALE, what, path)
         for position in self.batches_at:
-            # Where a file was cut and then written to, zeros are between.
+            # A file that was truncated and then written to has zeros in between.
             if not any(self.segment.open(WAIT).read_at(position + OFFSET_BYTES, LENGTH_BYTES)):
-                what = f"the records at byte {position} were cut off while the file was in use"
+                what = f"the records at byte {position} were truncated while the file was in use"
                 raise OSError(errno.ESTALE, what, path)
 
 
@@ -72,7 +72,7 @@ class DirectoryCheck:
         self.suspects: list[Watched] = []
 
     def run(self) -> None:
-        """OSError if the directory itself is gone."""
+        """OSError if the directory itself is missing."""
         self.directory.ownership.check_in_place()
         for each in self.watched:
             try:
@@ -89,7 +89,7 @@ class DirectoryWatch:
         self._passes = 0  # over all logs
 
     def checks(self) -> list[DirectoryCheck]:
-        """What to look at now, by directory. The next round goes on where this one ends."""
+        """What to check now, by directory. The next round continues where this one ends."""
         checks = {id(each.context): DirectoryCheck(each) for each in self._logs.online}
         if not self._waiting:
             self._begin_pass()
@@ -110,7 +110,7 @@ class DirectoryWatch:
         return list(checks.values())
 
     def _begin_pass(self) -> None:
-        """Over all logs, each time from another one on: of those at rest, the first have a turn."""
+        """Over all logs, each time from another one on: of idle logs the first are checked."""
         logs = self._logs.logs
         first = self._passes * AT_REST_MAX % max(1, len(logs))
         self._passes += 1
@@ -128,7 +128,7 @@ class DirectoryWatch:
         return Watched(log, active, active.size, cuts, is_written, known)
 
     def finish(self, check: DirectoryCheck) -> None:
-        """Take over what a round has found, where logs are used."""
+        """Apply the result of a round, on the event loop."""
         for each in check.suspects:
             log, segment = each.log, each.segment
             if (
@@ -136,9 +136,9 @@ class DirectoryWatch:
                 or log.segments.active is not segment
                 or log.offsets.truncations != each.cuts
             ):
-                continue  # that was the broker itself; the next round looks again
+                continue  # the broker itself has changed it; the next round checks again
             try:
                 each.check()
             except OSError as error:
-                if not is_out_of_descriptors(error):  # then nothing was looked at
+                if not is_out_of_descriptors(error):  # then nothing was checked
                     self._logs.lose(log, error)

@@ -163,7 +163,7 @@ class LogDirectory:
         return not is_stray and self.checkpoints.has_records_of(partition)
 
     def promote_future(self, partition: TopicPartition) -> Log:
-        """The future log has all records, and gets the name of the current one, which is gone."""
+        """The future log has all records, and gets the name of the deleted current one."""
         self.health.check()
         log = self.table.future[partition]
         path = f"{self.path}/{partition_directory_name(partition)}"
@@ -197,10 +197,10 @@ class LogDirectory:
         except StorageUnavailable:
             pass  # the failure is reported; without the marker the next start recovers
         finally:
-            self.let_go()
+            self.release()
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Close all files as they are, and unlock the directory."""
         for log in [*self.table.every(), *self.table.lost]:
-            log.let_go()
+            log.release()
         self.ownership.release()

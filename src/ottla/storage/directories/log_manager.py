@@ -26,7 +26,7 @@ from ottla.base.topic_deletion import TopicDeletion
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
-from ottla.storage.directories.deletion_reasons import CopyRemains, Doomed
+from ottla.storage.directories.deletion_reasons import CopyRemains, LogDeletion
 from ottla.storage.directories.directory_checkpoints import CheckpointJob
 from ottla.storage.directories.directory_deletions import DirectoryDeletions
 from ottla.storage.directories.directory_loading import (
@@ -117,10 +117,10 @@ class LogManager:
         for directory in self.directories:
             directory.close(broker_epoch, run_all)
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Close all files as they are, and unlock the directories."""
         for directory in self.directories:
-            directory.let_go()
+            directory.release()
 
     @property
     def had_clean_shutdown(self) -> bool:
@@ -226,7 +226,7 @@ class LogManager:
         durably once `finishing_deletion` has run."""
         old_place, new_place = self.places.current[partition], self.places.future[partition]
         reason = CopyRemains(new_place.future_logs[partition])
-        old_place.deletions.make_way(Doomed(old_place.logs[partition], reason))
+        old_place.deletions.make_way(LogDeletion(old_place.logs[partition], reason))
         self.places.promote_future(partition)  # even if that fails now
         return new_place.promote_future(partition)
 
@@ -238,8 +238,8 @@ class LogManager:
             if (current := self.get(partition)) is None:
                 raise StorageUnavailable(f"{partition} has no log but its future one")
             del self.places.future[partition]
-            doomed = Doomed(directory.future_logs[partition], CopyRemains(current))
-            directory.deletions.delete([doomed])
+            deletion = LogDeletion(directory.future_logs[partition], CopyRemains(current))
+            directory.deletions.delete([deletion])
 
     def _finish_moves(self) -> None:
         """A future log without a current one has all records: the old one was removed before the
@@ -284,18 +284,19 @@ class LogManager:
     def _delete(
         self,
         partitions: Mapping[TopicPartition, TopicDeletion],
-        delete: Callable[[DirectoryDeletions, list[Doomed]], None],
+        delete: Callable[[DirectoryDeletions, list[LogDeletion]], None],
     ) -> None:
         failure: Exception | None = None
         for directory in self.online:
-            doomed = [
-                Doomed(log, partitions[log.partition]) for log in directory.table.of(partitions)
+            deletions = [
+                LogDeletion(log, partitions[log.partition])
+                for log in directory.table.of(partitions)
             ]
             for partition in partitions:  # lost files are not expected any more
                 directory.deletions.drop_lost(partition)
             try:
-                if doomed:
-                    delete(directory.deletions, doomed)
+                if deletions:
+                    delete(directory.deletions, deletions)
             except (StorageError, OSError) as error:
                 failure = failure or error
         for partition in partitions:

@@ -1,12 +1,12 @@
-"""Partition directories that are out of use: set aside, or on their way to be deleted.
+"""Partition directories that are out of use: set aside, or being deleted.
 
 `<topic>-<partition>.<unique id>-stray` holds the files of a partition that the metadata does not
-place here. Nobody deletes them. If the metadata has the topic, by its id, again, the directory gets
-its name back and serves. `-delete` directories that a stop has left are looked at in the same way.
+place here. They are never deleted. Once the metadata has the topic, by id, again, the directory is
+renamed and used. `-delete` directories that a stop has left are treated in the same way.
 
-Owns      what such a directory says of itself: the topic id, and in the file `set-aside` the
-          offsets that the checkpoints of the log directory had. The file is written before the
-          checkpoints forget the log, and removed when they have it again: in between it counts.
+Owns      the table of such directories, and the file `set-aside` in them: the offsets that the
+          checkpoints of the log directory had. It is written before the checkpoints drop the log,
+          and removed when they have it again: in between it is used.
 Leaves    renaming to `directory_strays.py`, deciding to the replica manager.
 """
 
@@ -39,18 +39,18 @@ VERSION = 0
 
 
 class SetAside(NamedTuple):
-    """A directory that is not in use. Without a mark, or with that of a future log, it was found by
-    a start and not even opened, because the metadata does not place it here."""
+    """A directory that is not in use. Without a mark, or with that of a future log, it was found at
+    start and not opened, because the metadata does not place it here."""
 
     path: str
-    partition: TopicPartition  # whose topic may have been cut short to fit the name
+    partition: TopicPartition  # its topic may be truncated to fit into the name
     mark: DirectoryMark
-    topic_id: TopicId | None  # None where it does not say, or nobody can read it
-    is_damaged: bool = False  # nobody can read it
+    topic_id: TopicId | None  # None if there is none, or it is damaged
+    is_damaged: bool = False  # the topic id cannot be read
 
 
 class SetAsideTable:
-    """Those of one log directory, found by topic id and partition."""
+    """Those of one log directory, by topic id and partition."""
 
     def __init__(self) -> None:
         self._by_path: dict[str, SetAside] = {}
@@ -74,13 +74,13 @@ class SetAsideTable:
         return self._by_topic.get((topic_id, partition), [])
 
 
-def look_at(
+def describe(
     files: FileSystem, path: str, partition: TopicPartition, mark: DirectoryMark
 ) -> SetAside:
     try:
         topic_id = read_topic_id(WAIT, files, f"{path}/{PARTITION_METADATA_NAME}")
     except StorageError as error:
-        logger.error("%s: nobody can tell whose records these are: %s", path, error)
+        logger.error("%s: the topic id cannot be read: %s", path, error)
         return SetAside(path, partition, mark, None, is_damaged=True)
     return SetAside(path, partition, mark, topic_id)
 
@@ -90,8 +90,8 @@ def has_records(files: FileSystem, path: str) -> bool:
 
 
 def begins_at(files: FileSystem, path: str, offset: int) -> bool:
-    """Whether a segment begins at this offset or behind it: retention leaves an empty one there
-    when it deletes all records before."""
+    """Whether a segment begins at this offset or after it: retention leaves an empty one there when
+    it deletes all records."""
     return any(
         parsed.offset >= offset and not parsed.state for _, parsed in _record_files(files, path)
     )
@@ -109,7 +109,7 @@ def _record_files(files: FileSystem, path: str) -> list[tuple[str, SegmentFileNa
 def write_offsets(
     files: FileSystem, path: str, recovery_point: int, log_start_offset: int, high_watermark: int
 ) -> None:
-    """Before a log is set aside: what its checkpoints say would be forgotten."""
+    """Before a log is set aside: the checkpoints will drop its offsets."""
     content = {
         "version": VERSION,
         "recoveryPoint": recovery_point,
@@ -120,7 +120,7 @@ def write_offsets(
 
 
 def read_offsets(files: FileSystem, path: str) -> tuple[Checkpoint, int] | None:
-    """For opening the log again, with its high watermark; None where there is nothing to read."""
+    """For opening the log again, with its high watermark; None if there is no valid file."""
     try:
         fields = json.loads(read_file(files, f"{path}/{SET_ASIDE_NAME}"))
         point, start, mark = (
@@ -129,10 +129,10 @@ def read_offsets(files: FileSystem, path: str) -> tuple[Checkpoint, int] | None:
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        logger.warning("%s/%s is damaged, and says nothing: %s", path, SET_ASIDE_NAME, error)
+        logger.warning("%s/%s is damaged, and ignored: %s", path, SET_ASIDE_NAME, error)
         return None
     if not all(type(each) is int and 0 <= each <= OFFSET_MAX for each in (point, start, mark)):
-        logger.warning("%s/%s is damaged, and says nothing", path, SET_ASIDE_NAME)
+        logger.warning("%s/%s is damaged, and ignored", path, SET_ASIDE_NAME)
         return None
     return Checkpoint(point, start), mark
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Container, Iterable
 from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.topic_deletion import TopicDeletion
-from ottla.storage.directories.deletion_reasons import Doomed
+from ottla.storage.directories.deletion_reasons import LogDeletion
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.directories.set_aside import SetAside
@@ -53,16 +53,16 @@ def settle_duplicates(logs: LogManager, deletion_of: DeletionOf) -> None:
 def _delete_obsolete(
     directory: LogDirectory, partitions: Iterable[TopicPartition], deletion_of: DeletionOf
 ) -> None:
-    doomed = [
-        Doomed(log, reason)
+    deletions = [
+        LogDeletion(log, reason)
         for log in directory.table.of(partitions)
         if (reason := deletion_of_log(log, deletion_of)) is not None
     ]
-    for log, _ in doomed:
+    for log, _ in deletions:
         logger.info("%s is of a topic that was deleted, and is deleted now", log.path)
     try:
-        if doomed:
-            directory.deletions.delete(doomed)
+        if deletions:
+            directory.deletions.delete(deletions)
     except StorageUnavailable as error:
         logger.error("deleted topics are still on disk: %s", error)
 

@@ -20,7 +20,7 @@ _DIGITS_MAX = 20  # more than any int64 needs; int() is slow on long input
 
 
 class Line(NamedTuple):
-    """One line with its place, for messages that say where something is wrong."""
+    """One line with its position, for error messages."""
 
     path: str
     number: int  # from 1

@@ -1,7 +1,7 @@
-"""The marker `.kafka_cleanshutdown`: written as the last act of an orderly stop.
+"""The marker `.kafka_cleanshutdown`: the last file that a clean stop writes.
 
 Promises  the marker is there after a stop only if everything else was written before it, and it
-          is gone, durably, before anything changes again: a power cut cannot bring it back.
+          is removed, durably, before anything changes again: a power failure cannot restore it.
 Leaves    what to do without it (recover the logs) to the log manager; the broker epoch in it lets
           a broker show at its registration that it lost nothing (KIP-966).
 """
@@ -18,11 +18,11 @@ UNKNOWN_BROKER_EPOCH = -1
 
 
 class CleanShutdown(NamedTuple):
-    broker_epoch: int  # UNKNOWN_BROKER_EPOCH where the marker does not say
+    broker_epoch: int  # UNKNOWN_BROKER_EPOCH if the marker has none
 
 
 def read_clean_shutdown(files: FileSystem, path: str) -> CleanShutdown | None:
-    """What the marker says; None where there is none. Its content is only ever a hint: a marker
+    """The marker; None if there is none. Its content is only a hint: a marker
     that cannot be read (older ones are empty) counts, without a broker epoch."""
     try:
         content = read_file(files, path)

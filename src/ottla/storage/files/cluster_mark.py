@@ -30,7 +30,7 @@ class ClusterMark(NamedTuple):
 
 
 def read_cluster_mark(files: FileSystem, path: str) -> ClusterMark | None:
-    """What the file says; None where there is none. CorruptLogError names what is wrong."""
+    """The file; None if there is none. CorruptLogError if it is damaged."""
     try:
         content = read_file(files, path)
     except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""Whether a log directory can still be trusted, and what its partitions say once it cannot.
+"""Whether a log directory is online, and the errors of its partitions once it is not.
 
-Promises  the first failure is final: a disk that lost a write or a sync has lost it for good, so
-          nothing there is tried again before the process starts anew.
+Promises  the first failure is final: a disk that lost a write or a sync cannot restore it, so
+          nothing is tried again before the process restarts.
 Leaves    what happens to the partitions to `on_failure`, which is called once.
 """
 
@@ -21,14 +21,14 @@ log = logging.getLogger(__name__)
 
 
 class StorageUnavailable(StorageError, BrokerError):
-    """The disk refused; the peer gets KAFKA_STORAGE_ERROR and may try another replica."""
+    """The disk failed; the client gets KAFKA_STORAGE_ERROR and may try another replica."""
 
     def __init__(self, message: str) -> None:
         BrokerError.__init__(self, ErrorCode.KAFKA_STORAGE_ERROR, message)
 
 
 class OutOfRoom(StorageUnavailable):
-    """The disk is full, or no descriptor is left: nothing was lost, and a later try may succeed."""
+    """The disk is full, or no descriptor is left: nothing was lost, and a retry may succeed."""
 
 
 class DirectoryHealth:
@@ -51,7 +51,7 @@ class DirectoryHealth:
         self.path = path
         self._on_failure = on_failure
         self._monotonic_s = monotonic_s
-        # Each request may find the disk full: the log must not help to fill it.
+        # Every request may fail on a full disk: log messages must not fill it further.
         self._full = SparseLog(log, logging.WARNING)
         self._not_empty = SparseLog(log, logging.WARNING)
         self._no_descriptor = SparseLog(log, logging.WARNING)
@@ -77,9 +77,8 @@ class DirectoryHealth:
     def refused(self, doing: str, error: OSError) -> StorageUnavailable:
         """As `failed`, unless nothing was lost and the next try may succeed.
 
-        A full disk still serves what it has, and may get room; a process that has no descriptor
-        left has not even touched the disk; where something was written into a directory that was
-        to be removed, it can be removed later.
+        A full disk can still be read, and space may be freed; a process that has no file
+        descriptor left has not used the disk; a directory that is not empty can be removed later.
         """
         now_s = self._monotonic_s()
         if is_full(error):
@@ -91,9 +90,9 @@ class DirectoryHealth:
         return self.unsynced(doing, error)
 
     def unsynced(self, doing: str, error: OSError) -> StorageUnavailable:
-        """As `failed`, unless a sync did not even begin, for want of a descriptor.
+        """As `failed`, unless the sync did not begin, for lack of a file descriptor.
 
-        One that fails for want of room has lost what it was for.
+        A sync that fails on a full disk has lost what it was to sync.
         """
         if is_out_of_descriptors(error):
             self._no_descriptor.write(

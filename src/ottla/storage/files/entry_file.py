@@ -2,15 +2,16 @@
 
 Owns      one file, how many entries it holds, and a short piece of its end in memory.
 Promises  opening touches no disk; memory per file is bounded however long it grows; an append is
-          one write. A file that Kafka preallocated (zeros behind the last entry) reads as if cut.
+          one write. A file that Kafka preallocated (zeros after the last entry) reads as if it were
+          truncated.
 Leaves    the meaning and order of entries to `offset_index.py` and `time_index.py`.
 """
 
-# Nothing else is kept in memory, because ten thousand partitions have a hundred thousand indexes,
-# but the pages that some searches found last: whoever reads a log from end to end looks five
-# hundred times into the same one. Almost every other look-up wants the end of the active segment,
-# which is here. The rest is answered by the kernel's page cache: keys grow about evenly, so that a
-# guess by proportion usually hits the right page with the first read.
+# Ten thousand partitions have a hundred thousand indexes, so nothing else is kept in memory but
+# the pages that the last searches have read: a consumer that reads a log from start to end needs
+# each of them about five hundred times. Almost every other lookup needs the end of the active
+# segment, which is in memory. The rest is read from the page cache: keys grow about evenly, so that
+# interpolation usually finds the right page with the first read.
 
 from __future__ import annotations
 
@@ -123,7 +124,7 @@ class EntryFile:
         return self._path
 
     def file_bytes(self, reader: Reader) -> int:
-        """The length of the file, with whatever stands behind the last entry."""
+        """The length of the file, including bytes after the last entry."""
         self.open(reader)
         return self._file_bytes
 
@@ -170,7 +171,7 @@ class EntryFile:
         try:
             file.write_at(position, data)
         except OSError:
-            self._file_bytes += len(data)  # perhaps half an entry more: to be cut off
+            self._file_bytes += len(data)  # possibly with a part of an entry, to be truncated
             raise
         self._remember(data)
         self.count += 1
@@ -185,7 +186,7 @@ class EntryFile:
         try:
             file.write_at(position, data)
         except OSError:
-            self._file_bytes += len(data)  # perhaps a part of them: to be cut off
+            self._file_bytes += len(data)  # possibly a part of them, to be truncated
             raise
         self._remember(data)
         self.count += len(entries)
@@ -211,7 +212,7 @@ class EntryFile:
         self._cut(file)
 
     def trim(self) -> None:
-        """Cut off what stands behind the last entry, and keep nothing in memory."""
+        """Truncate the file after the last entry, and keep nothing in memory."""
         self._tail.clear()
         self._cut(self.open(WAIT))
 
@@ -314,7 +315,7 @@ class EntryFile:
 
 
 def _count_entries(reader: Reader, file: File, file_bytes: int, entry_bytes: int) -> int:
-    """How many entries stand before the zeros that Kafka preallocates.
+    """How many entries are before the zeros that Kafka preallocates.
 
     A single zero entry is one (timestamp 0 at the base offset); among several, zeros at the end
     cannot be: entries ascend. A Kafka that cut its log before it was killed leaves the entries it

@@ -35,7 +35,7 @@ HIGH_WATERMARKS_NAME = "replication-offset-checkpoint"
 CLEANER_OFFSETS_NAME = "cleaner-offset-checkpoint"
 CLEAN_SHUTDOWN_NAME = ".kafka_cleanshutdown"
 LOCK_NAME = ".lock"
-OWN_NAME = ".ottla"  # Kafka has no such file: its absence says who wrote the directory
+OWN_NAME = ".ottla"  # Kafka has no such file: without it, Kafka wrote the directory
 CLUSTER_MARK_NAME = "ottla.properties"  # nor this one
 
 NAME_CHARACTERS_MAX = 255  # what common file systems allow in one part of a path
@@ -70,7 +70,7 @@ class DirectoryMark(StrEnum):
 
     NONE = ""
     DELETE = "-delete"  # being deleted in the background
-    FUTURE = "-future"  # a copy on its way from another log directory
+    FUTURE = "-future"  # a copy of a log that moves from another log directory
     STRAY = "-stray"  # set aside: the metadata does not place it on this broker
 
 

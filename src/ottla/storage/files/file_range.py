@@ -1,7 +1,7 @@
-"""A stretch of a record file, on its way to a socket without being read into Python.
+"""A range of a record file, to be sent to a socket without being read into Python.
 
 Promises  the bytes of the range are whole batches that were verified, except that the last one may
-          be cut off where the reader's limit lies (readers skip a batch that is not all there).
+          be incomplete because of the fetch limit (consumers skip an incomplete batch).
 Leaves    choosing between `pread` and `sendfile` to the network.
 """
 

@@ -1,11 +1,11 @@
 """What becomes of files that an interrupted deletion or swap left in a partition directory.
 
-A swap goes through three names: `.cleaned` while the new segments are written, `.swap` once all of
-them are complete and durable, none when the old ones are out of the way. So:
+A swap uses three names: `.cleaned` while the new segments are written, `.swap` once all of
+them are complete and durable, none when the old ones are removed. So:
 
 .deleted   was on its way out: removed.
 .cleaned   was not complete: removed, and with it every `.swap` from the same offset on, because
-           renaming goes from the last segment to the first.
+           segments are renamed from the last to the first.
 .swap      was complete: old segments that it stands for are removed, then it takes their place.
 
 Owns      these rules, as functions from names to names.
@@ -33,7 +33,7 @@ class Leftovers(NamedTuple):
 
 
 class SwapRange(NamedTuple):
-    """The offsets that swapped-in segments stand for."""
+    """The offsets that `.swap` segments replace."""
 
     start: int
     end: int
@@ -58,7 +58,7 @@ def sort_leftovers(names: Iterable[str]) -> Leftovers:
 def replaced_names(names: Iterable[str], swapped: Iterable[SwapRange]) -> list[str]:
     """Files of segments that were replaced but not yet removed when the swap was interrupted.
 
-    Producer snapshots stay: they tell the state at an offset, whatever segment holds the records.
+    Producer snapshots stay: they are the state at an offset, whatever segment has the records.
     """
     ranges = list(swapped)
     replaced = []
@@ -72,8 +72,8 @@ def replaced_names(names: Iterable[str], swapped: Iterable[SwapRange]) -> list[s
 
 
 def swapped_segments(swaps: Iterable[SegmentFileName]) -> list[int]:
-    """Base offsets of segments whose records still carry `.swap`.
+    """Base offsets of segments whose records still have the suffix `.swap`.
 
-    An index alone with that suffix belongs to records that already have their final name.
+    If only an index has it, its records already have their final name.
     """
     return sorted(file.offset for file in swaps if file.suffix == LOG_SUFFIX)

@@ -1,4 +1,4 @@
-"""The file `meta.properties` at the top of a log directory: whose directory it is.
+"""The file `meta.properties` of a log directory: the cluster and broker that own it.
 
 Owns      both versions of the file (0: broker.id, all optional; 1: node.id and cluster.id).
 Leaves    comparing the ids with the broker's own, and with those of the other directories, to
@@ -23,7 +23,7 @@ class MetaProperties(NamedTuple):
 
 
 def read_meta_properties(files: FileSystem, path: str) -> MetaProperties | None:
-    """What the file says; None where there is none. CorruptLogError names the wrong property."""
+    """The file; None if there is none. CorruptLogError names the wrong property."""
     try:
         content = read_file(files, path)
     except FileNotFoundError:

@@ -1,6 +1,6 @@
 """The file `partition.metadata`: which topic id the files of a partition directory belong to.
 
-It tells a topic from a later one of the same name, so that old records never show up in it.
+It distinguishes a topic from a later one of the same name, which must not contain old records.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def write_unsynced_topic_id(files: FileSystem, path: str, topic_id: TopicId) -> 
 
 def _content(path: str, topic_id: TopicId) -> bytes:
     if topic_id == NO_TOPIC_ID or len(topic_id) != len(NO_TOPIC_ID):
-        raise ValueError(f"{path}: no topic id: {topic_id!r}")
+        raise ValueError(f"{path}: invalid topic id: {topic_id!r}")
     return f"version: {VERSION}\ntopic_id: {uuid_to_text(topic_id)}".encode("ascii")
 
 

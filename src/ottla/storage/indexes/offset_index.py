@@ -1,4 +1,4 @@
-"""The offset index of a segment: where in the log file to begin looking for an offset.
+"""The offset index of a segment: the position in the record file from which to scan for an offset.
 
 Owns      the file `<base offset>.index`: entries of offset - base offset (int32) and the position
           of a batch in the log file (int32), both ascending, one about every index.interval.bytes.

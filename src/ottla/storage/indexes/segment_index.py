@@ -55,7 +55,7 @@ class SegmentIndex(ABC, Generic[E]):
         return self.count(reader) * self.layout.size
 
     def file_bytes(self, reader: Reader) -> int:
-        """The length of the file, with whatever stands behind the last entry."""
+        """The length of the file, including bytes after the last entry."""
         return self._entries.file_bytes(reader)
 
     def is_full(self, reader: Reader) -> bool:
@@ -77,7 +77,7 @@ class SegmentIndex(ABC, Generic[E]):
         return self._entries.count
 
     def truncate_to(self, offset: int) -> None:
-        """Forget every entry at or after `offset`."""
+        """Remove every entry at or after `offset`."""
         before = offset - self._base_offset - 1
         self._entries.truncate(self._entries.find(WAIT, self.offset_column, before).number)
         self._last = None
@@ -111,4 +111,4 @@ class SegmentIndex(ABC, Generic[E]):
 
     @abstractmethod
     def _decode(self, entry: tuple[int, int] | None) -> E:
-        """What an entry of the file says, or what holds where there is none."""
+        """An entry of the file, or the default if there is none."""

@@ -78,7 +78,7 @@ class SegmentIndexes:
 
     @property
     def is_full(self) -> bool:
-        """Whether another entry would find no room. Rarely asked of the files."""
+        """Whether there is no space for another entry. Rarely reads the files."""
         if self._room <= 0:
             self._room = min(self.offsets.room(WAIT), self.times.room(WAIT))
         return self._room <= 0
@@ -138,7 +138,7 @@ class SegmentIndexes:
             return False
 
     def drop_transactions(self) -> None:
-        """Begin the index of aborted transactions anew, however damaged it is."""
+        """Replace the index of aborted transactions by an empty one, however damaged it is."""
         path = self.transactions.path
         self.transactions.close()
         if self._files.exists(path):
@@ -191,7 +191,7 @@ def collect_entries(
     for position, header in batches:
         if header.max_timestamp > timestamp:
             timestamp, timestamp_offset = header.max_timestamp, header.last_offset
-        # Behind damage an entry is needed in any case: no reader gets there from before it.
+        # After damage an entry is always needed: a scan cannot reach it from before.
         if position - indexed_position > interval_bytes or position != end:
             entries.extend((header.last_offset, position, timestamp, timestamp_offset))
             indexed_position = position

@@ -1,4 +1,4 @@
-"""The transaction index of a segment: the aborted transactions whose markers stand in it.
+"""The transaction index of a segment: the aborted transactions whose markers are in it.
 
 Owns      the file `<base offset>.txnindex`: entries of version (int16, 0), producer id, first
           offset, last offset (that of the marker) and last stable offset (int64 each). Most
@@ -100,7 +100,7 @@ class TransactionIndex:
         return AbortedSearch(found, is_complete=False)
 
     def truncate_to(self, offset: int) -> None:
-        """Forget every transaction whose marker stands at or after `offset`."""
+        """Remove every transaction whose marker is at or after `offset`."""
         count = self._count_ending_before(WAIT, offset)
         if self._file is not None and count * ENTRY_BYTES != self._file_bytes:
             self._file.truncate(count * ENTRY_BYTES)

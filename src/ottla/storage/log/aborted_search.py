@@ -1,9 +1,10 @@
-"""Which transactions were aborted in a range of offsets: what readers of committed data skip.
+"""Which transactions were aborted in a range of offsets: their records are not for consumers that
+read committed data.
 
 Owns      the search over the transaction indexes of a log, and the check of an index against the
-          records when it is first used: its entries carry no checksum, and a wrong one would show
+          records when it is first used: its entries have no checksum, and a wrong one would show
           aborted records, or hide committed ones.
-Promises  a damaged index is built anew from the records.
+Promises  a damaged index is rebuilt from the records.
 Leaves    the format to `transaction_index.py`.
 """
 
@@ -43,10 +44,10 @@ def find_aborted(
 ) -> list[AbortedTransaction]:
     """Those with records from `offset` on, up to a position of the segment.
 
-    An entry stands in the segment with the marker, which may be a later one than the records.
+    The entry is in the segment of the marker, which may be a later one than that of the records.
     """
     found: list[AbortedTransaction] = []
-    end_offset = None  # looked for where there is an aborted transaction at all, which is seldom
+    end_offset = None  # found only if there is an aborted transaction, which is rare
     segments = log.segments.reaching(segment.base_offset)
     for at, each in enumerate(segments):
         if not each.has_checked_transactions:
@@ -82,7 +83,7 @@ def _expect_indexes(reader: Reader, log: Log, segments: list[Segment], at: int) 
 
 
 def _end_offset(reader: Reader, log: Log, segment: Segment, end_position: int) -> int:
-    """Some offset behind all batches that begin before a position of the segment."""
+    """An offset after all batches that begin before a position of the segment."""
     bound = bound_after(reader, segment, end_position)
     return log.segments.end_of(segment, log.log_end_offset) if bound is None else bound
 
@@ -103,7 +104,7 @@ def check_transactions(reader: Reader, log: Log, segment: Segment) -> None:
             if number % CHECKED_AT_ONCE == 0:
                 reader.pause(index.path, number)
     except CorruptLogError as error:
-        logger.warning("building an index of aborted transactions anew: %s", error)
+        logger.warning("rebuilding an index of aborted transactions: %s", error)
         rebuild_transactions(reader, log, segment)
     segment.has_checked_transactions = True
 
@@ -122,7 +123,7 @@ def rebuild_transactions(reader: Reader, log: Log, segment: Segment) -> None:
     segment.indexes.drop_transactions()
     for entry in found:
         segment.indexes.transactions.append(entry)
-    # A power cut must not leave fewer: nothing would tell, and nobody looks again.
+    # Synced: entries lost in a power failure would not be noticed by any later check.
     segment.indexes.transactions.sync()
     log.context.files.sync_directory(log.path)
 
@@ -137,7 +138,7 @@ def aborted_entry(completed: CompletedTransaction) -> AbortedTransaction:
 
 
 def _check_entry(reader: Reader, log: Log, segment: Segment, entry: AbortedTransaction) -> None:
-    """First record and marker are where the entry says, unless compaction has removed them."""
+    """The entry gives the first record and the marker, unless compaction has removed them."""
     marker = find_batch(reader, segment, entry.last_offset)
     first = None
     if entry.first_offset >= log.log_start_offset:

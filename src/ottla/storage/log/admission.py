@@ -1,8 +1,8 @@
-"""What happens to a batch between its arrival and its write: checks, codec, times.
+"""What happens to a batch between its arrival and its write: checks, codec, timestamps.
 
 Owns      the rules of a topic for what is appended, and the rewriting they ask for.
 Promises  bytes that leave here are one whole batch with a right checksum; a batch that is refused
-          was not changed.
+          is not changed.
 Leaves    offsets and epochs to `append.py`, sequences to the producer state, the checks of produced
           batches to `protocol/records/checking.py`.
 """
@@ -35,13 +35,13 @@ from ottla.storage.errors import StorageError
 from ottla.storage.log.quick_admission import recognise
 from ottla.storage.log.topic_codec import bytes_at_once, codec_and_level, hurried_level
 
-RATIO_MAX = 8  # what large batches may grow by when they are opened; small ones by more
+RATIO_MAX = 8  # by which large batches may grow when they are decompressed; small ones by more
 _TIMESTAMP = Struct(">q")
 _MAX_TIMESTAMP_POSITION = 35
 
 
 class UnexpectedOffset(StorageError):
-    """Replicated records that do not follow on the end of the log."""
+    """Replicated records that do not begin at the end of the log."""
 
     def __init__(self, first_offset: int, log_end_offset: int) -> None:
         super().__init__(f"records from offset {first_offset}, the log ends at {log_end_offset}")
@@ -50,7 +50,7 @@ class UnexpectedOffset(StorageError):
 
 
 class AppendRules(NamedTuple):
-    """The settings of a topic, as far as they decide about a batch."""
+    """The settings of a topic that concern a batch."""
 
     produce: ProduceRules
     codec: Codec | None  # None keeps what the producer chose
@@ -58,9 +58,9 @@ class AppendRules(NamedTuple):
     is_log_append_time: bool
     batch_bytes_max: int
     segment_bytes: int
-    may_open: bool  # compressed batches, or put them into another codec
-    bytes_at_once: int  # what may be opened, and put into that codec, while everybody waits
-    keeps_batches: bool  # as their producers made them, where those made no mistake
+    may_open: bool  # compressed batches may have to be decompressed
+    bytes_at_once: int  # what may be compressed again on the event loop
+    keeps_batches: bool  # a valid batch is stored as its producer made it
 
 
 def append_rules(config: TopicConfig) -> AppendRules:
@@ -92,12 +92,12 @@ def may_open(config: TopicConfig) -> bool:
 
 
 def decompressed_bytes_max(config: TopicConfig) -> int:
-    """Of one batch of the topic: it must be possible to open whatever may be sent."""
+    """Of one batch of the topic: whatever a producer may send can be decompressed."""
     return max(DECOMPRESSED_BYTES_MAX, RATIO_MAX * config.max_message_bytes)
 
 
 class Admitted(NamedTuple):
-    """A client's batch that may be stored, in the codec of its topic; its times are not set yet."""
+    """A client's batch that may be stored, in the codec of its topic, without its timestamps."""
 
     data: bytearray | memoryview
     header: BatchHeader  # as it came
@@ -119,7 +119,7 @@ def admit_produced(
 
 
 def admit(data: Buffer, rules: AppendRules, produce_version: int, now_ms: int) -> Admitted:
-    """All that needs no log, and so may be done in another thread."""
+    """Everything that needs no log, and so may run in another thread."""
     header, max_timestamp = recognise(
         data, rules.produce, produce_version, now_ms
     ) or check_produced(data, rules.produce, produce_version=produce_version, now_ms=now_ms)
@@ -129,7 +129,7 @@ def admit(data: Buffer, rules: AppendRules, produce_version: int, now_ms: int) -
 def stamp(
     admitted: Admitted, rules: AppendRules, now_ms: int
 ) -> tuple[bytearray | memoryview, BatchHeader]:
-    """The batch with the times that its topic wants, and its header."""
+    """The batch with the timestamps that its topic requires, and its header."""
     writable, header, max_timestamp = admitted
     if rules.is_log_append_time:
         stamp_log_append_time(writable, 0, read_header(writable), now_ms)
@@ -158,7 +158,7 @@ def admit_internal(
 
 
 def check_replicated(data: Buffer, log_end_offset: int) -> list[tuple[int, BatchHeader]]:
-    """Position and header of every whole batch that a leader sent. The last may be cut off."""
+    """Position and header of every complete batch of a leader. The last may be incomplete."""
     batches: list[tuple[int, BatchHeader]] = []
     next_offset = log_end_offset
     for position, header in iterate_headers(data):
@@ -182,9 +182,9 @@ def check_replicated(data: Buffer, log_end_offset: int) -> list[tuple[int, Batch
 def recompress(
     data: Buffer, header: BatchHeader, codec: Codec, level: int | None, opened_bytes_max: int
 ) -> bytearray:
-    """The same records in another codec; they are not taken apart for that."""
+    """The same records in another codec, without decoding each of them."""
     body = open_body(data, 0, header, opened_bytes_max)
-    if header.codec:  # else they were looked at where they were
+    if header.codec:  # else they were checked before
         counted = header.records_count, header.base_timestamp
         native.walk(body, 0, len(body), *counted, True, False)
     attributes = header.attributes & KNOWN_ATTRIBUTES & ~CODEC_MASK | codec
@@ -204,7 +204,7 @@ def _in_final_codec(
 
 
 def _hurried(rules: AppendRules, size_bytes: int) -> AppendRules:
-    """A coordinator decides, writes and goes on in one turn: its batches wait for no thread."""
+    """A coordinator decides and appends without yielding: its batches are compressed at once."""
     if rules.codec is None or size_bytes <= rules.bytes_at_once:
         return rules
     return rules._replace(level=hurried_level(rules.codec, rules.level))

@@ -1,10 +1,10 @@
 """Appending to a log, as the leader of its partition or as a follower.
 
-Owns      the order of an append: decide, note the epoch, write the records, index what was
-          aborted, take them over. All that can fail comes before anything becomes visible.
+Owns      the order of an append: decide, note the epoch, write the records, index aborted
+          transactions, apply. Everything that can fail comes before anything becomes visible.
 Promises  one write for what goes into one segment. An append that fails leaves the end of the log
-          where it was; bytes that got to disk are cut off, or else the directory goes offline.
-Leaves    what a batch must be like to `admission.py`, when to begin a segment to `segment.py`.
+          where it was; bytes that reached the disk are truncated, or the directory goes offline.
+Leaves    the checks of a batch to `admission.py`, when to create a segment to `segment.py`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _new = tuple.__new__  # a NamedTuple's own constructor costs twice as much
 
 
 class Appended(NamedTuple):
-    """Where records went; for a repeated batch, where they went the first time."""
+    """The offsets of the records; for a repeated batch, those of the first time."""
 
     first_offset: int
     last_offset: int
@@ -56,7 +56,7 @@ class Appended(NamedTuple):
 
 
 class ProducedBy(NamedTuple):
-    """Who sends a batch to the leader, and what was agreed with its transaction coordinator."""
+    """The origin of a batch, and the result of its verification (KIP-890)."""
 
     origin: AppendOrigin = AppendOrigin.CLIENT
     produce_version: int = PRODUCE_VERSION_LATEST
@@ -70,10 +70,10 @@ ANY_CLIENT = ProducedBy()
 def append_as_leader(
     log: Log, data: Buffer | Prepared, leader_epoch: int, by: ProducedBy
 ) -> Appended:
-    """Give one batch the next offsets and write it. `data` is stamped in place if it can be.
+    """Assign the next offsets to one batch, and write it. `data` is changed in place if possible.
 
-    BrokerError with the code for the producer if it is refused; a repeated batch is answered with
-    the offsets it got the first time.
+    BrokerError with the code for the producer if it is refused. For a repeated batch, the offsets
+    of the first time are returned.
     """
     health = log.context.health
     if health.error is not None:
@@ -115,10 +115,10 @@ def append_as_leader(
 
 
 def append_as_follower(log: Log, data: Buffer) -> Appended:
-    """Write batches that a leader has checked and numbered; the last may be cut off.
+    """Write batches that a leader has checked and numbered; the last may be incomplete.
 
-    UnexpectedOffset where they do not follow on the end of the log, InvalidBatch where they are
-    damaged; then nothing was written. A disk that fails midway leaves whole batches.
+    UnexpectedOffset if they do not begin at the end of the log, InvalidBatch if they are damaged;
+    then nothing was written. A disk that fails in between leaves complete batches.
     """
     log.health.check()
     states = log.producers.load(WAIT)
@@ -164,7 +164,7 @@ def _decide(
 
 
 def _segment_for(log: Log, header: BatchHeader, now_ms: int) -> Segment:
-    """The segment in which the batch belongs: the active one, or a new one."""
+    """The segment for the batch: the active one, or a new one."""
     segment = log.segments.active
     if not segment.is_prepared:
         prepare(WAIT, segment)
@@ -174,7 +174,7 @@ def _segment_for(log: Log, header: BatchHeader, now_ms: int) -> Segment:
 def _count_fitting(
     segment: Segment, batches: list[tuple[int, BatchHeader]], segment_bytes: int
 ) -> int:
-    """How many of the batches go into the segment together: the first in any case."""
+    """How many of the batches fit into the segment: at least the first."""
     count, size = 1, segment.size + batches[0][1].size_bytes
     for _, header in batches[1:]:
         size += header.size_bytes
@@ -208,7 +208,7 @@ def _apply(
     marker: EndMarker | None,
     states: ProducerStates,
 ) -> None:
-    """Make a written batch part of the log: first what can fail, then what cannot."""
+    """Make a written batch part of the log: first what can fail, then the rest."""
     completed = states.apply(header, marker)
     if completed is not None and completed.is_aborted:
         _index_aborted(log, segment, completed)
@@ -222,12 +222,12 @@ def _index_aborted(log: Log, segment: Segment, completed: CompletedTransaction) 
     try:
         try:
             segment.indexes.transactions.append(entry)
-        except IndexAppendError:  # entries for records that were cut off since
+        except IndexAppendError:  # entries of records that were truncated
             segment.indexes.transactions.truncate_to(completed.last_offset)
             segment.indexes.transactions.append(entry)
     except OSError as error:
-        # Without this entry readers of committed data would see what was aborted. So the marker
-        # does not get into the log, and the state, which has seen it, is read again.
+        # Without this entry consumers would read aborted records as committed. So the marker is
+        # not appended, and the producer state, which includes it, is read again.
         log.producers.unload()
         _undo_write(log, segment)
         raise log.health.refused(f"appending to {log.path}", error) from error

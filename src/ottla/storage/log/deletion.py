@@ -1,10 +1,10 @@
-"""Files that are out of use and wait to be deleted.
+"""Files that are out of use and are to be removed.
 
-A segment that leaves the log is renamed to `.deleted` at once and removed from disk after
-`file.delete.delay.ms`: readers that were just given a range of it can finish.
+A segment that leaves the log is renamed to `.deleted` immediately and removed from disk after
+`file.delete.delay.ms`: responses that contain a range of it can be sent.
 
 Owns      the queue of what is to be removed, and when.
-Promises  removing touches nothing but the files queued; files that are gone already are no error.
+Promises  only files that were queued are removed; a file that does not exist is no error.
 Leaves    running the removals, in a thread, to the broker.
 """
 
@@ -37,8 +37,8 @@ class Removal:
     def run(self) -> None:
         self._close_files()
         self._remove_files()
-        # Somebody who was still busy with them, such as a sync, may have opened one again since:
-        # as long as it is open, its room on the disk is not free. From now on nobody can.
+        # A sync, for example, may have opened a file again: as long as it is open, its disk space
+        # is not freed. From now on it cannot be opened.
         self._close_files()
 
     def _close_files(self) -> None:
@@ -54,7 +54,7 @@ class Removal:
                 pass
 
     def _remove_directory(self, path: str) -> None:
-        """Records first: a directory that a crash leaves half removed still says whose it is."""
+        """Records first: a directory that a crash leaves removed in part still has its topic id."""
         for name in self._files.list_directory(path):
             if name.endswith(LOG_SUFFIX):
                 self._files.remove(f"{path}/{name}")

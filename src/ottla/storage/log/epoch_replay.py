@@ -1,8 +1,8 @@
 """Leader epochs of a log from its files: the checkpoint, or else the batches themselves.
 
-Promises  the epochs that the batches carry: the checkpoint, which has no checksum, is compared with
-          them at a few places, for wrong epochs would cut the wrong records. Epochs only go up, so
-          of most segments the first and last batch are enough to build it anew.
+Promises  the epochs of the batches: the checkpoint, which has no checksum, is compared with them at
+          a few offsets, because wrong epochs would truncate the wrong records. Epochs only
+          increase, so the first and last batch of most segments are enough to rebuild it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NEIGHBOURHOOD_BYTES = 64 << 20
 
 
 def stored_epochs(reader: Reader, files: FileSystem, path: str) -> tuple[EpochEntry, ...]:
-    """What the file says; nothing where it says nothing sensible."""
+    """The entries of the file; none if it is missing or damaged."""
     try:
         return LeaderEpochs.open(reader, files, path).entries
     except CorruptLogError as error:
@@ -60,16 +60,16 @@ def checked_epochs(
     start_offset: int,
     end_offset: int,
 ) -> list[EpochEntry]:
-    """What was stored, if the records agree; else what they say themselves."""
+    """The stored entries if the records agree with them; else those of the records."""
     entries = [entry for entry in stored if entry.start_offset < end_offset]
     batch = _find_contradiction(reader, segments, start_offset, end_offset, entries)
     if batch is None:
         return entries
     is_known = any(entry.epoch == batch.partition_leader_epoch for entry in stored)
-    # Records before all that was stored are no contradiction: a crash has brought them back.
+    # Records before the first entry do not contradict it: a crash has restored them.
     is_covered = epoch_at(entries, max(batch.base_offset, start_offset)) is not None
     if is_covered and not is_known and _is_alone(reader, segments, batch, start_offset, entries):
-        # No checksum covers the epoch in a batch: this one is damaged, and will not be served.
+        # The checksum of a batch does not cover its epoch: this one is damaged, and not served.
         log.error("leader epochs in %s contradict a single batch: %s", path, batch)
         return entries
     log.warning("building leader epochs from the records: %s contradicts %s", path, batch)
@@ -90,7 +90,7 @@ def _find_contradiction(
     entries: Sequence[EpochEntry],
 ) -> BatchHeader | None:
     """A batch of another epoch than was stored. The first and last batch, and those on both sides
-    of every change of epoch, tell all that can be wrong with what was stored."""
+    of every change of epoch, are enough to find any wrong entry."""
     places = [start_offset, end_offset - 1]
     for entry in entries:
         if (before := _batch_before(reader, segments, entry.start_offset)) is not None:
@@ -104,8 +104,8 @@ def _find_contradiction(
 
 
 def _contradicts(batch: BatchHeader, start_offset: int, entries: Sequence[EpochEntry]) -> bool:
-    """A batch of an unknown epoch (-1) fits everywhere; one in which the log starts belongs to the
-    epoch of its start."""
+    """An unknown epoch (-1) contradicts nothing; a batch that contains the log start has the epoch
+    of the start."""
     first_offset = max(batch.base_offset, start_offset)
     if batch.last_offset < start_offset or batch.partition_leader_epoch == -1:
         return False
@@ -121,13 +121,13 @@ def _is_alone(
 ) -> bool:
     """Whether no other batch in the neighbourhood has another epoch than was stored."""
     place = bisect_right(segments, batch.base_offset, key=lambda each: each.base_offset) - 1
-    looked_at = 0
+    scanned_bytes = 0
     for segment in [*segments[place:], *reversed(segments[:place])]:
         for _, header in scan_headers(reader, segment.open(reader), 0, segment.size):
             if header != batch and _contradicts(header, start_offset, entries):
                 return False
-        looked_at += segment.size
-        if looked_at > NEIGHBOURHOOD_BYTES:
+        scanned_bytes += segment.size
+        if scanned_bytes > NEIGHBOURHOOD_BYTES:
             break
     return True
 
@@ -149,7 +149,7 @@ def _batch_before(reader: Reader, segments: Sequence[Segment], offset: int) -> B
 
 
 def epochs_in(reader: Reader, segments: Iterable[Segment]) -> Iterator[EpochEntry]:
-    """Where each epoch begins, as the batches say."""
+    """Where each epoch begins, by the batches."""
     last = -1
     for segment in segments:
         first = next(scan_headers(reader, segment.open(reader), 0, segment.size), None)

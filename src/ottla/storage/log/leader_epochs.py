@@ -1,12 +1,11 @@
-"""Which leader wrote from which offset on: what replicas compare to agree on their logs.
+"""Which leader epoch begins at which offset: replicas compare them to agree on their logs.
 
 Owns      the file `leader-epoch-checkpoint` of a partition: lines of epoch and start offset, both
           ascending.
-Promises  the file never lacks an epoch that was assigned: assigning writes it durably before it
-          returns, and only a new epoch does. Announcing and truncating change memory alone, and
-          leave the file as it is until `write`: opening a log drops epochs without records and
-          truncates again, so neither does harm.
-Leaves    repeating the question until two replicas agree (KIP-101, KIP-279) to replication.
+Promises  `assign` writes a new epoch durably before it returns. `announce` and truncating change
+          memory only, and leave the file as it is until `write`: opening a log drops epochs
+          without records, and truncates again.
+Leaves    asking the leader until two replicas agree (KIP-101, KIP-279) to replication.
 Threads   one at a time, except `write`.
 """
 
@@ -46,12 +45,12 @@ class LeaderEpochs:
         self._path = path
         self._entries = list(entries)
         self._is_dirty = False
-        self._lacks_entry = False  # to be written before its first record
+        self._lacks_entry = False  # announced, and not written
         self._write_lock = threading.Lock()  # so that an older content never replaces a newer
 
     @classmethod
     def open(cls, reader: Reader, files: FileSystem, path: str) -> LeaderEpochs:
-        """What the file says; nothing where there is none. CorruptLogError if it is damaged."""
+        """From the file; empty if there is none. CorruptLogError if it is damaged."""
         try:
             lines = read_checkpoint(reader, files, path)
         except FileNotFoundError:
@@ -80,24 +79,24 @@ class LeaderEpochs:
 
     @property
     def is_dirty(self) -> bool:
-        """The file holds entries that were truncated since."""
+        """Whether the file has entries that were truncated since."""
         return self._is_dirty
 
     @property
     def is_written(self) -> bool:
-        """The file says what is in memory."""
+        """Whether the file is up to date."""
         return not self._is_dirty and not self._lacks_entry
 
     def assign(self, epoch: int, start_offset: int) -> bool:
-        """Note that `epoch` begins at `start_offset`; says whether that was news.
+        """Note that `epoch` begins at `start_offset`; whether it is new.
 
-        Entries that contradict it (a later epoch, or a later start) are dropped: they were written
-        by a leader whose records did not survive.
+        Entries that contradict it (a later epoch, or a later start) are dropped: they are of a
+        leader whose records were lost.
         """
-        is_news = self._put(EpochEntry(epoch, start_offset))
-        if is_news or self._lacks_entry:
+        is_new = self._put(EpochEntry(epoch, start_offset))
+        if is_new or self._lacks_entry:
             self.write()
-        return is_news
+        return is_new
 
     def assign_all(self, entries: Iterable[EpochEntry]) -> None:
         """As `assign` for each, with one write."""
@@ -106,16 +105,17 @@ class LeaderEpochs:
             self.write()
 
     def announce(self, epoch: int, start_offset: int) -> None:
-        """As `assign`, but in memory alone until `write`: for who can tell it from the records.
+        """As `assign`, but in memory only until `write`: recovery finds the epoch in the records.
 
-        A broker that starts leads thousands of partitions anew, and writes to few of them at once.
+        A broker that starts becomes the leader of thousands of partitions, and few get records
+        soon.
         """
         if self._put(EpochEntry(epoch, start_offset)):
             self._lacks_entry = True
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> EpochEndOffset:
         """Where the records of `epoch` end: the largest epoch up to it that has records, and the
-        start of the one after. UNDEFINED when nothing is known about so late an epoch."""
+        start of the next one. UNDEFINED if `epoch` is later than all entries."""
         if epoch == UNDEFINED_EPOCH or not self._entries:
             return UNDEFINED
         if epoch == self._entries[-1].epoch:
@@ -123,7 +123,7 @@ class LeaderEpochs:
         following = bisect_right(self._entries, epoch, key=lambda entry: entry.epoch)
         if following == len(self._entries):
             return UNDEFINED
-        # Older than all that is left of the log: whoever asks goes on at its first epoch.
+        # Older than all entries: the replica that asks continues at the first epoch.
         found = self._entries[following - 1].epoch if following else epoch
         return EpochEndOffset(found, self._entries[following].start_offset)
 
@@ -133,7 +133,7 @@ class LeaderEpochs:
         return self._entries[number - 1].epoch if number else None
 
     def truncate_from_end(self, end_offset: int) -> None:
-        """Forget the epochs that start at or after `end_offset`."""
+        """Remove the epochs that start at or after `end_offset`."""
         kept = len(self._entries)
         while kept and self._entries[kept - 1].start_offset >= end_offset:
             kept -= 1
@@ -142,7 +142,7 @@ class LeaderEpochs:
             self._is_dirty = True
 
     def truncate_from_start(self, start_offset: int) -> None:
-        """Forget the epochs that end at or before `start_offset`; the first that is left starts
+        """Remove the epochs that end at or before `start_offset`; the first that is left starts
         there, unless it starts later."""
         passed = bisect_right(self._entries, start_offset, key=lambda entry: entry.start_offset)
         if not passed:
@@ -153,7 +153,7 @@ class LeaderEpochs:
             self._is_dirty = True
 
     def clear(self) -> None:
-        """Forget everything, durably."""
+        """Remove all entries, durably."""
         self._entries.clear()
         self.write()
 
@@ -172,7 +172,7 @@ class LeaderEpochs:
 
     def _put(self, entry: EpochEntry) -> bool:
         if not (0 <= entry.epoch <= EPOCH_MAX and 0 <= entry.start_offset <= OFFSET_MAX):
-            raise ValueError(f"{self._path}: no leader epoch: {entry}")
+            raise ValueError(f"{self._path}: invalid leader epoch: {entry}")
         latest = self.latest_entry
         if latest and entry.epoch == latest.epoch and entry.start_offset >= latest.start_offset:
             return False
@@ -197,7 +197,7 @@ def _parse_all(lines: list[Line]) -> list[EpochEntry]:
             line.integer(epoch_field, EPOCH_MAX), line.integer(offset_field, OFFSET_MAX)
         )
         if entry.epoch < 0 or entry.start_offset < 0:
-            raise line.error(f"no leader epoch: {entry}")
+            raise line.error(f"invalid leader epoch: {entry}")
         previous = entries[-1] if entries else EpochEntry(-1, -1)
         if entry.epoch <= previous.epoch or entry.start_offset < previous.start_offset:
             raise line.error(f"{entry} after {previous}")

@@ -121,7 +121,7 @@ class Log:
         return min([self.offsets.recovery_point, *waiting])
 
     def last_stable_offset(self, reader: Reader) -> int:
-        """At least the log start: an open transaction whose records were deleted blocks nobody."""
+        """At least the log start: an open transaction whose records were deleted does not count."""
         states = self.producers.in_memory or self.producers.load(reader)
         offset = states.last_stable_offset(self.offsets.high_watermark)
         return max(offset, self.offsets.start)
@@ -218,7 +218,7 @@ class Log:
             raise ValueError(f"{self.partition}: cannot be truncated to offset {offset}")
         self.health.check()
         if offset >= self.offsets.end:
-            # A leader that wrote nothing may have begun its epoch here: so will the next leader.
+            # A leader that appended nothing may have noted its epoch here, as the next one does.
             self.epochs.truncate_from_end(self.offsets.end)
             return False
         try:
@@ -382,9 +382,9 @@ class Log:
         except OSError as error:
             raise self.health.failed(f"closing {self.path}", error) from error
         finally:
-            self.let_go()
+            self.release()
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Close the files as they are: the directory failed, or the partition is deleted."""
         self.health.close()
         self.files.close()

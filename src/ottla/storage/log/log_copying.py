@@ -1,8 +1,8 @@
-"""Copying a log into another one, batch for batch, while the first is written to.
+"""Copying a log to another one, batch by batch, while records are appended to the first.
 
-Promises  every byte is checked on the way. Where the source was cut or lost its beginning
-          meanwhile, the copy follows.
-Threads   the log's, except for reading, which is handed out.
+Promises  every batch is checked. If the source was truncated, or its oldest records deleted, so is
+          the copy.
+Threads   that of the log; reads are jobs for another thread.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ REST_BYTES_MAX = 8 * 1024 * 1024  # a few milliseconds' work
 
 
 def copying_some(source: Log, target: Log) -> Steps[int]:
-    """Append the next batches of the source; how many bytes, 0 where the target has them all."""
+    """Append the next batches of the source; how many bytes, 0 if the target has all of them."""
     truncations = source.offsets.truncations
     found = yield from looking_up(lambda reader: find_next(reader, source, target))
     if found is None or not len(found.records):
@@ -38,7 +38,7 @@ def copying_some(source: Log, target: Log) -> Steps[int]:
 
 
 def find_next(reader: Reader, source: Log, target: Log) -> ReadRange | None:
-    """What to copy next; None where the source is gone."""
+    """What to copy next; None if the source was deleted or closed."""
     if source.is_gone:
         return None
     follow_beginning(source, target)
@@ -46,12 +46,12 @@ def find_next(reader: Reader, source: Log, target: Log) -> ReadRange | None:
 
 
 def is_at_end(source: Log, target: Log) -> bool:
-    """Whether only the active segment is left to be copied: one read ends with its segment."""
+    """Whether only the active segment is left: one read ends with its segment."""
     return target.log_end_offset >= source.segments.active.base_offset
 
 
 def append_copied(target: Log, data: bytes) -> None:
-    """The source may begin in the middle of a batch; the copy begins with the whole of it."""
+    """The source may start within a batch; the copy has the complete batch."""
     first_offset = read_header(data).base_offset
     if first_offset < target.log_end_offset == target.segments[0].base_offset:
         target.truncate_fully_and_start_at(first_offset)
@@ -59,7 +59,7 @@ def append_copied(target: Log, data: bytes) -> None:
 
 
 def copy_rest(source: Log, target: Log) -> bool:
-    """Append the last batches, here and now; False where they are too many for that."""
+    """Append the last batches without yielding; False if they are too many for that."""
     follow_beginning(source, target)
     copied = 0
     while target.log_end_offset < source.log_end_offset:
@@ -72,26 +72,26 @@ def copy_rest(source: Log, target: Log) -> bool:
 
 
 def follow_beginning(source: Log, target: Log) -> None:
-    """What the source has forgotten, or never had, is not copied."""
+    """Start again at the log start of the source if it does not have the end of the copy."""
     if not source.log_start_offset <= target.log_end_offset <= source.log_end_offset:
         target.truncate_fully_and_start_at(source.log_start_offset)
 
 
 def prepare_to_replace(source: Log, target: Log, flushed_to: int) -> None:
-    """Give a copy what is not in the records, and make it as safe as the source is."""
+    """Copy what is not in the records, and sync as far as the source is synced."""
     target.update_config(source.config)
     target.update_high_watermark(source.high_watermark)
     target.advance_log_start(source.log_start_offset)
     known = target.epochs.load(WAIT).latest_epoch
     entries = source.epochs.load(WAIT).entries
     target.epochs.note(each for each in entries if known is None or each.epoch > known)
-    # Of producers whose records are gone the source still knows; the copy has not seen them. So a
-    # segment begins here: after a crash recovery believes only the snapshot at a segment's start.
+    # The source has the state of producers whose records were deleted; the copy has not. So a
+    # segment begins here: after a crash recovery uses only the snapshot at the start of a segment.
     target.producers.take_over(source.producers)
     target.roll()
     take_snapshot(target, target.log_end_offset, sync=True)
     if target.recovery_point < max(source.recovery_point, min(flushed_to, source.log_end_offset)):
         flush(target)
     if target.log_start_offset > target.segments[0].base_offset:
-        # The checkpoint of the source goes with it: what was deleted must not come back.
+        # The checkpoint of the source is removed with it: deleted records must not reappear.
         target.context.checkpoints.write_with(target)

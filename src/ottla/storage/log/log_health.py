@@ -1,8 +1,8 @@
-"""The health of a log's directory, as one of its logs sees it.
+"""The health of a log: that of its directory, and whether the log itself is in use.
 
-Owns      whether the log is still in use, or waits to be deleted, or is closed.
-Promises  trouble with the files of a log that is deleted or closed is no failing disk: whoever was
-          still busy with them, in another thread perhaps, is refused, and the directory serves on.
+Owns      whether the log is in use, is to be deleted, or is closed.
+Promises  an error in a file of a log that is deleted or closed does not take the directory offline:
+          the operation, which may run in another thread, is refused.
 Leaves    everything else to `DirectoryHealth`, which all logs of a directory share.
 """
 
@@ -17,13 +17,13 @@ class LogHealth:
     def __init__(self, directory: DirectoryHealth) -> None:
         self._directory = directory
         self.is_closed = False
-        self.is_in_use = True  # not while it only waits to be deleted
+        self.is_in_use = True  # False once it is to be deleted
 
     def begin_use(self) -> None:
         self.is_in_use = True
 
     def end_use(self) -> None:
-        """From now on the log only waits to be deleted."""
+        """From now on the log is to be deleted."""
         self.is_in_use = False
 
     def close(self) -> None:
@@ -31,7 +31,7 @@ class LogHealth:
 
     @property
     def is_gone(self) -> bool:
-        """Deleted or closed: its files may be gone at any moment."""
+        """Deleted or closed: its files may be removed at any moment."""
         return self.is_closed or not self.is_in_use
 
     @property

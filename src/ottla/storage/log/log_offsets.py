@@ -1,7 +1,7 @@
 """The offsets of a log: start, end, high watermark, recovery point.
 
 Owns      the offsets, and how often the end has moved back. Other modules read them; they change
-          through these methods alone.
+          only through these methods.
 Promises  start <= high watermark <= end, and recovery point <= end.
 """
 
@@ -31,7 +31,7 @@ class LogOffsets:
         self.checkpointed_point = (
             recovery_point if checkpointed_point is None else checkpointed_point
         )
-        self.truncations = 0  # a job that began before one of them says nothing about the log now
+        self.truncations = 0  # the result of a job that began before one is not valid
 
     def __repr__(self) -> str:
         return (

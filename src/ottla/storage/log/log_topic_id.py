@@ -1,6 +1,6 @@
 """The topic id of a log, in memory and in the file `partition.metadata`.
 
-The id tells a topic from a later one of the same name.
+The id distinguishes a topic from a later one of the same name.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The files found in a partition directory, put in order before the log is opened.
+"""The files found in a partition directory, prepared before the log is opened.
 
 Owns      finishing or undoing interrupted swaps, removing orphans, opening segments, building
           indexes that are missing.
-Promises  directories that need nothing are listed once and otherwise left alone.
-Leaves    the rules about leftovers to `leftovers.py`, what the records say to `recovery.py`.
+Promises  a directory that needs no repair is listed once, and not changed.
+Leaves    the rules about leftovers to `leftovers.py`, reading records to `recovery.py`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class PartitionFiles:
         self._without_index: list[Segment] = []
 
     def finish_swaps(self) -> None:
-        """Clear away what interrupted deletions and swaps have left."""
+        """Remove or rename what interrupted deletions and swaps have left."""
         if not any(name.endswith(_STATES) for name in self._names):
             return
         leftovers = sort_leftovers(self._names)
@@ -74,7 +74,7 @@ class PartitionFiles:
 
     def open_segments(self) -> list[Segment]:
         """Every segment that has records, in order; indexes that have none are removed."""
-        present = {file for file in self._parsed if not file.state}  # others were just dropped
+        present = {file for file in self._parsed if not file.state}  # others were just removed
         bases = sorted(file.offset for file in present if file.suffix == LOG_SUFFIX)
         orphans = {file for file in present if file.suffix in _INDEX_SUFFIXES} - {
             SegmentFileName(base, suffix) for base in bases for suffix in _INDEX_SUFFIXES
@@ -100,7 +100,7 @@ class PartitionFiles:
                 try:
                     segment.indexes.transactions.check(WAIT)
                 except CorruptLogError as error:
-                    logger.warning("building an index anew: %s", error)
+                    logger.warning("rebuilding an index: %s", error)
                     return segment.base_offset
         return None
 
@@ -119,15 +119,15 @@ class PartitionFiles:
         )
 
     def drop(self, segments: Iterable[Segment]) -> None:
-        """Take segments behind the end of the log out of use, the newest first."""
+        """Take segments after the end of the log out of use, the newest first."""
         due_ms = self.context.clock.now_ms() + self.config.file_delete_delay_ms
-        doomed = list(segments)
-        for segment in reversed(doomed):
+        dropped = list(segments)
+        for segment in reversed(dropped):
             logger.warning("%s: dropped, with %d bytes", segment.path, segment.size)
             segment.rename(DELETED_SUFFIX)
             removal = Removal(self._files, segment.paths(), close=segment.close)
             self.context.deletions.add(removal, due_ms)
-        if doomed:
+        if dropped:
             self._files.sync_directory(self.path)
 
     def _open_segment(self, base_offset: int, present: set[SegmentFileName]) -> Segment:
@@ -147,7 +147,7 @@ class PartitionFiles:
         return segment
 
     def _swap_range(self, base_offset: int) -> SwapRange:
-        """The offsets of the records in a swapped-in file, as far as they can be read."""
+        """The offsets of the records in a `.swap` file, as far as they can be read."""
         path = f"{self.path}/{segment_file_name(base_offset, LOG_SUFFIX + SWAP_SUFFIX)}"
         file = self._files.open(path)
         end_offset = base_offset

@@ -1,13 +1,13 @@
-"""Batches that must be opened before they are appended, which may take a while.
+"""Batches that must be decompressed before they are appended, which may take long.
 
-A topic with a codec of its own recompresses what comes in another one, and a compacted topic looks
-for keys. Neither needs the log: it can be done in a thread, and the batch be appended afterwards.
+A topic with its own codec recompresses batches in another one, and a compacted topic checks that
+records have keys. Neither needs the log: it is done in a thread, and the batch is appended after.
 
-Owns      the rule which batches are opened in a thread, and what was found out about one in it.
-Promises  appending a prepared batch is the same as appending it unprepared. Where the topic's rules
-          have changed meanwhile, it is looked at again. What is opened on the event loop is small,
-          and opens to little: no client can keep the others waiting with a batch of zeros.
-Threads   `Prepared.run` in any; it touches nothing but the bytes it was given.
+Owns      which batches are decompressed in a thread, and the result.
+Promises  appending a prepared batch is the same as appending it unprepared. If the rules of the
+          topic have changed, it is checked again. What is decompressed on the event loop is small
+          before and after: no client can block the loop with a batch of zeros.
+Threads   `Prepared.run` in any; it uses only the bytes it was given.
 Leaves    what is checked and changed to `admission.py`.
 """
 
@@ -21,15 +21,15 @@ from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import CODEC_MASK, HEADER_BYTES, BatchHeader, Buffer
 from ottla.storage.log.admission import Admitted, AppendRules, admit, stamp
 
-# A compressed batch may be made of very many pieces without content, each of which takes its time.
+# A compressed batch may consist of very many empty blocks, each of which takes time.
 COMPRESSED_BYTES_AT_ONCE = 1024
 CLOSED = 0.0
 _ATTRIBUTES_POSITION = 22
 
 
 def share_of_turn(data: Buffer, rules: AppendRules) -> float:
-    """How much of what may be opened in one turn of the event loop this batch takes, as far as can
-    be told without opening it: above 1 it needs a thread, and CLOSED batches stay so."""
+    """The size of this batch relative to what may be decompressed in one iteration of the event
+    loop: above 1 it needs a thread, and CLOSED batches are not decompressed."""
     if not rules.may_open or len(data) < HEADER_BYTES:
         return CLOSED
     codec = data[_ATTRIBUTES_POSITION] & CODEC_MASK
@@ -40,7 +40,7 @@ def share_of_turn(data: Buffer, rules: AppendRules) -> float:
     return CLOSED
 
 
-@lru_cache(maxsize=256)  # topics whose batches are opened
+@lru_cache(maxsize=256)  # topics whose batches are decompressed
 def _rules_at_once(rules: AppendRules) -> AppendRules:
     produce = replace(rules.produce, decompressed_bytes_max=rules.bytes_at_once)
     return rules._replace(produce=produce)
@@ -61,7 +61,7 @@ class Prepared:
         return len(self._data)
 
     def run_at_once(self) -> bool:
-        """On the event loop. Whether that was enough: not if it opens to more, or is refused."""
+        """On the event loop. False if it decompresses to too much, or is refused: then `run`."""
         rules = _rules_at_once(self._rules)
         try:
             self._admitted = admit(self._data, rules, self._produce_version, self._now_ms)
@@ -70,7 +70,7 @@ class Prepared:
         return True
 
     def run(self) -> None:
-        """In a thread. What is wrong with the batch is told when it is appended."""
+        """In a thread. If the batch is refused, `finish` raises the error."""
         if self._admitted is not None:
             return
         try:
@@ -79,7 +79,7 @@ class Prepared:
             self._refused.append(without_traceback(error))
 
     def finish(self, rules: AppendRules, now_ms: int) -> tuple[bytearray | memoryview, BatchHeader]:
-        """The batch, ready to get its offset; BrokerError if it is refused."""
+        """The batch without its offset, and its header; BrokerError if it is refused."""
         if rules is not self._rules:
             return stamp(admit(self._data, rules, self._produce_version, now_ms), rules, now_ms)
         if self._refused:

@@ -1,11 +1,11 @@
-"""Recognising, in few steps, the batches that nearly all producers send.
+"""A fast path for the batches that nearly all producers send.
 
-A broker spends more on the checks of a batch than on anything else but its write, and nearly every
-batch passes all of them. So they are asked here in one go, over plain numbers.
+The checks of a batch cost more than anything else but its write, and nearly every batch passes all
+of them. So they are made here together, on plain integers.
 
 Promises  a batch that is recognised would pass `check_produced`, with the same result. One that is
-          not recognised may pass as well: it is then looked at in full, and told what is wrong.
-Leaves    every word about a bad batch to `protocol/records/checking.py`.
+          not recognised may pass as well: `check_produced` then decides.
+Leaves    error messages to `protocol/records/checking.py`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _LZ4_INDEPENDENT_BLOCKS = 0x20
 def recognise(
     data: Buffer, rules: ProduceRules, produce_version: int, now_ms: int
 ) -> tuple[BatchHeader, int] | None:
-    """What `check_produced` would answer; None where it must be asked."""
+    """The result of `check_produced`; None if it must be called."""
     size = len(data)
     if not HEADER_BYTES <= size <= rules.message_bytes_max:
         return None

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 class RangeCheck:
-    """The check of a range that nobody has verified yet.
+    """The check of a range that is not verified yet.
 
-    `run` touches only the file, so it may run in a thread; `confirm` belongs to the log's thread.
+    `run` reads only the file, so it may run in a thread; `confirm` runs in the thread of the log.
     """
 
     __slots__ = (
@@ -56,19 +56,19 @@ class RangeCheck:
         self._end_offset = log.segments.end_of(segment, log.offsets.end)
         self._epochs = log.epochs.load(reader).entries
         self.verified_end = start
-        segment.open(reader).size()  # opens the file here, before another thread wants it
+        segment.open(reader).size()  # opens the file here, before another thread uses it
 
     @property
     def is_current(self) -> bool:
-        """Whether the range still is what it was: not after the log was cut, or it was deleted."""
+        """Whether the range is unchanged: not after the log was truncated or deleted."""
         segment = self._segment
         is_same = self._generation == segment.generation and segment.state != DELETED_SUFFIX
         return is_same and not self._log.is_gone
 
     def run(self) -> None:
-        """Read and check every batch of the range. CorruptLogError says what must not be served.
+        """Read and check every batch of the range. CorruptLogError if one must not be served.
 
-        Where it is raised and the check is not current any more, the range is read again instead.
+        If it is raised and the check is not current any more, the range is read again instead.
         """
         segment = self._segment
         read_bytes = min(CHECK_READ_BYTES, self._end - self._start + HEADER_READ_BYTES)
@@ -76,12 +76,14 @@ class RangeCheck:
             segment.open(WAIT), self._start, segment.size, read_bytes=read_bytes
         ):
             self._check_place(position, header)
-            if position >= self._end:  # one batch more: its offset tells whether the last is right
+            if (
+                position >= self._end
+            ):  # one more batch: its offset shows whether the last one is right
                 return
             self.verified_end = position + header.size_bytes
 
     def _check_place(self, position: int, header: BatchHeader) -> None:
-        """Offset and leader epoch, which the checksum leaves out."""
+        """Offset and leader epoch, which the checksum does not cover."""
         epoch = header.partition_leader_epoch
         expected = epoch_at(self._epochs, header.base_offset)
         is_wrong = epoch not in (-1, expected) and expected is not None
@@ -94,7 +96,7 @@ class RangeCheck:
             )
 
     def confirm(self) -> bool:
-        """Note that the range is good; False if the log was cut meanwhile: then read again."""
+        """Note that the range is valid; False if the log was truncated: then read again."""
         if not self.is_current:
             return False
         self._segment.verified.add(self._start, self.verified_end)
@@ -103,8 +105,8 @@ class RangeCheck:
 
 class ReadRange(NamedTuple):
     records: FileRange
-    check: RangeCheck | None = None  # to be passed before the records are served
-    aborted: list[AbortedTransaction] | None = None  # only for readers of committed data
+    check: RangeCheck | None = None  # must succeed before the records are served
+    aborted: list[AbortedTransaction] | None = None  # only for consumers of committed data
 
 
 def read(
@@ -127,7 +129,7 @@ def read(
     end_offset = min(end_offset, end)
     segment = log.segments.floor(offset) or log.segments[0]
     if bytes_max <= 0 and not at_least_one:
-        end_offset = offset  # others have filled the answer
+        end_offset = offset  # the response is full
     while offset < end_offset:
         place = locate(reader, segment, offset) if segment.size else None
         if place is not None:
@@ -143,7 +145,7 @@ def read(
 
 
 def _limit(reader: Reader, log: Log, segment: Segment, end_offset: int) -> int:
-    """Up to which position of the segment the records below `end_offset` reach."""
+    """The position in the segment where the records below `end_offset` end."""
     if end_offset >= log.segments.end_of(segment, log.offsets.end):
         return segment.size
     place = locate(reader, segment, end_offset)
@@ -152,7 +154,7 @@ def _limit(reader: Reader, log: Log, segment: Segment, end_offset: int) -> int:
 
 def _size(position: int, limit: int, bytes_max: int, first_size: int, at_least_one: bool) -> int:
     if position + first_size > limit:
-        return 0  # the end offset lies within the batch
+        return 0  # the end offset is within the batch
     if first_size > bytes_max:
         return first_size if at_least_one else 0
     return min(limit - position, bytes_max)

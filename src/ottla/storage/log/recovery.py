@@ -1,11 +1,11 @@
-"""Opening a log: quickly after an orderly stop, by reading it again after any other.
+"""Opening a log: quickly after a clean stop, by reading its records after any other.
 
-Owns      the way from the files of a partition directory to a `Log`: leftovers are sorted out,
-          orphans removed, missing indexes built; then either the end of the log is looked up, or
-          everything from the recovery point on is checked (`segment_recovery.py`).
-Promises  the log that is opened ends with a whole batch. After an orderly stop only the end of the
-          last segment is read, whatever the size of the log.
-Leaves    knowing whether the stop was orderly, and the checkpoints, to `log_directory.py`.
+Owns      the steps from the files of a partition directory to a `Log`: finish or undo interrupted
+          swaps, remove orphans, rebuild missing indexes; then either read the end of the log, or
+          check every record from the recovery point on (`segment_recovery.py`).
+Promises  the log ends with a complete batch. After a clean stop only the end of the last segment is
+          read, whatever the size of the log.
+Leaves    whether the stop was clean, and the checkpoints, to `directory_loading.py`.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ logger = logging.getLogger(__name__)
 
 
 class Checkpoint(NamedTuple):
-    """What the checkpoints of the log directory say about a log."""
+    """A log in the checkpoints of the log directory."""
 
-    recovery_point: int | None = None  # unknown: the log is new, or the checkpoint was lost
+    recovery_point: int | None = None  # None if the log is new, or the checkpoint was lost
     log_start_offset: int = 0
-    is_clean: bool = False  # the last stop was orderly
+    is_clean: bool = False  # the last stop was clean
     is_foreign: bool = False  # Apache Kafka wrote it, whose compaction does not wait for syncs
 
 
@@ -53,9 +53,9 @@ def open_log(
     checkpoint: Checkpoint,
     progress: Callable[[int], None] = lambda _bytes: None,
 ) -> Log:
-    """The log in this directory, made if there is none. OSError if the disk refuses.
+    """The log in this directory, created if there is none. OSError if the disk fails.
 
-    `progress` is told the bytes of every segment that had to be read.
+    `progress` is called with the size of every segment that had to be read.
     """
     files = PartitionFiles(context, path, config)
     files.finish_swaps()
@@ -77,7 +77,7 @@ def open_log(
         logger.error("reading the whole log, because it ends before offset %d", recovery_point)
     except CorruptLogError as error:
         logger.error("reading the whole log, because of %s", error)
-    # What was to be believed is not there, or cannot be read. Look at all, and believe nothing.
+    # Records below the recovery point are missing or cannot be read: check the whole log.
     for segment in segments:
         segment.close()
     files = PartitionFiles(context, path, config)
@@ -85,11 +85,11 @@ def open_log(
 
 
 def _clean_end(segments: list[Segment], checkpoint: Checkpoint) -> int | None:
-    """Where the log ends; None where that is not where an orderly stop would have left it."""
+    """The end of the log; None if a clean stop would have left another one."""
     try:
         end_offset = read_next_offset(WAIT, segments[-1])
     except CorruptLogError as error:
-        logger.warning("an orderly stop, but %s", error)
+        logger.warning("a clean stop, but %s", error)
         return None
     is_expected = end_offset == checkpoint.recovery_point
     return end_offset if is_expected and end_offset >= checkpoint.log_start_offset else None
@@ -124,7 +124,7 @@ def _recover(
     checkpoint: Checkpoint,
     progress: Callable[[int], None],
 ) -> Log:
-    """Read everything from `from_offset` on, and keep what is whole."""
+    """Read everything from `from_offset` on, and keep complete batches."""
     recovery_point = checkpoint.recovery_point or 0
     known = Segments(segments)
     unread = known.reaching(from_offset)
@@ -158,9 +158,9 @@ def _recover(
     )
     log.epochs.truncate_from_start(log.log_start_offset)
     if from_offset < recovery_point:
-        flush(log)  # what was built anew is not looked at again
+        flush(log)  # so that the next recovery need not rebuild it
     if recovered.has_gaps:
-        # Believed only this once: let there be a recovery point behind them.
+        # Accepted only this time: write a recovery point after them.
         flush(log)
         files.context.checkpoints.write_with(log)
     return log
@@ -176,7 +176,7 @@ def _read_again(
     progress: Callable[[int], None],
 ) -> Recovered:
     first_offset = unread[0].base_offset
-    # Later ones may tell of records that a truncation took away, and a power cut brought back.
+    # Later ones may include records that were truncated, and that a power failure has restored.
     snapshots.remove(offset for offset in snapshots.offsets() if offset > first_offset)
     states = load_states(WAIT, snapshots, known, first_offset, files.context.producers)
     if trusted and first_offset not in snapshots:
@@ -185,7 +185,7 @@ def _read_again(
     stored = stored_epochs(WAIT, files.context.files, epochs_path)
     start_offset = checkpoint.log_start_offset
     before = checked_epochs(WAIT, epochs_path, stored, trusted, start_offset, first_offset)
-    # Compaction leaves gaps between segments, but ours only where the recovery point has passed.
+    # Compaction leaves gaps between segments; ours only below the recovery point.
     is_unknown = checkpoint.recovery_point is None
     may_have_gaps = checkpoint.is_foreign or (files.config.is_compacted and is_unknown)
     recovered = recover_segments(
@@ -196,7 +196,7 @@ def _read_again(
 
 
 def _unwritten(files: PartitionFiles, entries: list[EpochEntry]) -> LeaderEpochs:
-    """Epochs as the records tell them, which are written with the next sync."""
+    """The epochs of the records, to be written with the next sync."""
     epochs = LeaderEpochs(files.context.files, f"{files.path}/{LEADER_EPOCHS_NAME}")
     for entry in entries:
         epochs.announce(*entry)
@@ -210,9 +210,9 @@ def _start_over(
     recovered: Recovered,
     checkpoint: Checkpoint,
 ) -> Log:
-    """What is left ends before the log starts: files were lost. Go on, empty, where it starts."""
+    """The rest ends before the log start: files were lost. Continue, empty, at the log start."""
     start = checkpoint.log_start_offset
-    logger.error("%s: all that is left lies before the start of the log, %d", files.path, start)
+    logger.error("%s: all remaining records are before the log start, %d", files.path, start)
     files.drop(segments)
     return _empty_log(files, partition, checkpoint, recovered.damage)
 
@@ -252,5 +252,5 @@ def _lost_end(recovered: Recovered, recovery_point: int) -> CorruptLogError:
     return CorruptLogError(
         last.path,
         last.size,
-        f"the log ends at offset {recovered.end_offset}, {recovery_point} was synced once",
+        f"the log ends at offset {recovered.end_offset}, {recovery_point} was synced",
     )

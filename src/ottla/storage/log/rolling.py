@@ -36,7 +36,7 @@ def roll(
     files.unsynced.add_segment(active)
     try:
         active.seal()
-        if active.is_mended and offsets.checkpointed_point >= base_offset:
+        if active.is_repaired and offsets.checkpointed_point >= base_offset:
             # Otherwise a power failure might undo the repair, and recovery would not read it.
             write_checkpoints()
         segment = files.create_segment(base_offset, config)

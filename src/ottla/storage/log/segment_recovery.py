@@ -1,10 +1,10 @@
-"""Checking segments after an unclean stop, and rebuilding everything that is made from records.
+"""Checking segments after an unclean stop, and rebuilding everything that is derived from records.
 
-Owns      the decision where a log ends: at the first batch that is not whole and right, behind the
-          recovery point. Before it everything was synced once, so a bad batch there is damage: it
-          is reported, stays where it is and is never served, and what lies behind it is kept.
+Owns      the decision where a log ends: at the first batch after the recovery point that is not
+          complete and valid. Everything before the recovery point was synced, so an invalid batch
+          there is damage: it is reported, kept and never served, and the batches after it are kept.
 Promises  indexes, producer state, aborted transactions and leader epochs are those of the records.
-Leaves    removing what is left over, and opening the log, to `recovery.py`.
+Leaves    removing the dropped segments, and opening the log, to `recovery.py`.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from ottla.storage.segments.segment import RELATIVE_OFFSET_MAX, Segment
 logger = logging.getLogger(__name__)
 
 OFFSET_MAX = 2**63 - 1
-LONG_STEP = 2**30  # that many records are not lost at once
+LONG_STEP = 2**30  # no crash loses so many records
 
 
 @dataclass(slots=True)
 class Recovered:
-    """What was found, from the first segment that was read on."""
+    """The result, from the first segment that was read on."""
 
     states: ProducerStates
     epochs: list[EpochEntry]
     end_offset: int
     kept: list[Segment] = field(default_factory=list)
-    dropped: list[Segment] = field(default_factory=list)  # behind the end of the log
+    dropped: list[Segment] = field(default_factory=list)  # after the end of the log
     damage: list[CorruptLogError] = field(default_factory=list)
-    has_gaps: bool = False  # between segments, behind the recovery point
+    has_gaps: bool = False  # between segments, after the recovery point
 
 
 def recover_segments(
@@ -54,10 +54,10 @@ def recover_segments(
     progress: Callable[[int], None],
 ) -> Recovered:
     """Read `segments`, which reach the recovery point. `states` and `epochs` end where they begin,
-    and are carried on to the end of the log.
+    and are continued to the end of the log.
 
-    Segments follow one another without gaps behind the recovery point, unless `may_have_gaps`: a
-    gap there means that the end of a segment was lost, and what follows it is of no use.
+    Segments after the recovery point have no gaps between them, unless `may_have_gaps`: a gap means
+    that the end of a segment was lost, and the segments after it are dropped.
     """
     result = Recovered(states, epochs, segments[0].base_offset)
     for at, segment in enumerate(segments):
@@ -66,7 +66,7 @@ def recover_segments(
             result.has_gaps = may_have_gaps
         if is_gap and segment.base_offset > recovery_point and not may_have_gaps:
             logger.warning(
-                "%s: %d bytes behind the lost end of the segment before, at offset %d",
+                "%s: %d bytes after the lost end of the previous segment, at offset %d",
                 segment.path, segment.size, result.end_offset,
             )  # fmt: skip
             result.dropped = list(segments[at:])
@@ -87,12 +87,12 @@ def recover_segments(
 
 
 def _follows(segment: Segment, end_offset: int) -> bool:
-    """Segments begin where the one before ends, except where offsets make a very long step."""
+    """A segment begins where the previous one ends, unless offsets have a very large gap."""
     return segment.base_offset == end_offset or segment.base_offset - end_offset > LONG_STEP
 
 
 class _Scan:
-    """One pass over one segment, which feeds all that is rebuilt."""
+    """One pass over one segment, which rebuilds everything that is derived from it."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class _Scan:
         self.is_cut = False
         self._segment = segment
         self._recovery_point = recovery_point
-        self._is_gapless = not is_compacted  # or at least no gap begins and ends among synced ones
+        self._is_gapless = not is_compacted  # or at least no gap is within the synced records
         self._result = result
         self._has_following = following is not None
         self._next_base_offset = OFFSET_MAX if following is None else following.base_offset
@@ -118,13 +118,13 @@ class _Scan:
         segment.indexes.drop_transactions()
         segment.verified.clear()
         segment.generation += 1
-        segment.is_mended = True
+        segment.is_repaired = True
         segment.indexes.rebuild(self._batches(), segment.index_interval_bytes)
         file = segment.open(WAIT)
         if self._end < file.size():
             logger.warning("%s: cut from %d to %d bytes", segment.path, segment.size, self._end)
             file.truncate(self._end)
-            # Or a power cut brings it back, once the recovery point is behind this segment.
+            # Otherwise a power failure restores it, once the recovery point is past this segment.
             file.sync()
         segment.size = self._end
         last_entry = segment.indexes.times.last_entry(WAIT)
@@ -143,10 +143,10 @@ class _Scan:
                     yield position, header
                 return
             except CorruptLogError as error:
-                behind = self._behind(error)
-                if behind is None:
+                following = self._position_after(error)
+                if following is None:
                     return
-                start = behind
+                start = following
 
     def _take_over(self, position: int, header: BatchHeader) -> None:
         segment, result = self._segment, self._result
@@ -166,13 +166,15 @@ class _Scan:
         segment.verified.add(position, self._end)
 
     def _check_order(self, position: int, header: BatchHeader) -> None:
-        """What a checksum cannot tell: whether this batch belongs behind the one before."""
+        """What a checksum does not cover: whether this batch follows the previous one."""
         wrong = None
         if header.last_offset >= self._next_base_offset:
             self._is_overlap = self._next_base_offset > self._recovery_point
-            wrong = f"offset {header.last_offset} in spite of a segment at {self._next_base_offset}"
+            wrong = (
+                f"offset {header.last_offset} though a segment begins at {self._next_base_offset}"
+            )
         elif self._next_offset < self._recovery_point < header.base_offset and self._is_gapless:
-            wrong = f"offset {header.base_offset}, though {self._recovery_point} was synced once"
+            wrong = f"offset {header.base_offset}, though {self._recovery_point} was synced"
         elif header.base_offset < self._next_offset:
             wrong = f"offset {header.base_offset} below {self._next_offset}"
         elif header.last_offset - self._segment.base_offset > RELATIVE_OFFSET_MAX:
@@ -180,16 +182,17 @@ class _Scan:
         elif header.base_offset >= self._recovery_point and self._result.epochs:
             last = self._result.epochs[-1].epoch
             if 0 <= header.partition_leader_epoch < last:
-                # Older records, uncovered again because a truncation never got to disk.
-                wrong = f"leader epoch {header.partition_leader_epoch} behind {last}"
+                # Older records, restored because a truncation never reached the disk.
+                wrong = f"leader epoch {header.partition_leader_epoch} after {last}"
         if wrong is not None:
             raise CorruptLogError(self._segment.path, position, wrong)
 
-    def _behind(self, error: CorruptLogError) -> int | None:
-        """Where to go on behind a bad batch; None where the segment ends."""
+    def _position_after(self, error: CorruptLogError) -> int | None:
+        """The position after an invalid batch at which to continue; None if the segment ends."""
         segment = self._segment
         if self._is_overlap:
-            # The log was cut here before the next segment began, and the cut never got to disk.
+            # The log was truncated here before the next segment was created, and the truncation
+            # never reached the disk.
             return None
         if self._next_offset < self._recovery_point:
             self._result.damage.append(error)
@@ -202,7 +205,10 @@ class _Scan:
                 self._next_offset = found[1].base_offset
                 return found[0]
             if self._has_following and limit <= self._recovery_point:
-                self._end, self._next_offset = segment.size, limit  # unreadable, but not missing
+                self._end, self._next_offset = (
+                    segment.size,
+                    limit,
+                )  # it cannot be read, but it is not missing
                 return None
         self.is_cut = True
         return None

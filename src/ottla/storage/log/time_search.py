@@ -1,11 +1,11 @@
-"""Finding offsets by time, as ListOffsets asks for them.
+"""Finding offsets by timestamp, for ListOffsets.
 
-Owns      the way from a timestamp over the time index and batch headers to a single record.
+Owns      the search by the time index and batch headers down to a single record.
 Promises  the first record at or after a timestamp, also inside compressed batches, which are
-          opened by the bounded decoder after their checksum held. However many batches have to be
-          looked at, others get their turn: large and compressed ones are opened in what is handed
-          out. A log that changes meanwhile is searched again.
-Leaves    which offsets a reader may be told (high watermark, last stable offset) to the callers.
+          decompressed by the bounded decoder after their checksum was verified. However many
+          batches are read, the search yields to other work; large and compressed ones are opened
+          in a thread. If the log changes during the search, it starts again.
+Leaves    limiting the result (high watermark, last stable offset) to the callers.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from ottla.storage.segments.segment_search import (
     check_time_entry,
     find_batch,
     largest_timestamp,
-    mend_index,
     prepare,
+    repair_index,
     scan_from,
 )
 
@@ -44,20 +44,20 @@ OPENED_HERE_BYTES_MAX = 16 * 1024  # uncompressed: less work than a thread costs
 class FoundTime(NamedTuple):
     timestamp: int
     offset: int
-    leader_epoch: int  # -1 where the batch does not say
+    leader_epoch: int  # -1 if the batch has none
 
 
 class LogChanged(Exception):
-    """Segments were cut or deleted during the search."""
+    """Segments were truncated or deleted during the search."""
 
 
-# Up to which offset of a segment there is nothing to be found, by its base offset and generation. A
-# search that has to begin again goes on there.
+# Up to which offset of a segment there is no result, by its base offset and generation. A search
+# that has to start again continues there.
 Passed = dict[tuple[int, int], int]
 
 
 def finding_by_timestamp(log: Log, timestamp: int) -> Steps[FoundTime | None]:
-    """The first record at or after `timestamp`, from the start of the log on."""
+    """The first record at or after `timestamp`, from the log start on."""
     passed: Passed = {}
 
     def attempting(reader: LookUpReader) -> Steps[FoundTime | None]:
@@ -99,7 +99,7 @@ def _finding(
         watch = _Watch(log, segment)
         if not segment.is_prepared:
             yield from _preparing(reader, segment, watch)
-        watch.check_place()  # others may have had their turn since the list was made
+        watch.check_place()  # other work may have run since the list was made
         if segment.size and largest_timestamp(reader, segment) >= timestamp:
             start = log.log_start_offset
             found = yield from _finding_in(reader, segment, watch, timestamp, start, passed)
@@ -119,7 +119,7 @@ def _finding_max(reader: LookUpReader, log: Log) -> Steps[FoundTime | None]:
         return None
     for segment in filled:
         _Watch(log, segment).check_place()
-    # Where no record has a time that is the first of them, with the time that it has.
+    # If no record has a timestamp, the result is the first of them, with the timestamp it has.
     newest = max(filled, key=lambda segment: segment.max_timestamp)
     found = find_batch(reader, newest, newest.max_timestamp_offset)
     if found is None or found[1].max_timestamp != newest.max_timestamp:
@@ -130,8 +130,8 @@ def _finding_max(reader: LookUpReader, log: Log) -> Steps[FoundTime | None]:
 
 
 def _preparing(reader: LookUpReader, segment: Segment, watch: _Watch) -> Steps[None]:
-    """`prepare`, unless it is damaged. There may be very many segments: where something of this one
-    is not cached the search does not start again with all before it."""
+    """`prepare`, unless it is damaged. There may be very many segments: if this one is not in the
+    page cache, the search does not start again with those before it."""
     step: int | Job = PAUSE
     while not segment.is_prepared:
         yield step
@@ -145,7 +145,7 @@ def _preparing(reader: LookUpReader, segment: Segment, watch: _Watch) -> Steps[N
 
 
 class _Watch:
-    """Whether a segment still is what it was, after others had their turn."""
+    """Whether a segment is unchanged after other work has run."""
 
     def __init__(self, log: Log, segment: Segment) -> None:
         self._log = log
@@ -158,7 +158,7 @@ class _Watch:
         self.check_place()
 
     def check_place(self) -> None:
-        """Whether it is in the log, as it was: else its files may be gone."""
+        """LogChanged unless it is in the log, unchanged: otherwise its files may be removed."""
         segment = self._segment
         if segment.generation != self._generation or segment.state == DELETED_SUFFIX:
             raise LogChanged
@@ -176,11 +176,13 @@ def _finding_in(
         return (yield from _scanning(reader, segment, watch, timestamp, start_offset, passed))
     except (IndexDamage, CorruptLogError) as error:
         passed.clear()
-        mend_index(reader, segment, error)
+        repair_index(reader, segment, error)
     try:
         return (yield from _scanning(reader, segment, watch, timestamp, start_offset, passed))
     except IndexDamage as error:
-        raise CorruptLogError(segment.path, 0, f"no index fits the records: {error}") from error
+        raise CorruptLogError(
+            segment.path, 0, f"the index does not match the records: {error}"
+        ) from error
 
 
 def _scanning(
@@ -191,8 +193,8 @@ def _scanning(
     start_offset: int,
     passed: Passed,
 ) -> Steps[FoundTime | None]:
-    """Open every batch that says it reaches the time, until one does."""
-    # An entry says that up to its offset no timestamp is larger than its own.
+    """Open every batch whose largest timestamp reaches the wanted one, until a record does."""
+    # Up to the offset of an entry no timestamp is larger than its own.
     entry = segment.indexes.times.lookup(reader, timestamp - 1)
     if entry.timestamp >= 0:
         check_time_entry(reader, segment, *entry)
@@ -205,8 +207,8 @@ def _scanning(
         last_offset = header.last_offset
         is_new = last_offset >= start_offset and last_offset > passed_offset
         if is_new and header.max_timestamp >= timestamp:
-            # It may claim a larger time than its records have, or only records before the start of
-            # the log have it: then the next one is opened.
+            # The header may have a larger timestamp than the records, or only records before the
+            # log start have it: then the next batch is opened.
             opened = _Opened(reader, segment, watch, position, header, timestamp, start_offset)
             found = yield from opened.finding(reader)
             if found is not None:
@@ -219,7 +221,7 @@ def _scanning(
 
 
 class _Opened:
-    """One batch and what is looked for in it."""
+    """One batch, and the timestamp to find in it."""
 
     def __init__(
         self,
@@ -247,7 +249,7 @@ class _Opened:
             try:
                 found = yield self._search_elsewhere
             except Exception:
-                watch.check()  # the file of a segment that is gone is no damage
+                watch.check()  # a file that was removed is not damaged
                 raise
             watch.check()
         else:
@@ -261,7 +263,7 @@ class _Opened:
         try:
             return self._search(WAIT)
         except Exception as error:
-            raise without_traceback(error) from None  # they hold the batch as it was opened
+            raise without_traceback(error) from None  # its frames hold the decompressed batch
 
     def _search(self, reader: Reader) -> FoundRecord | None:
         size = self._header.size_bytes

@@ -1,11 +1,11 @@
-"""The codec that a topic keeps its batches in, and what it costs to put a batch into it.
+"""The codec in which a topic stores its batches, and the cost of compressing a batch with it.
 
-Owns      what `compression.type` and the levels mean, and how much of each the event loop can bear.
-Promises  to put as many bytes as `bytes_at_once` says into a codec takes less than 0.2 ms, whatever
-          is in them.
+Owns      what `compression.type` and the levels mean, and how much may run on the event loop.
+Promises  to compress as many bytes as `bytes_at_once` returns takes less than 0.2 ms, whatever
+          they are.
 Leaves    compressing to `protocol/records/compression.py`.
 
-The worst that was found for 1, 4 and 16 KiB, in milliseconds (zeros, text, noise, two letters):
+The longest times measured for 1, 4 and 16 KiB, in milliseconds (zeros, text, noise, two letters):
 snappy, lz4, zstd up to level 3: 0.01, 0.03, 0.07 · gzip: 0.03, 0.3, 1.2 (level 9: 0.03, 0.8, 24)
 lz4 level 17: 0.04, 1.0, 30 · zstd level 19 and above: 0.16, 1.5, 18
 """
@@ -17,7 +17,7 @@ from ottla.protocol.records.compression import Codec
 
 QUICK_BYTES_AT_ONCE = 16 * 1024
 SLOW_BYTES_AT_ONCE = 1024
-LZ4_LEVEL_DEFAULT = 9  # by which Kafka means the quick compressor, and not the ninth level
+LZ4_LEVEL_DEFAULT = 9  # in Kafka this is the fast compressor, not the ninth level
 LZ4_QUICK_LEVEL_MAX = 2
 ZSTD_QUICK_LEVEL_MAX = 3
 GZIP_QUICKEST_LEVEL = 1
@@ -32,7 +32,7 @@ _CODECS = {
 
 
 def codec_and_level(config: TopicConfig) -> tuple[Codec | None, int | None]:
-    """No codec keeps what the producer chose; no level is the usual one."""
+    """No codec: that of the producer is kept. No level: the default one."""
     codec = _CODECS.get(config.compression_type)
     if codec is Codec.GZIP:
         return codec, config.compression_gzip_level
@@ -44,12 +44,12 @@ def codec_and_level(config: TopicConfig) -> tuple[Codec | None, int | None]:
 
 
 def bytes_at_once(codec: Codec | None, level: int | None) -> int:
-    """What may be opened and put into this codec while everybody waits."""
+    """How many bytes may be decompressed and compressed on the event loop."""
     return QUICK_BYTES_AT_ONCE if _is_quick(codec, level) else SLOW_BYTES_AT_ONCE
 
 
 def hurried_level(codec: Codec, level: int | None) -> int | None:
-    """The level for a large batch that cannot wait for a thread."""
+    """The level for a large batch that must be compressed on the event loop."""
     if _is_quick(codec, level):
         return level
     if codec is Codec.GZIP:

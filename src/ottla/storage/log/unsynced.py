@@ -1,4 +1,4 @@
-"""What a power failure may still take away from a log, because no sync has covered it yet.
+"""What of a log is not synced, and may be lost in a power failure.
 
 Owns      which closed segments, producer snapshots and directory entries are not synced, and which
           of them a sync job has taken.
@@ -34,7 +34,7 @@ class Unsynced:
         self.segments: tuple[Segment, ...] = ()  # closed ones, with their indexes
         self.snapshots: tuple[int, ...] = ()  # offsets of those that a sync has passed
         self.has_names = False  # files were created, renamed or removed
-        self.has_directory = False  # the directory and its topic id may be gone after a power cut
+        self.has_directory = False  # the directory itself and the topic id
         self.has_cut = False  # records were removed
         self.last_sync_ms = now_ms
         self._name_syncs = 0  # jobs that have directory entries to sync
@@ -103,5 +103,5 @@ class Unsynced:
 
     def failed(self, taken: Taken) -> None:
         self._name_syncs -= taken.has_names
-        self.has_names = self.has_cut = True  # perhaps: the next job syncs them again
+        self.has_names = self.has_cut = True  # the job may have synced some; the next one syncs all
         self.snapshots += taken.snapshots

@@ -27,7 +27,7 @@ EPOCH_BUMP_VERSION = 2  # from this transaction version on, every transaction ha
 
 
 class AppendOrigin(Enum):
-    """Where records come from, which says how much must be checked."""
+    """Where records come from, which decides how much is checked."""
 
     CLIENT = "client"  # everything
     COORDINATOR = "coordinator"  # no sequences: group offsets in transactions, markers
@@ -49,7 +49,7 @@ def find_duplicate(entry: ProducerEntry, header: BatchHeader) -> WrittenBatch | 
     """The batch of the window that `header` repeats."""
     if header.producer_epoch != entry.epoch:
         return None
-    # What follows on the last batch cannot be a repetition; this is the way of nearly all.
+    # A batch that follows the last one is not repeated; nearly all batches are like this.
     if header.base_sequence == (entry.last_sequence + 1) & SEQUENCE_MASK:
         return None
     return entry.find(header.base_sequence, header.last_sequence)
@@ -68,7 +68,7 @@ def decide_sequence(
         if verdict is not ACCEPTED:
             return verdict
     if entry is None or entry.epoch == NO_EPOCH:
-        # Nothing is known, perhaps because retention deleted it: any sequence may follow.
+        # Nothing is known, possibly because of retention: any sequence may follow.
         return ACCEPTED
     expected = 0
     if header.producer_epoch == entry.epoch:

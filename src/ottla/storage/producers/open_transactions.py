@@ -18,7 +18,7 @@ class CompletedTransaction(NamedTuple):
     first_offset: int
     last_offset: int  # that of the marker
     is_aborted: bool
-    last_stable_offset: int  # once the marker is replicated; goes into the transaction index
+    last_stable_offset: int  # once the marker is replicated; for the transaction index
 
 
 class OpenTransactions:
@@ -55,7 +55,7 @@ class OpenTransactions:
 
     @property
     def oldest_producer_id(self) -> int | None:
-        """Whose transaction is the oldest undecided one."""
+        """The producer of the oldest undecided transaction."""
         return None if self._first_undecided is None else self._undecided[self._first_undecided]
 
     def begin(self, first_offset: int, producer_id: int) -> None:

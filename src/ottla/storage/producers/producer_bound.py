@@ -1,9 +1,9 @@
-"""How many producers partitions remember: one partition, and all of a broker together.
+"""Limits of the number of producers in memory: of one partition, and of a broker.
 
-Owns      the two limits, and when the least recently used producers are forgotten.
-Promises  a new producer costs a few steps, whatever is held. Beyond all partitions' limit the one
-          that holds most forgets some: not those that happen to get a new producer.
-Leaves    whom to forget to the partition's state: never a producer with an open transaction.
+Owns      the two limits, and when the least recently used producers are evicted.
+Promises  a new producer costs constant time. Above the limit of the broker, the partition with most
+          producers evicts some, not the one that gets a new producer.
+Leaves    which to evict to the partition: never a producer with an open transaction.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Protocol
 from weakref import WeakSet
 
-EVICTED_AT_ONCE = 64  # looked at, by a partition that is beyond its limit
+EVICTED_AT_ONCE = 64  # considered, by a partition above its limit
 NO_LIMIT = 2**63
 COUNTED_EACH = 256  # new producers: then all partitions are counted
 

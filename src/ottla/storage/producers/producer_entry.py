@@ -72,7 +72,7 @@ class ProducerEntry:
         return entry
 
     def copy(self) -> ProducerEntry:
-        """For whoever goes on writing while this one is encoded."""
+        """A copy to be changed while this one is encoded."""
         other = ProducerEntry(
             self.epoch, self.coordinator_epoch, self.last_timestamp, self.transaction_first_offset
         )

@@ -35,8 +35,8 @@ from ottla.storage.segments.segments import Segments
 
 log = logging.getLogger(__name__)
 
-# How far before a snapshot to look for the batches that producers may send again. Five batches of
-# a producer are in flight at most, so what lies further back would be of no use to most.
+# How far before a snapshot to read the batches that producers may send again. At most five batches
+# of a producer are in flight, so earlier ones are rarely needed.
 REFILL_BYTES = 1 << 20
 
 
@@ -165,7 +165,7 @@ def replay(reader: Reader, states: ProducerStates, segments: Segments, end_offse
     """Apply the batches from the state's end up to `end_offset`."""
     for segment in segments.reaching(states.end_offset):
         if segment.base_offset >= end_offset:
-            break  # perhaps not checked yet, so it is not even looked at
+            break  # it may not be checked yet, so it is not read
         found = find_batch(reader, segment, max(states.end_offset, segment.base_offset))
         if found is None:
             continue
@@ -179,7 +179,7 @@ def replay(reader: Reader, states: ProducerStates, segments: Segments, end_offse
 
 
 def marker_at(reader: Reader, file: File, position: int, header: BatchHeader) -> EndMarker | None:
-    """What a control batch in a file says; None for any other batch."""
+    """The marker of a control batch in a file; None for any other batch."""
     if not header.attributes & CONTROL_BIT:
         return None
     size = header.size_bytes

@@ -3,7 +3,7 @@
 Owns      the format: version, CRC-32C, and one entry of fixed size a producer with its last batch.
 Promises  a damaged file is found and named, never half loaded; the same state is the same bytes.
 Leaves    when to write one, and which one to load, to the log. The older batches of each producer's
-          window are not in the file: `ProducerStates.refill_windows` brings them back.
+          window are not in the file: `ProducerStates.refill_windows` restores them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ENTRY = Struct(">qhiqiqiq")
 
 
 class CorruptSnapshotError(CorruptLogError):
-    """Not a snapshot, or a damaged one. Recovery goes on without it."""
+    """Not a snapshot, or a damaged one. Recovery continues without it."""
 
 
 def encode_snapshot(producers: Mapping[int, ProducerEntry]) -> bytes:
@@ -58,7 +58,7 @@ def decode_snapshot(data: bytes, path: str) -> dict[int, ProducerEntry]:
     version = int.from_bytes(data[:_VERSION_BYTES], signed=True)
     if version != VERSION:
         raise CorruptSnapshotError(path, 0, f"version {version}, not {VERSION}")
-    # Before anything is believed, the number of entries included.
+    # Before anything is used, the number of entries included.
     if crc32c(memoryview(data)[_CHECKED_FROM:]) != int.from_bytes(data[2:_CHECKED_FROM]):
         raise CorruptSnapshotError(path, _VERSION_BYTES, "the checksum does not fit the content")
     try:

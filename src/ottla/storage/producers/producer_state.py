@@ -1,4 +1,4 @@
-"""Which producer wrote what to one partition: idempotence, fencing, transactions.
+"""The producers of one partition: idempotence, fencing, transactions.
 
 Owns      the producers of a partition and their open transactions, as a pure function of its log.
 Promises  deciding changes nothing; `apply` is the only way the state changes, so that a leader, a
@@ -57,7 +57,7 @@ class ProducerStates:
         self.end_offset = end_offset
         self.bound = UNBOUNDED
         self._producers: dict[int, ProducerEntry] = {}  # the least recently used first
-        self._frozen = 0  # copies that somebody encodes
+        self._frozen = 0  # copies that are being encoded
         self._transactions = OpenTransactions()
         self._verifications = Verifications()
 
@@ -136,7 +136,7 @@ class ProducerStates:
         return verdict
 
     def _simply_follows(self, header: BatchHeader, entry: ProducerEntry) -> bool:
-        """The way of nearly all: on the last batch of the same epoch, no transaction anywhere.
+        """The usual case: after the last batch of the same epoch, no transaction.
 
         Then every rule agrees, which asking them one by one would cost more to find out.
         """
@@ -175,9 +175,9 @@ class ProducerStates:
     def apply(
         self, header: BatchHeader, marker: EndMarker | None = None
     ) -> CompletedTransaction | None:
-        """Take over a batch that is in the log, with its final offset and timestamp.
+        """Apply a batch that is in the log, with its final offset and timestamp.
 
-        `marker` is what a control batch says; None where compaction has emptied it. Returns the
+        `marker` is that of a control batch; None if compaction has removed it. Returns the
         transaction that this batch ended.
         """
         self.end_offset = header.base_offset + header.last_offset_delta + 1
@@ -241,7 +241,7 @@ class ProducerStates:
         self.end_offset = max(self.end_offset, log_start_offset)
 
     def expiring(self, now_ms: int, expiration_ms: int) -> Steps[int]:
-        """Forget producers that are idle and have no open transaction; how many were."""
+        """Remove producers that are idle and have no open transaction; how many."""
         count = 0
         for producer_id in list(self._producers):
             entry = self._producers.get(producer_id)
@@ -256,8 +256,8 @@ class ProducerStates:
         return run_blocking(self.expiring(now_ms, expiration_ms))
 
     def evict(self, count: int) -> None:
-        """Look at so many of the least recently used, and forget those without open transaction, as
-        if they had expired. The others count as used, so that they are not looked at each time."""
+        """Consider the `count` least recently used, and remove those without open transaction, as
+        if they had expired. The others count as used, so that they are not considered again."""
         producers = self._producers
         for producer_id, entry in list(islice(producers.items(), count)):
             del producers[producer_id]
@@ -278,7 +278,7 @@ class ProducerStates:
     # Loading
 
     def load(self, entries: Iterable[tuple[int, ProducerEntry]], end_offset: int) -> None:
-        """Begin anew from a snapshot at `end_offset`; the batches after it are applied next."""
+        """Replace the state by a snapshot at `end_offset`; later batches are applied next."""
         self._producers = dict(entries)
         self._transactions = OpenTransactions()
         self.end_offset = end_offset
@@ -291,7 +291,7 @@ class ProducerStates:
             self._transactions.begin(first_offset, producer_id)
 
     def reset(self, end_offset: int) -> None:
-        """Begin anew without any producer."""
+        """Replace the state by one without producers."""
         self.load((), end_offset)
 
     def refill_windows(self, headers: Iterable[BatchHeader]) -> None:
@@ -299,7 +299,7 @@ class ProducerStates:
 
         `headers` are those of the last batches before the snapshot, in the order of the log, as
         far back as the caller cares to read. Without them a producer that repeats several batches
-        after a restart would be told that they are out of order.
+        after a restart would get an out-of-order error.
         """
         for header in reversed(list(headers)):
             entry = self._producers.get(header.producer_id)

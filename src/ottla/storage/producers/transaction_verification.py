@@ -43,7 +43,7 @@ class Verifications:
     def start(
         self, producer_id: int, sequence: int, epoch: int, supports_epoch_bump: bool, now_ms: int
     ) -> int:
-        """Begin a verification or join the one under way; the guard to show when appending."""
+        """Begin a verification or join the one in progress; the guard for the append."""
         current = self._by_producer.get(producer_id)
         if current is None:
             if len(self._by_producer) >= UNDER_WAY_MAX:
@@ -66,7 +66,7 @@ class Verifications:
     def marker_written(self, producer_id: int, epoch: int) -> None:
         """A marker ends a verification, except that of the transaction after it.
 
-        Markers of version 2 carry the epoch of the producer's next transaction, which may already
+        Markers of version 2 have the epoch of the producer's next transaction, which may already
         be under verification.
         """
         current = self._by_producer.get(producer_id)

@@ -37,7 +37,7 @@ _make = BatchHeader._make
 def scan_headers(
     reader: Reader, file: File, position: int, end: int
 ) -> Iterator[tuple[int, BatchHeader]]:
-    """(position, header) of every batch in between; reads the headers and little more.
+    """(position, header) of every batch in between; reads the headers and few other bytes.
 
     Offsets must go up: the checksum leaves them out, but this finds most damage to them.
     """
@@ -162,7 +162,7 @@ def find_valid_batch(
 ) -> tuple[int, BatchHeader] | None:
     """The next whole, valid batch from `position` on, wherever it begins.
 
-    Used where damage hides the length of a batch, so that what lies behind it stays readable.
+    Used if the length of a batch is damaged, so that the batches after it can be read.
     """
     while end - position >= HEADER_BYTES:
         chunk = file.read_at(position, min(CHECK_READ_BYTES, end - position))

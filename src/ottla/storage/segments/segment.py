@@ -1,11 +1,11 @@
 """One segment of a partition log: a record file and its sparse indexes.
 
 Owns      the files `<base offset>.log .index .timeindex .txnindex`, and their lengths.
-Promises  a record that `size` covers is all there; an index never points past it. An index that
-          does not fit the records is found when it is used, and built anew.
-Leaves    choosing offsets to `log.py`, finding batches to `segment_search.py`, cutting after a
-          crash to `recovery.py`.
-Threads   one at a time; only the sync of its files may run elsewhere.
+Promises  `size` covers complete batches only; an index never points past it. An index that
+          does not match the records is detected when it is used, and rebuilt.
+Leaves    choosing offsets to `log.py`, finding batches to `segment_search.py`, truncating after a
+          crash to `segment_recovery.py`.
+Threads   one at a time; only the sync of its files may run in another.
 """
 
 # Records are written before their index entry: a crash in between loses an entry, which
@@ -57,15 +57,15 @@ class Segment:
         self.roll_jitter_ms = roll_jitter_ms
         self.state = state  # "" or one of `.deleted`, `.cleaned`, `.swap`
         self.verified = VerifiedRanges()
-        self.generation = 0  # goes up when bytes that a reader may be looking at have changed
+        self.generation = 0  # increased when bytes that may be read elsewhere have changed
         self.max_timestamp = NO_TIMESTAMP  # of all records, once `is_prepared`
         self.max_timestamp_offset = base_offset
         self.bytes_since_index = 0
         self.is_prepared = size == 0
-        self.is_mended = False  # cut or indexed anew, and not synced since
+        self.is_repaired = False  # truncated or its indexes rebuilt, and not synced since
         self.has_checked_transactions = size == 0
         self.checked_transactions = 0  # so many of the index, until it has all been
-        self.has_damaged_index = False  # which could not be rebuilt: the records are damaged too
+        self.has_damaged_index = False  # that could not be rebuilt: the records are damaged too
         self._first_timestamp: int | None = None
         self._files = files
         self._directory = directory
@@ -91,16 +91,16 @@ class Segment:
     # Appending
 
     def write(self, data: Buffer) -> int:
-        """Put whole batches behind the last one; the position. OSError leaves `size` as it was.
+        """Write complete batches after the last one; their position. OSError leaves `size` as is.
 
-        They do not belong to the segment before `note` is called for each of them.
+        They are not part of the segment before `note` is called for each of them.
         """
         position = self.size
         (self._file or self.open(WAIT)).write_at(position, data)
         return position
 
     def note(self, position: int, header: BatchHeader) -> None:
-        """Take over a batch that was written at `position`, behind all others."""
+        """Make a batch that was written at `position`, after all others, part of the segment."""
         last_offset = header.base_offset + header.last_offset_delta
         timestamp = header.max_timestamp
         size = LENGTH_PREFIX_BYTES + header.batch_length
@@ -122,7 +122,7 @@ class Segment:
         self.size = position + size
 
     def should_roll(self, config: TopicConfig, header: BatchHeader, now_ms: int) -> bool:
-        """Whether a batch belongs into the next segment."""
+        """Whether a batch must be written to a new segment."""
         if self.size + LENGTH_PREFIX_BYTES + header.batch_length > config.segment_bytes:
             return True
         if header.base_offset + header.last_offset_delta - self.base_offset > RELATIVE_OFFSET_MAX:
@@ -135,7 +135,7 @@ class Segment:
         waited_ms = header.max_timestamp - first if first >= 0 else now_ms - self.created_ms
         open_ms_max = config.segment_ms
         if 0 < config.max_compaction_lag_ms < open_ms_max and config.is_compacted:
-            open_ms_max = config.max_compaction_lag_ms  # what is not closed is not compacted
+            open_ms_max = config.max_compaction_lag_ms  # only closed segments are compacted
         return waited_ms > open_ms_max - self.roll_jitter_ms or self.indexes.is_full
 
     def first_timestamp(self, reader: Reader) -> int:
@@ -148,7 +148,7 @@ class Segment:
         return self._first_timestamp
 
     def find_recent(self, offset: int) -> BatchPlace | None:
-        """The first batch that ends at or after `offset`, if it was appended lately."""
+        """The first batch that ends at or after `offset`, if it was appended recently."""
         recent = self._recent_last_offsets
         if not recent or not self._recent_base_offset <= offset <= recent[-1]:
             return None
@@ -157,22 +157,22 @@ class Segment:
         end = positions[at + 1] if at + 1 < len(positions) else self.size
         return BatchPlace(positions[at], end - positions[at])
 
-    # Cutting
+    # Truncating
 
-    # A cut is synced at once. Otherwise a power cut could bring back what was cut off, under
-    # records that were written in its place and not synced yet: a log that nobody ever wrote.
+    # A truncation is synced immediately. Otherwise a power failure could restore the old bytes
+    # among new records that were not synced: a log that was never written.
 
     def undo_write(self) -> None:
-        """Cut off what a failed write may have left behind the last batch."""
-        self.is_mended = True
+        """Truncate what a failed write may have left after the last batch."""
+        self.is_repaired = True
         file = self.open(WAIT)
         file.truncate(self.size)
         file.sync()
 
     def cut(self, position: int, offset: int) -> None:
-        """Forget the batch at `position`, which begins at or after `offset`, and what follows."""
+        """Remove the batch at `position`, which begins at or after `offset`, and what follows."""
         self.generation += 1
-        self.is_mended = True
+        self.is_repaired = True
         self.indexes.truncate_to(offset)
         self.size = position
         file = self.open(WAIT)
@@ -199,7 +199,7 @@ class Segment:
         return self._files.modified_ms(self.path)
 
     def seal(self) -> None:
-        """No more appends: write the last time entry, give back preallocated room."""
+        """No more appends: write the last time entry, free preallocated space."""
         if self.is_prepared:
             self.indexes.finish(self.max_timestamp, self.max_timestamp_offset)
         if self._file is not None and self._file.size() != self.size:
@@ -209,10 +209,10 @@ class Segment:
     def sync(self) -> None:
         self.open(WAIT).sync()
         self.indexes.sync()
-        self.is_mended = False
+        self.is_repaired = False
 
     def rename(self, state: str) -> None:
-        """Give all files another state. The records go first: an index alone means nothing."""
+        """Give all files another state. The records first: an index without records is ignored."""
         index_names = index_paths(self._directory, self.base_offset, state)
         for old, new in zip(self.paths(), [self._path(state), *index_names], strict=True):
             if self._files.exists(old):
@@ -230,7 +230,7 @@ class Segment:
         self.indexes.renamed(index_paths(directory, self.base_offset, self.state))
 
     def close(self) -> None:
-        """Let go of the files as they are."""
+        """Close the files as they are."""
         file, self._file = self._file, None
         if file is not None:
             file.close()

@@ -83,6 +83,6 @@ def open_segment(
 
 
 def draw_jitter_ms(config: TopicConfig, random: Random) -> int:
-    """So that segments of many partitions, begun together, are not all closed together."""
+    """So that segments of many partitions, created together, are not all closed together."""
     jitter_ms = min(config.segment_jitter_ms, config.segment_ms)
     return random.randrange(jitter_ms) if jitter_ms else 0

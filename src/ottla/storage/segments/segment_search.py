@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class IndexDamage(Exception):
-    """An index entry that points to no batch, or to another one than it says."""
+    """An index entry that points to no batch, or to another one."""
 
 
 def locate(reader: Reader, segment: Segment, offset: int) -> BatchPlace | None:
@@ -78,7 +78,7 @@ def last_before(reader: Reader, segment: Segment, offset: int) -> BatchHeader | 
 
 
 def bound_after(reader: Reader, segment: Segment, position: int) -> int | None:
-    """Some offset behind all batches that begin before `position`; None: ask the next segment."""
+    """An offset after all batches that begin before `position`; None: see the next segment."""
 
     def search() -> int | None:
         entry = segment.indexes.offsets.first_from_position(reader, position)
@@ -91,7 +91,7 @@ def bound_after(reader: Reader, segment: Segment, position: int) -> int | None:
 
 
 def prepare(reader: Reader, segment: Segment) -> None:
-    """Find out what only the indexes of a segment that was opened, or cut, can tell quickly."""
+    """Read from the indexes of a segment that was opened, or truncated, what appends need."""
     if segment.is_prepared:
         return
 
@@ -136,7 +136,7 @@ def scan_from(
     """
     start = entry.position
     if start and start >= segment.size:
-        raise IndexDamage(f"{segment.indexes.offsets.path}: {entry} points behind the records")
+        raise IndexDamage(f"{segment.indexes.offsets.path}: {entry} points past the records")
     is_met = start == 0
     batches = scan_headers(reader, segment.open(reader), start, segment.size)
     while True:
@@ -154,30 +154,32 @@ def scan_from(
         is_met = is_met or last_offset == entry.offset
         yield position, header
     if not is_met:
-        raise IndexDamage(f"{segment.indexes.offsets.path}: no batch ends as {entry} says")
+        raise IndexDamage(f"{segment.indexes.offsets.path}: no batch ends at {entry}")
 
 
 def with_sound_index(reader: Reader, segment: Segment, search: Callable[[], T]) -> T:
-    """What `search` finds, if need be with indexes that were built anew."""
+    """The result of `search`, if necessary with rebuilt indexes."""
     try:
         return search()
     except (IndexDamage, CorruptLogError) as error:
-        mend_index(reader, segment, error)
+        repair_index(reader, segment, error)
     try:
         return search()
     except IndexDamage as error:
-        raise CorruptLogError(segment.path, 0, f"no index fits the records: {error}") from error
+        raise CorruptLogError(
+            segment.path, 0, f"the index does not match the records: {error}"
+        ) from error
 
 
-def mend_index(reader: Reader, segment: Segment, error: IndexDamage | CorruptLogError) -> None:
-    """Build the indexes anew, if they are what `error` is about; otherwise raise it."""
+def repair_index(reader: Reader, segment: Segment, error: IndexDamage | CorruptLogError) -> None:
+    """Rebuild the indexes if `error` is about them; otherwise raise it."""
     if isinstance(error, CorruptLogError) and error.path == segment.path:
         raise error
     rebuild_indexes(reader, segment, str(error))
 
 
 def rebuild_indexes(reader: Reader, segment: Segment, reason: str) -> None:
-    """Build offset and time index anew. Raises CorruptLogError, once and for all, if it cannot."""
+    """Rebuild offset and time index. CorruptLogError, now and later, if that is not possible."""
     if segment.has_damaged_index:
         raise CorruptLogError(segment.path, 0, f"the index cannot be rebuilt: {reason}")
     file, end = segment.open(reader), segment.size
@@ -191,7 +193,7 @@ def rebuild_indexes(reader: Reader, segment: Segment, reason: str) -> None:
 
 
 def check_time_entry(reader: Reader, segment: Segment, timestamp: int, offset: int) -> None:
-    """IndexDamage unless the batch at `offset` has this timestamp, as a time entry says."""
+    """IndexDamage unless the batch at `offset` has this timestamp, as in the time entry."""
     entry = segment.indexes.offsets.lookup(reader, offset)
     for _, header in scan_from(reader, segment, entry):
         if header.base_offset + header.last_offset_delta >= offset:

@@ -44,7 +44,7 @@ class VerifiedRanges:
             self._forget_smallest()
 
     def cut(self, end: int) -> None:
-        """Forget everything from `end` on."""
+        """Remove everything from `end` on."""
         keep = bisect_left(self._starts, end)
         del self._starts[keep:], self._ends[keep:]
         if keep and self._ends[-1] > end:

@@ -87,7 +87,7 @@ def test_jobs_that_run_in_another_order_than_they_were_made_write_nothing_older(
         job.run()
     marks = DirectoryCheckpoints(disk, "/data").read().high_watermarks
     assert marks == {each.partition: each.high_watermark for each in made}
-    logs.let_go()
+    logs.release()
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -106,7 +106,7 @@ def test_no_log_starts_above_its_high_watermark_wherever_writing_ends(seed: int)
         _, starts, marks = DirectoryCheckpoints(disk, "/data").read()
         assert all(start <= marks[partition] for partition, start in starts.items())
     assert starts
-    logs.let_go()
+    logs.release()
 
 
 def test_a_deletion_is_not_finished_by_a_job_that_left_it_to_one_that_was_refused() -> None:
@@ -125,7 +125,7 @@ def test_a_deletion_is_not_finished_by_a_job_that_left_it_to_one_that_was_refuse
     run_rest(finishing, step())
     assert not logs.is_half_deleted(doomed.partition)
     assert doomed.partition not in DirectoryCheckpoints(disk, "/data").read().recovery_points
-    logs.let_go()
+    logs.release()
 
 
 def test_offsets_are_written_though_a_later_job_that_was_to_write_them_was_refused() -> None:
@@ -140,7 +140,7 @@ def test_offsets_are_written_though_a_later_job_that_was_to_write_them_was_refus
     assert callable(step)
     run_rest(writing, step())
     assert DirectoryCheckpoints(disk, "/data").read().log_starts == {log.partition: 3}
-    logs.let_go()
+    logs.release()
 
 
 def refuse_checkpoints(disk: MemoryDisk, directory: LogDirectory) -> None:

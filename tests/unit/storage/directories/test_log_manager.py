@@ -815,7 +815,7 @@ def test_all_of_it_on_the_real_disk(tmp_path: Path) -> None:
     assert [log.log_end_offset for log in manager.logs] == [20, 41, 41, 41]
     append_many(manager.logs[0], 20)
     for directory in manager.directories:
-        directory.let_go()  # as a kill would
+        directory.release()  # as a kill would
     manager, steps = started()
     assert [len(values_of(log)) for log in manager.logs] == [40, 41, 41, 41]
     assert sum(step.bytes_read for step in steps) > 0

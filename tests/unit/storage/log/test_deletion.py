@@ -23,6 +23,6 @@ def test_a_file_that_is_opened_again_while_it_is_removed_does_not_stay_open(
         remove(disk, path)
 
     monkeypatch.setattr(MemoryDisk, "remove_directory", remove_late)
-    Removal(place.disk, [log.path], close=log.let_go, is_directory=True).run()
+    Removal(place.disk, [log.path], close=log.release, is_directory=True).run()
     assert [segment._file for segment in log.segments] == [None] * len(log.segments)
     assert log.segments[0].indexes._offsets._entries._file is None

@@ -41,7 +41,7 @@ def test_every_flipped_bit_of_the_file_is_put_right_by_the_records(is_clean: boo
         log = reopened(place, is_clean=is_clean)
         assert log.epochs.load(WAIT).entries == EPOCHS, position
         assert len(values_of(log)) == 60
-        log.let_go()
+        log.release()
 
 
 def test_a_lost_file_is_made_again() -> None:

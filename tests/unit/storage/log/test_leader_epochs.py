@@ -86,7 +86,7 @@ def test_a_new_epoch_drops_what_contradicts_it(
 
 @pytest.mark.parametrize("entry", [(-1, 0), (0, -1), (2**31, 0), (0, 2**63)])
 def test_an_impossible_epoch_is_refused(volume: Volume, entry: tuple[int, int]) -> None:
-    with pytest.raises(ValueError, match="no leader epoch"):
+    with pytest.raises(ValueError, match="invalid leader epoch"):
         open_epochs(volume).assign(*entry)
 
 

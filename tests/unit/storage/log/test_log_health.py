@@ -46,7 +46,7 @@ def log() -> Log:
 
 def remove(log: Log) -> None:
     """As a deletion does when its time has come."""
-    log.let_go()
+    log.release()
     log.context.files.remove_directory(log.path)
 
 

@@ -188,5 +188,5 @@ def test_only_jobs_read_what_is_not_in_memory(
         log = story.opened()
         disk.forget(kinds)
         assert disk.run(look_up(log)) == expected, f"without {kinds}"
-        log.let_go()
+        log.release()
     assert disk.jobs > 0

@@ -178,7 +178,7 @@ def serve_all(place: Place) -> list[bytes]:
             served += [found.records.read()] if len(found.records) else []
         except (CorruptLogError, BrokerError):
             continue
-    log.let_go()
+    log.release()
     return served
 
 
@@ -247,4 +247,4 @@ def test_a_damaged_transaction_index_is_built_anew_when_it_is_used(place: Place)
         place.disk.flip_bit(path, position, position % 8)
         again = reopened_closed(place, log)
         assert again.read(WAIT, 0, 1000, EVERYTHING, with_aborted=True).aborted == expected
-        again.let_go()
+        again.release()

@@ -296,7 +296,7 @@ def test_a_log_whose_directory_is_renamed_during_a_swap_takes_both_along(place: 
 def test_a_log_let_go_during_a_swap_is_left_as_it_is(place: Place) -> None:
     swapping = Swapping(place)
     swapping.until_both_are_there()
-    swapping.log.let_go()
+    swapping.log.release()
     place.disk.remove_directory(PATH)
     assert swapping.go_on() is None
 

@@ -140,7 +140,7 @@ def test_a_disk_too_full_for_a_checkpoint_leaves_the_log_as_it_was() -> None:
     place = Place()
     log = place.open()
     append(log, bytes(900))
-    log.segments.active.is_mended = True
+    log.segments.active.is_repaired = True
     log.offsets.checkpoint_written(1)
     place.checkpoint_writer.error = OSError(errno.ENOSPC, "full")
     with pytest.raises(StorageUnavailable):

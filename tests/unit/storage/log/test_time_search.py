@@ -120,7 +120,7 @@ def test_a_damaged_time_index_is_built_anew_when_it_is_used() -> None:
         assert [offset_at(again, each) for each in range(0, 590, 45)] == [
             -(-each // 10) for each in range(0, 590, 45)
         ]
-        again.let_go()
+        again.release()
 
 
 def test_a_damaged_batch_is_not_searched() -> None:

@@ -78,7 +78,7 @@ def test_every_damage_to_an_index_is_found_or_does_no_harm() -> None:
         for offset in range(0, end_offset, 41):
             expected = next(each for each in batches if each[1].last_offset >= offset)
             assert find_batch(WAIT, log.segments[0], offset) == expected
-        log.let_go()
+        log.release()
 
 
 def test_readers_at_the_end_cost_no_read() -> None:
