@@ -173,7 +173,7 @@ def opening_rows(directory: str, partitions: int) -> list[list[object]]:
     logs = manager()
     clean = load(logs)
     for each in logs.directories:
-        each.release()  # as if killed: no marker, nothing written
+        each.release()  # as if killed: without a clean-shutdown marker
     logs = manager()
     killed = load(logs)
     for each in logs.directories:

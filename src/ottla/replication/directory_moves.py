@@ -67,7 +67,7 @@ class DirectoryMoves:
 
     def resume(self) -> None:
         """Continue the moves that were in progress when the broker stopped."""
-        for name in self._logs.future_partitions():
+        for name in self._logs.moves.partitions():
             try:
                 self._start(self._replicas.partition(*name))
             except BrokerError as error:
@@ -78,10 +78,10 @@ class DirectoryMoves:
         directory = self._directory(path)
         partition = self._partition(topic, index)
         name = partition.name
-        future_place = self._logs.future_directory_of(name)
+        future_place = self._logs.moves.target_of(name)
         if future_place is not None and future_place is not directory:
             self.stop(name)
-            self._logs.drop_future(name)
+            self._logs.moves.cancel(name)
             future_place = None
         if future_place is None and directory is not self._logs.directory_of(name):
             self._begin(partition, directory)
@@ -108,7 +108,7 @@ class DirectoryMoves:
             raise BrokerError(ErrorCode.KAFKA_STORAGE_ERROR, what)
         current = partition.log
         try:
-            future = self._logs.create_future(partition.name, current.config, directory)
+            future = self._logs.moves.begin(partition.name, current.config, directory)
         except ValueError as error:
             raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, str(error)) from error
         if current.log_start_offset:
@@ -158,7 +158,7 @@ class DirectoryMoves:
         return not partition.log.is_gone
 
     def _future_of(self, partition: Partition) -> Log | None:
-        return self._logs.get_future(partition.name) if self._is_here(partition) else None
+        return self._logs.moves.get(partition.name) if self._is_here(partition) else None
 
     def _is_wanted(self, partition: Partition, future: Log) -> bool:
         """False if the topic was deleted or the move cancelled during an await."""
@@ -187,7 +187,7 @@ class DirectoryMoves:
     def _take_over(self, partition: Partition, future: Log) -> None:
         """Replace the log. Synchronous, so nothing can be appended in between."""
         prepare_to_replace(partition.log, future, partition.flush_owed_to)
-        partition.replace_log(self._logs.promote_future(partition.name))
+        partition.replace_log(self._logs.moves.finish(partition.name))
         directory = self._logs.directory_of(partition.name)
         assert directory is not None
         log.info("%s is in %s now", partition.name, directory.path)
@@ -195,7 +195,7 @@ class DirectoryMoves:
 
     def _give_up(self, name: TopicPartition) -> None:
         try:
-            self._logs.drop_future(name)
+            self._logs.moves.cancel(name)
         except BrokerError as error:
             # A directory has failed. If it holds the current log, the future log is kept, and the
             # next start continues with it.

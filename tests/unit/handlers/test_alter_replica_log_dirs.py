@@ -186,9 +186,9 @@ def test_moving_back_stops_the_move(world: World, monkeypatch: pytest.MonkeyPatc
     home = place(world)
     assert move(world, elsewhere(world)) == 0
     assert move(world, elsewhere(world)) == 0  # it is under way already
-    assert world.broker.logs.future_partitions() == [HERE]
+    assert world.broker.logs.moves.partitions() == [HERE]
     assert move(world, home) == 0
-    assert world.broker.logs.future_partitions() == []
+    assert world.broker.logs.moves.partitions() == []
     assert place(world) == home
 
 
@@ -202,7 +202,7 @@ def test_errors_are_kafkas(world: World) -> None:
     codes = [move(world, path, topic="x" * 240) for path in DIRECTORIES]
     assert sorted(codes) == [0, ErrorCode.INVALID_TOPIC_EXCEPTION]  # one of them is where it is
     assert move(world, place(world)) == 0  # it is there
-    assert world.broker.logs.future_partitions() == []
+    assert world.broker.logs.moves.partitions() == []
 
 
 def test_nothing_is_moved_while_a_directory_is_offline(world: World) -> None:
@@ -222,7 +222,7 @@ def test_a_directory_that_fails_in_the_middle_leaves_the_partition_where_it_is(
     assert move(world, target) == 0
     settle(world)
     assert place(world) == home
-    assert world.broker.logs.future_partitions() == []
+    assert world.broker.logs.moves.partitions() == []
     append(world, 1)
     assert records(world).count(b"v" * 500) == 21
 
@@ -287,7 +287,7 @@ def test_a_deleted_topic_is_not_moved(world: World, monkeypatch: pytest.MonkeyPa
     assert move(world, elsewhere(world)) == 0
     world.ask(DeleteTopicsRequest(topic_names=["t"], timeout_ms=1000), 5)
     settle(world)
-    assert world.broker.logs.future_partitions() == []
+    assert world.broker.logs.moves.partitions() == []
     assert world.broker.logs.directory_of(HERE) is None
 
 
@@ -322,7 +322,7 @@ def test_small_segments_move_no_faster_than_allowed(
         world.broker.replicas.partition(*HERE).log.roll()
 
     def wait_ms(_moves: directory_moves.DirectoryMoves) -> int:
-        future = world.broker.logs.get_future(HERE)
+        future = world.broker.logs.moves.get(HERE)
         waits.append(None if future is None else future.log_end_offset)
         return 0
 
@@ -381,7 +381,7 @@ def test_a_power_cut_leaves_one_whole_log(world: World, seed: int) -> None:
     settle(world)
     log = world.broker.replicas.partition(*HERE).log
     assert log.log_end_offset >= synced
-    assert world.broker.logs.future_partitions() == []
+    assert world.broker.logs.moves.partitions() == []
     append(world, 1)
 
 
@@ -407,7 +407,7 @@ def test_a_move_that_ends_late_does_not_hide_the_one_that_followed_it(
         here, there = place(world), elsewhere(world)
         moves.move("t", 0, there)
         moves.stop(HERE)  # its task ends when it is next its turn
-        world.broker.logs.drop_future(HERE)
+        world.broker.logs.moves.cancel(HERE)
         moves.move("t", 0, there)
         await asyncio.sleep(0)
         await asyncio.sleep(0)

@@ -35,7 +35,7 @@ def world() -> Iterator[World]:
 
 def wait_for_the_first_bytes(world: World) -> None:
     async def first_bytes() -> None:
-        while (future := world.broker.logs.get_future(HERE)) is None or not future.size_bytes:
+        while (future := world.broker.logs.moves.get(HERE)) is None or not future.size_bytes:
             await asyncio.sleep(0)
         for _ in range(200):  # it goes on, if nothing stops it
             await asyncio.sleep(0)
@@ -50,7 +50,7 @@ def test_a_move_is_under_way_until_it_has_ended(world: World) -> None:
     assert HERE in moves
     settle(world)
     assert HERE not in moves
-    assert world.broker.logs.get_future(HERE) is None
+    assert world.broker.logs.moves.get(HERE) is None
 
 
 def test_a_move_that_is_taken_back_ends_at_once_and_leaves_no_copy(
@@ -68,7 +68,7 @@ def test_a_move_that_is_taken_back_ends_at_once_and_leaves_no_copy(
     world.run(asyncio.sleep(0))
     assert task.cancelled() or task.done()
     assert HERE not in moves
-    assert (place(world), world.broker.logs.get_future(HERE)) == (here, None)
+    assert (place(world), world.broker.logs.moves.get(HERE)) == (here, None)
     append(world, 1)
     assert world.broker.replicas.partition(*HERE).log.log_end_offset == 51
 
@@ -90,7 +90,7 @@ def test_a_move_is_no_faster_than_its_limit(world: World, monkeypatch: pytest.Mo
     append(world, 200)
     assert move(world, elsewhere(world)) == 0
     wait_for_the_first_bytes(world)
-    future = world.broker.logs.get_future(HERE)
+    future = world.broker.logs.moves.get(HERE)
     assert future is not None
     assert 0 < future.size_bytes < world.broker.replicas.partition(*HERE).log.size_bytes
     assert HERE in world.broker.parts.directory_moves
@@ -108,7 +108,7 @@ def test_a_limit_of_zero_stops_a_move_until_it_is_lifted(
     target = elsewhere(world)
     assert move(world, target) == 0
     wait_for_the_first_bytes(world)
-    future = world.broker.logs.get_future(HERE)
+    future = world.broker.logs.moves.get(HERE)
     assert future is not None
     copied = future.size_bytes
     for _ in range(3):
@@ -160,14 +160,14 @@ def test_a_topic_that_is_deleted_during_the_last_sync_is_not_taken_over(
     log = fast_world.broker.replicas.partition(*HERE).log
 
     def delete() -> None:
-        fast_world.broker.logs.drop_future(HERE)
+        fast_world.broker.logs.moves.cancel(HERE)
         log.health.is_in_use = False
 
     during_the_last_sync(monkeypatch, delete)
     home = place(fast_world)
     assert move(fast_world, elsewhere(fast_world)) == 0
     settle(fast_world)
-    assert fast_world.broker.logs.future_partitions() == []
+    assert fast_world.broker.logs.moves.partitions() == []
     assert place(fast_world) == home
     assert fast_world.broker.replicas.partition(*HERE).log is log
 
@@ -178,7 +178,7 @@ def test_without_room_a_move_is_given_up_and_can_be_asked_for_again(fast_world: 
     fast_world.disk.fail("write", f"{target}/*.log", error=errno.ENOSPC)
     assert move(fast_world, target) == 0
     settle(fast_world)
-    assert (place(fast_world), fast_world.broker.logs.get_future(HERE)) == (home, None)
+    assert (place(fast_world), fast_world.broker.logs.moves.get(HERE)) == (home, None)
     assert move(fast_world, target) == 0
     settle(fast_world)
     assert place(fast_world) == target

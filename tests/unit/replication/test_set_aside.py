@@ -180,9 +180,9 @@ def test_a_delete_directory_of_a_partition_that_has_moved_is_deleted(world: Worl
     old = world.place(T0)
     new = next(each for each in world.logs.directories if each is not old)
     current = world.replicas.partition(*T0).log
-    future = world.logs.create_future(T0, current.config, new)
+    future = world.logs.moves.begin(T0, current.config, new)
     future.append_as_follower(read_file(world.disk, current.segments.active.path))
-    world.logs.promote_future(T0)
+    world.logs.moves.finish(T0)
     again = world.restarted()
     remove_due(again)
     assert marks(again) == [""]
@@ -273,12 +273,12 @@ def test_a_move_under_way_goes_on_when_its_topic_is_back(world: World) -> None:
     world.append(T0, b"zero")
     old = world.place(T0)
     new = next(each for each in world.logs.directories if each is not old)
-    world.logs.create_future(T0, world.replicas.partition(*T0).log.config, new)
+    world.logs.moves.begin(T0, world.replicas.partition(*T0).log.config, new)
     wrong = started(world, Image())
     assert marks(wrong) == ["-future", "-stray"]
     again = started(wrong, world.image)
     assert again.values(T0) == [b"zero"]
-    assert again.logs.future_partitions() == [T0]
+    assert again.logs.moves.partitions() == [T0]
 
 
 def test_a_move_whose_old_log_was_removed_is_not_completed(world: World) -> None:
@@ -286,7 +286,7 @@ def test_a_move_whose_old_log_was_removed_is_not_completed(world: World) -> None
     world.append(T0, b"zero")
     log, old = world.replicas.partition(*T0).log, world.place(T0)
     new = next(each for each in world.logs.directories if each is not old)
-    world.logs.create_future(T0, log.config, new)
+    world.logs.moves.begin(T0, log.config, new)
     flush(log)
     old.table.write_checkpoints()
     world.disk.kill()
@@ -305,7 +305,7 @@ def test_a_move_is_finished_though_the_checkpoint_still_has_the_old_log(world: W
     flush(log)
     old.table.write_checkpoints()
     new = next(each for each in world.logs.directories if each is not old)
-    future = world.logs.create_future(T0, log.config, new)
+    future = world.logs.moves.begin(T0, log.config, new)
     future.append_as_follower(read_file(world.disk, log.segments.active.path))
     flush(future)
     old.deletions.make_way(LogDeletion(log, CopyRemains(future)))

@@ -219,7 +219,7 @@ def test_a_future_log_does_not_take_the_place_of_one_that_cannot_be_opened(
 ) -> None:
     world.create_topic(FIRST, 1)
     world.append(T0, b"safe")
-    world.logs.create_future(T0, TopicConfig(), world.logs.directories[1])
+    world.logs.moves.begin(T0, TopicConfig(), world.logs.directories[1])
     damage("/one/t-0", monkeypatch)
     assert world.restarted().error(T0) == ErrorCode.KAFKA_STORAGE_ERROR
     monkeypatch.undo()

@@ -6,7 +6,8 @@ Promises  a directory that fails takes its own partitions offline and no others:
           is merely not in the metadata is set aside and reported, and taken back when its topic, by
           id, is in the metadata again. A partition whose log was lost is out of reach: no new log
           is created for it.
-Leaves    what a start finds besides usable logs to `startup_settlement.py`; when to check
+Leaves    what a start finds besides usable logs to `startup_settlement.py`; moving logs between
+          directories to `log_moves.py`; when to check
           retention, write checkpoints, sync and delete to the broker, which runs the jobs that
           these methods return.
 """
@@ -19,14 +20,11 @@ from random import Random
 
 from ottla.base.clock import Clock
 from ottla.base.files.filesystem import FileSystem
-from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.steps import Start, Steps, run_blocking
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.config.topic_options import TopicConfig
-from ottla.protocol.error_codes import ErrorCode
-from ottla.protocol.errors import BrokerError
-from ottla.storage.directories.deletion_reasons import CopyRemains, LogDeletion
+from ottla.storage.directories.deletion_reasons import LogDeletion
 from ottla.storage.directories.directory_checkpoints import CheckpointJob
 from ottla.storage.directories.directory_deletions import DirectoryDeletions
 from ottla.storage.directories.directory_loading import (
@@ -40,6 +38,7 @@ from ottla.storage.directories.directory_ownership import Owner, WrongDirectory
 from ottla.storage.directories.expected_directories import ExpectedDirectories
 from ottla.storage.directories.failure_listener import FailureListener
 from ottla.storage.directories.log_directory import LogDirectory, RunAll, run_in_order
+from ottla.storage.directories.log_moves import LogMoves
 from ottla.storage.directories.log_places import LogPlaces
 from ottla.storage.errors import StorageError
 from ottla.storage.files.directory_health import StorageUnavailable
@@ -74,6 +73,7 @@ class LogManager:
             for path in paths
         ]  # fmt: skip
         self.expected = ExpectedDirectories(self.directories)
+        self.moves = LogMoves(self)
         self._clock = clock
         self._listener = listener
         self._failure_listeners: list[FailureListener] = []
@@ -110,7 +110,7 @@ class LogManager:
         for directory in self.online:
             yield from load_logs(directory, config_of, is_placed)
         self.places.find(self.online)
-        self._finish_moves()
+        self.moves.finish_interrupted()
         self._require_one()
 
     def close(self, broker_epoch: int = -1, run_all: RunAll = run_in_order) -> None:
@@ -149,13 +149,6 @@ class LogManager:
         directory.health.check()
         return directory.logs[partition]
 
-    def get_future(self, partition: TopicPartition) -> Log | None:
-        directory = self.places.future.get(partition)
-        if directory is None:
-            return None
-        directory.health.check()
-        return directory.future_logs[partition]
-
     def is_out_of_reach(self, partition: TopicPartition, topic_id: TopicId | None = None) -> bool:
         """Whether it has no log, and had one, or may have one that cannot be read.
 
@@ -170,13 +163,6 @@ class LogManager:
 
     def directory_of(self, partition: TopicPartition) -> LogDirectory | None:
         return self.places.current.get(partition)
-
-    def future_directory_of(self, partition: TopicPartition) -> LogDirectory | None:
-        return self.places.future.get(partition)
-
-    def future_partitions(self) -> list[TopicPartition]:
-        """Those that are moving to another directory."""
-        return list(self.places.future)
 
     def find_strays(self, is_known: Callable[[Log], bool]) -> list[Log]:
         """Logs on disk that the metadata does not place here, by name or by topic id."""
@@ -207,64 +193,6 @@ class LogManager:
     def _least_used(self) -> LogDirectory:
         self._require_one()
         return min(self.online, key=lambda each: len(each.table.every()))
-
-    # Moving to another directory
-
-    def create_future(
-        self, partition: TopicPartition, config: TopicConfig, directory: LogDirectory
-    ) -> Log:
-        """A second log of a partition, in another directory, that is to replace the first."""
-        current = self.get(partition)
-        if current is None or directory is self.places.current[partition]:
-            raise BrokerError(ErrorCode.LOG_DIR_NOT_FOUND, f"{partition} cannot move there")
-        log = directory.create(partition, config, current.topic_id.load(WAIT), is_future=True)
-        self.places.future[partition] = directory
-        return log
-
-    def promote_future(self, partition: TopicPartition) -> Log:
-        """The future log has all records: it becomes the current one. The old one is deleted,
-        durably once `finishing_deletion` has run."""
-        old_place, new_place = self.places.current[partition], self.places.future[partition]
-        reason = CopyRemains(new_place.future_logs[partition])
-        old_place.deletions.make_way(LogDeletion(old_place.logs[partition], reason))
-        self.places.promote_future(partition)  # even if that fails now
-        return new_place.promote_future(partition)
-
-    def drop_future(self, partition: TopicPartition) -> None:
-        """The partition stays where it is. StorageUnavailable, and nothing is dropped, if its
-        current log is out of reach: the future one may be the only copy."""
-        directory = self.places.future.get(partition)
-        if directory is not None:
-            if (current := self.get(partition)) is None:
-                raise StorageUnavailable(f"{partition} has no log but its future one")
-            del self.places.future[partition]
-            deletion = LogDeletion(directory.future_logs[partition], CopyRemains(current))
-            directory.deletions.delete([deletion])
-
-    def _finish_moves(self) -> None:
-        """A future log without a current one has all records: the old one was removed before the
-        crash. It has not if the current one was lost, or is set aside and may be taken back."""
-        for partition, directory in list(self.places.future.items()):
-            if self._has_made_way(partition, directory.future_logs[partition]):
-                try:
-                    directory.promote_future(partition)
-                except StorageUnavailable as error:
-                    logger.error("%s has no log until the next start: %s", partition, error)
-                else:
-                    self.places.promote_future(partition)
-
-    def _has_made_way(self, partition: TopicPartition, future: Log) -> bool:
-        try:
-            topic_id = future.topic_id.load(WAIT)
-        except StorageError:
-            topic_id = None
-        if partition in self.places.current or self.is_out_of_reach(partition, topic_id):
-            return False
-        return not any(
-            each.mark is DirectoryMark.STRAY
-            for directory in self.online
-            for each in directory.strays.table.of(topic_id, partition.partition)
-        )
 
     # Deleting
 

@@ -337,9 +337,9 @@ def test_a_future_log_of_a_deleted_topic_goes(disk: MemoryDisk) -> None:
     second.create(A, CONFIG, TopicId(b"1" * 16), is_future=True)
     disk.kill()
     manager = Broker(disk).manager
-    assert manager.get_future(A) is not None
+    assert manager.moves.get(A) is not None
     settle_duplicates(manager, only_the_first_was_deleted)
-    assert manager.get_future(A) is None
+    assert manager.moves.get(A) is None
     assert [log.topic_id.load(WAIT) for log in manager.logs] == [b"2" * 16]
 
 
@@ -523,7 +523,7 @@ def test_a_disk_that_fails_while_a_move_is_finished_stops_nobody(disk: MemoryDis
     first, second = broker.manager.directories
     for partition in (A, B):
         append_many(broker.manager.create(partition, CONFIG, directory=first), 3)
-    broker.manager.create_future(A, CONFIG, second)
+    broker.manager.moves.begin(A, CONFIG, second)
     first.deletions.delete([doomed(broker.log(A))])
     disk.kill()
     disk.fail("rename", "/two/*-future", times=None)
@@ -754,10 +754,10 @@ def test_a_future_log_takes_the_place_of_the_current_one(disk: MemoryDisk) -> No
     broker = Broker(disk)
     first, second = broker.manager.directories
     append_many(broker.manager.create(A, CONFIG, directory=first), 10)
-    future = broker.manager.create_future(A, CONFIG, second)
+    future = broker.manager.moves.begin(A, CONFIG, second)
     future.append_as_follower(broker.log().read(WAIT, 0, 1 << 20, 10).records.read())
-    assert broker.manager.get_future(A) is future
-    assert broker.manager.promote_future(A) is future
+    assert broker.manager.moves.get(A) is future
+    assert broker.manager.moves.finish(A) is future
     assert broker.manager.directory_of(A) is second
     assert len(values_of(broker.log())) == 10
     append_many(broker.log(), 5)
@@ -769,26 +769,26 @@ def test_a_future_log_is_recognised_after_a_restart(disk: MemoryDisk) -> None:
     broker = Broker(disk)
     first, second = broker.manager.directories
     append_many(broker.manager.create(A, CONFIG, directory=first), 10)
-    broker.manager.create_future(A, CONFIG, second)
+    broker.manager.moves.begin(A, CONFIG, second)
     disk.kill()
     broker = Broker(disk)
-    assert broker.manager.get_future(A) is not None
+    assert broker.manager.moves.get(A) is not None
     assert len(values_of(broker.log())) == 10
     broker.manager.delete(doom(broker.manager, A))
-    assert broker.manager.get_future(A) is None
+    assert broker.manager.moves.get(A) is None
 
 
 def test_a_move_that_a_crash_interrupted_is_finished(disk: MemoryDisk) -> None:
     broker = Broker(disk)
     first, second = broker.manager.directories
     append_many(broker.manager.create(A, CONFIG, directory=first), 10)
-    future = broker.manager.create_future(A, CONFIG, second)
+    future = broker.manager.moves.begin(A, CONFIG, second)
     future.append_as_follower(broker.log().read(WAIT, 0, 1 << 20, 10).records.read())
     first.deletions.delete([doomed(broker.log())])
     disk.kill()
     broker = Broker(disk)
     assert len(values_of(broker.log())) == 10
-    assert broker.manager.get_future(A) is None
+    assert broker.manager.moves.get(A) is None
 
 
 # On the real disk

@@ -57,5 +57,5 @@ def test_a_damaged_file_says_where(volume: Volume, content: bytes, position: int
 
 
 def test_no_topic_id_is_not_written(volume: Volume) -> None:
-    with pytest.raises(ValueError, match="no topic id"):
+    with pytest.raises(ValueError, match="invalid topic id"):
         write_topic_id(volume.files, volume.path(NAME), NO_TOPIC_ID)
