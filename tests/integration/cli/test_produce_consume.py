@@ -78,7 +78,7 @@ def test_json_carries_every_record_from_topic_to_topic(command: Command, topic: 
         ("7:", "789"),
         (":3", "012"),
         ("3:5", "34"),
-        ("5:3", ""),
+        ("5:5", ""),
         ("8:end", "89"),
         ("+8", "89"),
         ("-2", "89"),
@@ -281,7 +281,12 @@ def test_an_offset_that_only_some_partitions_have_is_read_there(
         (["produce", "t", "-K", "", "v"], "--key-separator: the separator is empty"),
         (["produce", "t", "-f", "%k%v"], "put a separator"),
         (["consume", "t", "-X", "nonsense"], "expected NAME=VALUE"),
-        (["consume", "t", "-X", "group.id="], "the name of a group is not empty"),
+        (["consume", "t", "-X", "group.id="], "-X group.id: use --group NAME"),
+        (["consume", "t", "-g", "a", "-X", "group.id=b"], "-X group.id: use --group NAME"),
+        (["consume", "t", "-o", "5:2"], "'5:2' ends before it starts"),
+        (["consume", "t", "-o", "@2024-02-02:2024-01-01"], "ends before it starts"),
+        (["consume", "t", "-o", "-5:3"], "'-5:3' is not an offset range"),
+        (["consume", "t", "--grep", "(" * 10_000], "the pattern is nested too deeply"),
         (["consume", "t", "-X", "bootstrap.servers=x:1"], "use --bootstrap"),
         (["produce", "t", "-f", "jsonl", "x"], "expected json, json-values or a template"),
         (["consume", "t", "-X", "no.such.setting=1"], "No such configuration property"),
@@ -331,3 +336,20 @@ def test_ctrl_c_ends_it_quietly(shared_broker: RunningBroker, command: Command, 
         reader.send_signal(signal.SIGINT)
         _, err = reader.communicate(timeout=120)
     assert (reader.returncode, err) == (130, b"")
+
+
+@pytest.mark.parametrize("words", [("-g", "readers"), ()], ids=["group", "no group"])
+def test_a_signal_ends_it_also_if_no_broker_responds(words: tuple[str, ...]) -> None:
+    with RunningBroker() as broker:
+        connection = ("-b", broker.bootstrap_servers, "--timeout", "3")
+        assert ottla("produce", "t", "one", *connection[:2]).returncode == 0
+        with start("consume", "t", *words, *connection) as reader:
+            assert reader.stdout is not None
+            assert reader.stderr is not None
+            assert reader.stdout.readline() == b"one\n"
+            broker.kill()
+            assert b"retrying" in reader.stderr.readline()
+            reader.send_signal(signal.SIGTERM)
+            _, err = reader.communicate(timeout=120)
+    assert reader.returncode == 143
+    assert (b"the group was not left" in err) is bool(words)

@@ -83,7 +83,16 @@ def parse_range(text: str, now_ms: int) -> OffsetRange:
             f"{text!r} is not an offset range: try start, end, 17, 17:20, -10 (the last ten), "
             "@-1h (the last hour), @2024-02-14:1h"
         )
+    if is_reversed(found):
+        raise BadRange(f"{text!r} ends before it starts")
     return found
+
+
+def is_reversed(found: OffsetRange) -> bool:
+    match found:
+        case OffsetRange(At(first), At(end)) | OffsetRange(AtTime(first), AtTime(end)):
+            return end < first
+    return False
 
 
 def find_range(text: str, now_ms: int) -> OffsetRange | None:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ottla.cli.errors import USAGE
 from ottla.cli.output.printable import printable
 
+_NEGATIVE = re.compile(r"-[0-9]")
 _ARGUMENT = re.compile(r"^argument ([^\s:]+): ")
 
 
 class CommandParser(argparse.ArgumentParser):
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        # `-5:3` and `-48h` are values, as `-5` is; no option begins with a digit.
+        self._negative_number_matcher = _NEGATIVE
+
     def error(self, message: str) -> NoReturn:
         """`argument -p/--partitions: ...` becomes `--partitions: ...`."""
         text = printable(_ARGUMENT.sub(lambda found: f"{main_name(found[1])}: ", message))

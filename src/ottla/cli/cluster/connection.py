@@ -82,6 +82,8 @@ class Connection:
         settings = parse_name_values("-X", arguments.client_settings)
         if "bootstrap.servers" in settings:
             raise CommandFailed("-X bootstrap.servers: use --bootstrap HOST:PORT", code=USAGE)
+        if "group.id" in settings:
+            raise CommandFailed("-X group.id: use --group NAME", code=USAGE)
         connection = cls(servers, settings, arguments.timeout)
         require_reachable(addresses, settings.get("security.protocol", PLAINTEXT))
         return connection
@@ -102,8 +104,6 @@ class Connection:
 
     def _create(self, client: Any, settings: Mapping[str, Any]) -> Any:
         dotted = {name.replace("_", "."): value for name, value in settings.items()}
-        if self._settings.get("group.id") == "":  # librdkafka would abort the process
-            raise CommandFailed("-X group.id=: the name of a group is not empty", code=USAGE)
         try:
             created = client(
                 {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from threading import Thread
 from typing import Any, Self
 
 from ottla.base.ids import TopicPartition
@@ -54,7 +55,14 @@ class RecordReader:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        self._consumer.close()
+        # librdkafka waits without a limit to commit and to leave the group. The thread is a daemon,
+        # so that the process can end while it waits.
+        closing = Thread(target=self._consumer.close, daemon=True)
+        closing.start()
+        closing.join(self._connection.timeout_s)
+        if closing.is_alive() and self._is_group:
+            report("no broker responds: the group was not left, and the last records that were "
+                   "printed may not be committed")  # fmt: skip
 
     # What to read
 

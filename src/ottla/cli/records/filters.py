@@ -32,8 +32,10 @@ def key_is(text: str) -> RecordFilter:
 def value_matches(pattern: str) -> RecordFilter:
     try:
         compiled = re.compile(os.fsencode(pattern))
-    except re.error as error:
+    except (re.error, OverflowError) as error:
         raise CommandFailed(f"--grep {pattern}: {error}", code=2) from error
+    except RecursionError as error:
+        raise CommandFailed("--grep: the pattern is nested too deeply", code=2) from error
     return lambda record: record.value is not None and compiled.search(record.value) is not None
 
 

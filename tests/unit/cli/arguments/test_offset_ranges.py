@@ -68,3 +68,9 @@ def test_a_position_is_a_range_without_an_end() -> None:
     assert parse_position("@-1h", NOW_MS) == AtTime(NOW_MS - HOUR_MS)
     with pytest.raises(BadRange, match="one position"):
         parse_position(":end", NOW_MS)
+
+
+@pytest.mark.parametrize("text", ["5:3", "1:0", "@2024-02-02:2024-01-01", "@-1h:-2h"])
+def test_a_range_that_ends_before_it_starts_is_refused(text: str) -> None:
+    with pytest.raises(BadRange, match="ends before it starts"):
+        parse_range(text, 1_700_000_000_000)
