@@ -21,13 +21,16 @@ from tests.support.kafka_jars import ROOT
 
 SUBMIT_VARIABLE = "SPARK_SUBMIT_OPTS"  # of the driver
 LAUNCHER_VARIABLE = "SPARK_LAUNCHER_OPTS"  # of the JVM that puts the driver's command together
+# What programs do not set themselves. 200 partitions are for data of a cluster: each is a task, and
+# in a stream a store of state with files of its own.
+SMALL = ("-Dspark.sql.shuffle.partitions=2", "-Dspark.ui.enabled=false")
 TRAINING_S = 1800.0  # of a busy machine
 END_S = 120.0
 
 
 def short_life_environment(*more: str) -> dict[str, str]:
-    options = " ".join(SHORT_LIFE)
-    return {LAUNCHER_VARIABLE: options, SUBMIT_VARIABLE: " ".join([options, *more])}
+    driver = " ".join([*SHORT_LIFE, *SMALL, *more])
+    return {LAUNCHER_VARIABLE: " ".join(SHORT_LIFE), SUBMIT_VARIABLE: driver}
 
 
 def use_archive() -> None:
