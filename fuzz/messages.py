@@ -30,7 +30,7 @@ from tests.support.message_values import (  # noqa: E402
     message_class,
     message_named,
 )
-from tools.messages.schema import Message  # noqa: E402
+from tools.messages.schema import MessageSchema  # noqa: E402
 
 CORPUS = ROOT / "fuzz" / "corpus" / "messages"
 MESSAGES = all_messages()
@@ -39,13 +39,13 @@ LIMITS = ("-rss_limit_mb=256", "-timeout=5", f"-max_len={INPUT_BYTES_MAX}")
 METADATA_BOMB = bytes.fromhex("030000033c0c00b6")
 
 
-def chosen(data: bytes) -> tuple[Message, int]:
+def chosen(data: bytes) -> tuple[MessageSchema, int]:
     message = MESSAGES[data[0] % len(MESSAGES)]
     versions = list(message.versions)
     return message, versions[data[1] % len(versions)]
 
 
-def head(message: Message, version: int) -> bytes:
+def head(message: MessageSchema, version: int) -> bytes:
     """The two bytes that choose a message and version."""
     return bytes([MESSAGES.index(message), version - message.versions.first])
 

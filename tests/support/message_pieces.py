@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.support.message_values import INTEGERS, Plain, default_value
-from tools.messages.schema import FIXED_BYTES, Field, Message, Struct
+from tools.messages.schema import FIXED_BYTES, FieldSchema, MessageSchema, StructSchema
 
 CODES = {"bool": "?", "int8": "b", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I",
          "int64": "q", "float64": "d", "uuid": "16s"}  # fmt: skip
@@ -44,20 +44,23 @@ def joined(pieces: list[Piece]) -> bytes:
 
 
 def pieces_of(
-    message: Message, version: int, value: Plain, unknown_tags: Mapping[int, bytes] | None = None
+    message: MessageSchema,
+    version: int,
+    value: Plain,
+    unknown_tags: Mapping[int, bytes] | None = None,
 ) -> list[Piece]:
     """The encoding of a plain value; with `unknown_tags` in every section of tagged fields."""
     return list(_Encoding(message, version, unknown_tags or {}).struct(message.root, value))
 
 
 class _Encoding:
-    def __init__(self, message: Message, version: int, unknown: Mapping[int, bytes]) -> None:
+    def __init__(self, message: MessageSchema, version: int, unknown: Mapping[int, bytes]) -> None:
         self.message = message
         self.version = version
         self.unknown = unknown
         self.is_flexible = message.is_flexible(version)
 
-    def struct(self, struct: Struct, value: Plain) -> Iterator[Piece]:
+    def struct(self, struct: StructSchema, value: Plain) -> Iterator[Piece]:
         present = [f for f in struct.fields if self.version in f.versions]
         for field in present:
             if field.tag is None:
@@ -65,7 +68,9 @@ class _Encoding:
         if self.is_flexible:
             yield from self._tags(struct, [f for f in present if f.tag is not None], value)
 
-    def _tags(self, struct: Struct, present: list[Field], value: Plain) -> Iterator[Piece]:
+    def _tags(
+        self, struct: StructSchema, present: list[FieldSchema], value: Plain
+    ) -> Iterator[Piece]:
         sections = {}
         for field in present:
             item = value[field.name]
@@ -81,7 +86,7 @@ class _Encoding:
             yield Piece("tag size", varint(len(joined(pieces))), 0)
             yield from pieces
 
-    def _field(self, field: Field, item: Any) -> Iterator[Piece]:
+    def _field(self, field: FieldSchema, item: Any) -> Iterator[Piece]:
         if not field.is_array:
             yield from self._one(field, item)
             return
@@ -89,7 +94,7 @@ class _Encoding:
         for each in item or ():
             yield from self._one(field, each, is_item=True)
 
-    def _one(self, field: Field, item: Any, *, is_item: bool = False) -> Iterator[Piece]:
+    def _one(self, field: FieldSchema, item: Any, *, is_item: bool = False) -> Iterator[Piece]:
         if field.is_struct:
             yield from self._one_struct(field, item, is_item)
         elif field.type in FIXED_BYTES:
@@ -100,14 +105,14 @@ class _Encoding:
             yield self._number("length", None if data is None else len(data), field, width)
             yield Piece("text" if field.type == "string" else "content", data or b"")
 
-    def _one_struct(self, field: Field, item: Any, is_item: bool) -> Iterator[Piece]:
+    def _one_struct(self, field: FieldSchema, item: Any, is_item: bool) -> Iterator[Piece]:
         if field.is_nullable(self.version) and not is_item:
             null = b"\xff" if field.tag is None else b"\x00"
             yield Piece("marker", null if item is None else b"\x01")
         if item is not None:
             yield from self.struct(self.message.structs[field.type], item)
 
-    def _number(self, kind: str, size: int | None, field: Field, width: int) -> Piece:
+    def _number(self, kind: str, size: int | None, field: FieldSchema, width: int) -> Piece:
         if self.is_flexible and not field.is_plain:
             return Piece(kind, varint(0 if size is None else size + 1), 0)
         return Piece(kind, number(-1 if size is None else size, width), width)

@@ -19,9 +19,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 from tools.messages.layout import is_absent_when_default
-from tools.messages.schema import Field, Message, Struct, read_schemas
+from tools.messages.schema import FieldSchema, MessageSchema, StructSchema, read_schemas
 
-from ottla.protocol.message import Message as MessageObject
+from ottla.protocol.message import Message
 
 Plain = dict[str, Any]
 
@@ -86,45 +86,45 @@ EDGES = (DEFAULTS, FULL, NULLS, LONG)
 
 
 @cache
-def all_messages() -> tuple[Message, ...]:
+def all_messages() -> tuple[MessageSchema, ...]:
     return tuple(message for schema in read_schemas() for message in schema.messages)
 
 
 @cache
-def message_named(name: str) -> Message:
+def message_named(name: str) -> MessageSchema:
     return next(message for message in all_messages() if message.name == name)
 
 
-def all_cells() -> Iterator[tuple[Message, int]]:
+def all_cells() -> Iterator[tuple[MessageSchema, int]]:
     """Every message in every version."""
     return ((message, version) for message in all_messages() for version in message.versions)
 
 
-def random_values(message: Message, version: int, seed: int, count: int) -> list[Plain]:
+def random_values(message: MessageSchema, version: int, seed: int, count: int) -> list[Plain]:
     """One value of every edge shape, then `count` mixed ones: the same for the same seed."""
     random = Random(f"{seed} {message.name} {version}")
     shapes = (*EDGES, WIDE, *[MIXED] * count)
     return [draw_value(message, version, random, shape) for shape in shapes]
 
 
-def draw_value(message: Message, version: int, random: Random, shape: Shape = MIXED) -> Plain:
+def draw_value(message: MessageSchema, version: int, random: Random, shape: Shape = MIXED) -> Plain:
     return _Drawing(message, version, random, shape).draw_struct(message.root)
 
 
 def draw_field(
-    message: Message, field: Field, version: int, random: Random, shape: Shape = MIXED
+    message: MessageSchema, field: FieldSchema, version: int, random: Random, shape: Shape = MIXED
 ) -> Any:
     return _Drawing(message, version, random, shape).draw_field(field)
 
 
-def values(message: Message, version: int) -> st.SearchStrategy[Plain]:
+def values(message: MessageSchema, version: int) -> st.SearchStrategy[Plain]:
     """As a strategy: hypothesis chooses every number that is drawn, and shrinks them."""
     return st.randoms(use_true_random=False).map(
         lambda random: draw_value(message, version, random)
     )
 
 
-def cells_with_values() -> st.SearchStrategy[tuple[Message, int, Plain]]:
+def cells_with_values() -> st.SearchStrategy[tuple[MessageSchema, int, Plain]]:
     """Any message in any version, with a value."""
     return st.sampled_from(tuple(all_cells())).flatmap(
         lambda cell: st.tuples(st.just(cell[0]), st.just(cell[1]), values(*cell))
@@ -132,14 +132,14 @@ def cells_with_values() -> st.SearchStrategy[tuple[Message, int, Plain]]:
 
 
 class _Drawing:
-    def __init__(self, message: Message, version: int, random: Random, shape: Shape) -> None:
+    def __init__(self, message: MessageSchema, version: int, random: Random, shape: Shape) -> None:
         self.message = message
         self.version = version
         self.random = random
         self.shape = shape
         self.depth = 0  # how many arrays we are in
 
-    def draw_struct(self, struct: Struct, seen: dict[str, set[Any]] | None = None) -> Plain:
+    def draw_struct(self, struct: StructSchema, seen: dict[str, set[Any]] | None = None) -> Plain:
         """One struct; `seen` holds what its siblings in an array have in each field."""
         return {
             field.name: self._draw_distinct(field, seen)
@@ -147,7 +147,7 @@ class _Drawing:
             if self.version in field.versions
         }
 
-    def _draw_distinct(self, field: Field, seen: dict[str, set[Any]] | None) -> Any:
+    def _draw_distinct(self, field: FieldSchema, seen: dict[str, set[Any]] | None) -> Any:
         value = self.draw_field(field)
         if seen is None or field.is_array or field.is_struct:
             return value
@@ -159,7 +159,7 @@ class _Drawing:
         others.add(value)
         return value
 
-    def draw_field(self, field: Field) -> Any:
+    def draw_field(self, field: FieldSchema) -> Any:
         random, shape = self.random, self.shape
         is_known = field.name in shape.likely and not field.is_struct
         if is_known and random.random() < shape.likely_share:
@@ -174,14 +174,14 @@ class _Drawing:
             return self.draw_struct(self.message.structs[field.type])
         return self._draw_scalar(field.type)
 
-    def _draw_likely(self, field: Field) -> Any:
+    def _draw_likely(self, field: FieldSchema) -> Any:
         is_nullable = field.is_nullable(self.version)
         values = [each for each in self.shape.likely[field.name] if is_nullable or each is not None]
         if field.is_array:
             return [self.random.choice(values) for _ in range(self.random.choice((0, 1, 1, 2)))]
         return self.random.choice(values)
 
-    def _draw_array(self, field: Field) -> list[Any]:
+    def _draw_array(self, field: FieldSchema) -> list[Any]:
         counts = self.shape.item_counts
         if self.depth and self.shape.inner_item_counts is not None:
             counts = self.shape.inner_item_counts
@@ -192,7 +192,7 @@ class _Drawing:
             count = self.random.choice((126, 127, 128, 300))
         return [self._draw_scalar(field.type) for _ in range(count)]
 
-    def _draw_structs(self, struct: Struct, count: int) -> list[Plain]:
+    def _draw_structs(self, struct: StructSchema, count: int) -> list[Plain]:
         seen: dict[str, set[Any]] = {}
         self.depth += 1
         items = [self.draw_struct(struct, seen) for _ in range(count)]
@@ -257,7 +257,7 @@ class _Drawing:
         return self.random.getrandbits(8 * size).to_bytes(size, "big") if size else b""
 
 
-def default_value(message: Message, field: Field, version: int) -> Any:
+def default_value(message: MessageSchema, field: FieldSchema, version: int) -> Any:
     """What a field has that was not set; where that cannot be in this version, what is nearest."""
     if field.default == "null" and field.is_nullable(version):
         return None
@@ -281,7 +281,7 @@ def default_value(message: Message, field: Field, version: int) -> Any:
     return b""
 
 
-def struct_default(message: Message, struct: Struct, version: int) -> Plain:
+def struct_default(message: MessageSchema, struct: StructSchema, version: int) -> Plain:
     return {
         field.name: default_value(message, field, version)
         for field in struct.fields
@@ -289,23 +289,23 @@ def struct_default(message: Message, struct: Struct, version: int) -> Plain:
     }
 
 
-def message_class(message: Message) -> type[MessageObject]:
+def message_class(message: MessageSchema) -> type[Message]:
     """Our generated class."""
     module = import_module(f"ottla.protocol.messages.{message.module}")
-    found: type[MessageObject] = getattr(module, message.name)
+    found: type[Message] = getattr(module, message.name)
     return found
 
 
-def to_object(message: Message, version: int, plain: Plain) -> MessageObject:
+def to_object(message: MessageSchema, version: int, plain: Plain) -> Message:
     """Our object of a plain value; fields of other versions keep their defaults."""
     module = import_module(f"ottla.protocol.messages.{message.module}")
 
-    def build(struct: Struct, value: Plain) -> Any:
+    def build(struct: StructSchema, value: Plain) -> Any:
         fields = {f.name: f for f in struct.fields}
         made = {name: convert(fields[name], item) for name, item in value.items()}
         return getattr(module, struct.name)(**made)
 
-    def convert(field: Field, value: Any) -> Any:
+    def convert(field: FieldSchema, value: Any) -> Any:
         if value is None or not field.is_struct:
             return value
         struct = message.structs[field.type]
@@ -315,5 +315,5 @@ def to_object(message: Message, version: int, plain: Plain) -> MessageObject:
             return None
         return build(struct, value)
 
-    built: MessageObject = build(message.root, plain)
+    built: Message = build(message.root, plain)
     return built

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.messages.schema import Message, Schema, snake_case
+from tools.messages.schema import MessageSchema, Schema, snake_case
 
 HEAD = '''"""Generated from schemas/*.schema: every API, its key and versions. Do not edit."""
 
@@ -52,7 +52,7 @@ def row(schema: Schema) -> str:
     )
 
 
-def span(message: Message) -> str:
+def span(message: MessageSchema) -> str:
     return f"range({message.versions.first}, {message.versions.last + 1})"
 
 

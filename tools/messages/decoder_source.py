@@ -13,25 +13,25 @@ from tools.messages.layout import (
     smallest_item,
     tagged_fields,
 )
-from tools.messages.schema import FIXED_BYTES, Field, Message, Struct
+from tools.messages.schema import FIXED_BYTES, FieldSchema, MessageSchema, StructSchema
 
 RESERVED = {"data", "at", "items", "count", "tag", "end", "more", "present"}
 
 
-def local(field: Field) -> str:
+def local(field: FieldSchema) -> str:
     """The local variable for a field while its struct is decoded."""
     return field.name + "_" if field.name in RESERVED else field.name
 
 
 class DecoderSource:
-    def __init__(self, message: Message) -> None:
+    def __init__(self, message: MessageSchema) -> None:
         self.message = message
         self.functions = Functions(message, "read")
 
     def root(self, version: int) -> str:
         return self._one(self.message.root, version)
 
-    def _one(self, struct: Struct, version: int) -> str:
+    def _one(self, struct: StructSchema, version: int) -> str:
         """A function that decodes one struct and returns it with the position after it."""
         lines = Lines()
         body = _Body(self, struct, version, lines)
@@ -40,7 +40,7 @@ class DecoderSource:
         signature = f"(data: memoryview, at: int) -> tuple[{struct.name}, int]"
         return self.functions.add(struct, "", version, signature, lines.text())
 
-    def many(self, struct: Struct, version: int) -> str:
+    def many(self, struct: StructSchema, version: int) -> str:
         """A function that decodes `count` structs: one call for a whole array."""
         lines = Lines()
         lines.add(f"items: list[{struct.name}] = []")
@@ -54,14 +54,16 @@ class DecoderSource:
         signature = f"(data: memoryview, at: int, count: int) -> tuple[list[{struct.name}], int]"
         return self.functions.add(struct, "s", version, signature, lines.text())
 
-    def single(self, struct: Struct, version: int) -> str:
+    def single(self, struct: StructSchema, version: int) -> str:
         return self._one(struct, version)
 
 
 class _Body:
     """The statements that decode the fields of one struct in one version."""
 
-    def __init__(self, source: DecoderSource, struct: Struct, version: int, lines: Lines) -> None:
+    def __init__(
+        self, source: DecoderSource, struct: StructSchema, version: int, lines: Lines
+    ) -> None:
         self.source = source
         self.message = source.message
         self.functions = source.functions
@@ -127,7 +129,7 @@ class _Body:
         self.lines.add("if more:")
         self.lines.add(f"    at = {skip}(data, at - 1)")
 
-    def _write_tag_loop(self, known: list[Field]) -> None:
+    def _write_tag_loop(self, known: list[FieldSchema]) -> None:
         lines, helper = self.lines, self.functions.helper
         lines.add(f"more, at = {helper('read_tag_count')}(data, at)")
         lines.add("while more:")
@@ -148,7 +150,7 @@ class _Body:
         lines.add(f"{helper('check_tag_end')}(tag, at, end)")
         lines.depth -= 1
 
-    def _write_read(self, field: Field, *, is_declared: bool = False) -> None:
+    def _write_read(self, field: FieldSchema, *, is_declared: bool = False) -> None:
         if field.is_array:
             self._write_array(field, is_declared)
         elif field.is_struct:
@@ -163,7 +165,7 @@ class _Body:
                 self.lines.add(f"if {local(field)} is None:")
                 self.lines.add(f'    {refuse}("records", at)')
 
-    def _write_nullable_string(self, field: Field, is_declared: bool) -> None:
+    def _write_nullable_string(self, field: FieldSchema, is_declared: bool) -> None:
         """Nearly always null, which needs no call."""
         declaration = "" if is_declared else ": str | None"
         self.lines.add(f"{local(field)}{declaration} = None")
@@ -173,17 +175,17 @@ class _Body:
         self.lines.add("else:")
         self.lines.add("    at += 1")
 
-    def _reader_name(self, field: Field) -> str:
+    def _reader_name(self, field: FieldSchema) -> str:
         compact = "compact_" if self._is_compact(field) else ""
         if field.type == "records":
             return f"read_{compact}view"
         nullable = "nullable_" if field.is_nullable(self.version) else ""
         return f"read_{compact}{nullable}{field.type}"
 
-    def _is_compact(self, field: Field) -> bool:
+    def _is_compact(self, field: FieldSchema) -> bool:
         return self.message.is_flexible(self.version) and not field.is_plain
 
-    def _write_array(self, field: Field, is_declared: bool) -> None:
+    def _write_array(self, field: FieldSchema, is_declared: bool) -> None:
         compact = "compact_" if self._is_compact(field) else ""
         nullable = field.is_nullable(self.version)
         read = self.functions.helper(f"read_{compact}{'nullable_' if nullable else ''}count")
@@ -198,7 +200,7 @@ class _Body:
         self.lines.add("if count >= 0:")
         self.lines.add(f"    {local(field)}, at = {items}")
 
-    def _items_call(self, field: Field, compact: str) -> str:
+    def _items_call(self, field: FieldSchema, compact: str) -> str:
         if field.is_struct:
             reader = self.source.many(self.message.structs[field.type], self.version)
             return f"{reader}(data, at, count)"
@@ -208,7 +210,7 @@ class _Body:
         code = STRUCT_CODES[field.type]
         return f'{self.functions.helper("read_numbers")}(data, at, count, "{code}")'
 
-    def _write_struct(self, field: Field, is_declared: bool) -> None:
+    def _write_struct(self, field: FieldSchema, is_declared: bool) -> None:
         reader = self.source.single(self.message.structs[field.type], self.version)
         if not field.is_nullable(self.version):
             self.lines.add(f"{local(field)}, at = {reader}(data, at)")
@@ -228,7 +230,7 @@ def _types_of(code: str) -> list[str]:
     return [name for name, known in STRUCT_CODES.items() if known == code] or ["int8"]
 
 
-def _decoded_type(field: Field) -> str:
+def _decoded_type(field: FieldSchema) -> str:
     name = item_type(field)
     if field.is_array:
         name = f"Sequence[{name}]"

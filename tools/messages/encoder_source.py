@@ -10,13 +10,13 @@ from tools.messages.layout import (
     regular_fields,
     tagged_fields,
 )
-from tools.messages.schema import FIXED_BYTES, Field, Message, Struct
+from tools.messages.schema import FIXED_BYTES, FieldSchema, MessageSchema, StructSchema
 
 PAD = "x"  # an empty section of tagged fields is one zero byte
 
 
 class EncoderSource:
-    def __init__(self, message: Message) -> None:
+    def __init__(self, message: MessageSchema) -> None:
         self.message = message
         self.functions = Functions(message, "write")
         self.kept = {f.type for s in message.all_structs() for f in s.fields if f.is_kept}
@@ -24,12 +24,12 @@ class EncoderSource:
     def root(self, version: int) -> str:
         return self.single(self.message.root, version)
 
-    def single(self, struct: Struct, version: int) -> str:
+    def single(self, struct: StructSchema, version: int) -> str:
         lines = Lines()
         _Body(self, struct, version, lines).write_fields()
         return self._finish(struct, "", f"item: {struct.name}", version, lines)
 
-    def many(self, struct: Struct, version: int) -> str:
+    def many(self, struct: StructSchema, version: int) -> str:
         lines = Lines()
         lines.add("for item in items:")
         lines.depth += 1
@@ -52,7 +52,9 @@ class EncoderSource:
         lines.add("        out += known")
         lines.add("        continue")
 
-    def _finish(self, struct: Struct, plural: str, what: str, version: int, lines: Lines) -> str:
+    def _finish(
+        self, struct: StructSchema, plural: str, what: str, version: int, lines: Lines
+    ) -> str:
         """Structs with records also take the list of segments, and return the open buffer."""
         if has_records(self.message, struct):
             lines.add("return out")
@@ -66,7 +68,9 @@ class EncoderSource:
 class _Body:
     """The statements that encode the fields of one struct in one version."""
 
-    def __init__(self, source: EncoderSource, struct: Struct, version: int, lines: Lines) -> None:
+    def __init__(
+        self, source: EncoderSource, struct: StructSchema, version: int, lines: Lines
+    ) -> None:
         self.source = source
         self.message = source.message
         self.functions = source.functions
@@ -93,14 +97,14 @@ class _Body:
                 self.lines.add(f"if {is_set_source(field, f'item.{field.name}')}:")
                 self.lines.add(f'    {refuse}("{self.struct.name}.{field.name}")')
 
-    def _write_null_refusal(self, field: Field) -> None:
+    def _write_null_refusal(self, field: FieldSchema) -> None:
         """Null is allowed in other versions, not in this one."""
         self._flush("out")
         refuse = self.functions.helper("refuse_null_field")
         self.lines.add(f"if item.{field.name} is None:")
         self.lines.add(f'    {refuse}("{self.struct.name}.{field.name}")')
 
-    def _write_field(self, field: Field, value: str, out: str) -> None:
+    def _write_field(self, field: FieldSchema, value: str, out: str) -> None:
         if field.is_array:
             self._write_array(field, value, out)
         elif field.type in FIXED_BYTES:
@@ -136,15 +140,15 @@ class _Body:
             self.lines.add(f"{out}.append(0)")
         self.run = []
 
-    def _is_compact(self, field: Field) -> bool:
+    def _is_compact(self, field: FieldSchema) -> bool:
         return self.message.is_flexible(self.version) and not field.is_plain
 
-    def _writer_name(self, field: Field) -> str:
+    def _writer_name(self, field: FieldSchema) -> str:
         compact = "compact_" if self._is_compact(field) else ""
         nullable = "nullable_" if field.is_nullable(self.version) else ""
         return f"write_{compact}{nullable}{field.type}"
 
-    def _write_array(self, field: Field, value: str, out: str) -> None:
+    def _write_array(self, field: FieldSchema, value: str, out: str) -> None:
         nullable = field.is_nullable(self.version)
         is_compact = self._is_compact(field)
         if not is_compact:
@@ -163,7 +167,7 @@ class _Body:
             count = f"0 if {value} is None else 1" if nullable else "1"
             self.lines.add(f"    {out}.append({count})")
 
-    def _write_items(self, field: Field, value: str, out: str) -> None:
+    def _write_items(self, field: FieldSchema, value: str, out: str) -> None:
         if field.is_struct:
             struct = self.message.structs[field.type]
             self._write_call(struct, self.source.many(struct, self.version), value, out)
@@ -177,13 +181,13 @@ class _Body:
             write = self.functions.helper("write_numbers")
             self.lines.add(f'{write}({value}, "{code}", {out})')
 
-    def _write_call(self, struct: Struct, writer: str, value: str, out: str) -> None:
+    def _write_call(self, struct: StructSchema, writer: str, value: str, out: str) -> None:
         if has_records(self.message, struct):
             self.lines.add(f"{out} = {writer}({value}, {out}, segments)")
         else:
             self.lines.add(f"{writer}({value}, {out})")
 
-    def _write_struct(self, field: Field, value: str, out: str) -> None:
+    def _write_struct(self, field: FieldSchema, value: str, out: str) -> None:
         struct = self.message.structs[field.type]
         writer = self.source.single(struct, self.version)
         self._flush(out)
@@ -199,7 +203,7 @@ class _Body:
         self._write_call(struct, writer, value, out)
         self.lines.depth -= 1
 
-    def _write_records(self, field: Field, value: str) -> None:
+    def _write_records(self, field: FieldSchema, value: str) -> None:
         """The batch becomes a separate segment; a new buffer follows."""
         self._flush("out")
         if not field.is_nullable(self.version):
@@ -232,7 +236,7 @@ class _Body:
         self.lines.add(f"{self.functions.helper('write_tags')}(tags, out)")
         self.lines.depth -= 1
 
-    def _write_tag(self, field: Field, condition: str) -> None:
+    def _write_tag(self, field: FieldSchema, condition: str) -> None:
         lines = self.lines
         lines.add(f"if {condition}:")
         lines.depth += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools.messages.layout import code_name
-from tools.messages.schema import Message, Struct, snake_case
+from tools.messages.schema import MessageSchema, StructSchema, snake_case
 
 INDENT = "    "
 
@@ -11,7 +11,7 @@ INDENT = "    "
 class Functions:
     """Named function bodies of one module, without duplicates."""
 
-    def __init__(self, message: Message, prefix: str) -> None:
+    def __init__(self, message: MessageSchema, prefix: str) -> None:
         self.message = message
         self.prefix = prefix
         self.sources: list[str] = []
@@ -19,7 +19,9 @@ class Functions:
         self.helpers: set[str] = set()
         self._names: dict[tuple[str, str], str] = {}
 
-    def add(self, struct: Struct, plural: str, version: int, signature: str, body: str) -> str:
+    def add(
+        self, struct: StructSchema, plural: str, version: int, signature: str, body: str
+    ) -> str:
         """The name of a function with this body; equal bodies are shared between versions."""
         key = (struct.name + plural, body)
         name = self._names.get(key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.messages.schema import FIXED_BYTES, Field, Message, Struct
+from tools.messages.schema import FIXED_BYTES, FieldSchema, MessageSchema, StructSchema
 
 STRUCT_CODES = {
     "bool": "?", "int8": "b", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I",
@@ -19,16 +19,16 @@ def code_name(codes: str) -> str:
     return codes.replace("16s", "u").replace("?", "t")
 
 
-def regular_fields(struct: Struct, version: int) -> list[Field]:
+def regular_fields(struct: StructSchema, version: int) -> list[FieldSchema]:
     return [f for f in struct.fields if version in f.versions and f.tag is None]
 
 
-def tagged_fields(struct: Struct, version: int) -> list[Field]:
+def tagged_fields(struct: StructSchema, version: int) -> list[FieldSchema]:
     found = [f for f in struct.fields if version in f.versions and f.tag is not None]
     return sorted(found, key=lambda f: f.tag or 0)
 
 
-def is_absent_when_default(field: Field) -> bool:
+def is_absent_when_default(field: FieldSchema) -> bool:
     """Tagged structs are None if they are not on the wire, which is cheaper than a default object.
 
     Not nullable ones: null is encoded, and differs from an absent field.
@@ -36,15 +36,15 @@ def is_absent_when_default(field: Field) -> bool:
     return field.tag is not None and _is_one_struct(field) and field.nullable is None
 
 
-def _is_one_struct(field: Field) -> bool:
+def _is_one_struct(field: FieldSchema) -> bool:
     return field.is_struct and not field.is_array
 
 
-def item_type(field: Field) -> str:
+def item_type(field: FieldSchema) -> str:
     return PYTHON_TYPES.get(field.type, field.type if field.is_struct else "int")
 
 
-def python_type(field: Field) -> str:
+def python_type(field: FieldSchema) -> str:
     name = item_type(field)
     if field.is_array:
         name = f"Sequence[{name}]"
@@ -52,7 +52,7 @@ def python_type(field: Field) -> str:
     return f"{name} | None" if can_be_none else name
 
 
-def default_source(field: Field) -> str:
+def default_source(field: FieldSchema) -> str:
     """The default as a Python expression; `None` for a struct that `__init__` fills in."""
     if field.default == "null" or _is_one_struct(field):
         return "None"
@@ -74,7 +74,7 @@ def default_source(field: Field) -> str:
     return field.default or "0"
 
 
-def absent_source(field: Field) -> str:
+def absent_source(field: FieldSchema) -> str:
     """The value of a tagged field that is not on the wire."""
     is_default_struct = _is_one_struct(field) and not is_absent_when_default(field)
     if is_default_struct and field.default != "null":
@@ -82,7 +82,7 @@ def absent_source(field: Field) -> str:
     return default_source(field)
 
 
-def is_set_source(field: Field, value: str) -> str:
+def is_set_source(field: FieldSchema, value: str) -> str:
     """A condition: the value differs from the default, so it must be encoded or rejected."""
     default = default_source(field)
     if is_absent_when_default(field):
@@ -101,14 +101,14 @@ def is_set_source(field: Field, value: str) -> str:
     return f"{value} != {default}"
 
 
-def smallest_bytes(message: Message, struct: Struct, version: int) -> int:
+def smallest_bytes(message: MessageSchema, struct: StructSchema, version: int) -> int:
     """The minimum size of such a struct, to validate the count of an array."""
     flexible = message.is_flexible(version)
     total = sum(_smallest_field(message, f, version) for f in regular_fields(struct, version))
     return max(1, total + flexible)
 
 
-def smallest_item(message: Message, field: Field, version: int) -> int:
+def smallest_item(message: MessageSchema, field: FieldSchema, version: int) -> int:
     if field.type in FIXED_BYTES:
         return FIXED_BYTES[field.type]
     if field.is_struct:
@@ -116,13 +116,13 @@ def smallest_item(message: Message, field: Field, version: int) -> int:
     return _length_bytes(message, field, version)
 
 
-def _length_bytes(message: Message, field: Field, version: int) -> int:
+def _length_bytes(message: MessageSchema, field: FieldSchema, version: int) -> int:
     if message.is_flexible(version) and not field.is_plain:
         return 1
     return 2 if field.type == "string" else 4
 
 
-def _smallest_field(message: Message, field: Field, version: int) -> int:
+def _smallest_field(message: MessageSchema, field: FieldSchema, version: int) -> int:
     if field.is_array:
         return 1 if message.is_flexible(version) else 4
     if field.is_struct and field.is_nullable(version):
@@ -130,7 +130,7 @@ def _smallest_field(message: Message, field: Field, version: int) -> int:
     return smallest_item(message, field, version)
 
 
-def has_records(message: Message, struct: Struct) -> bool:
+def has_records(message: MessageSchema, struct: StructSchema) -> bool:
     """Whether the struct contains records, so that encoding yields segments."""
     return any(
         f.type == "records" or (f.is_struct and has_records(message, message.structs[f.type]))

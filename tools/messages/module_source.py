@@ -8,12 +8,12 @@ from tools.messages.decoder_source import DecoderSource
 from tools.messages.encoder_source import EncoderSource
 from tools.messages.functions import Functions
 from tools.messages.layout import code_name, default_source, has_records, python_type
-from tools.messages.schema import Field, Message, Schema, Struct
+from tools.messages.schema import FieldSchema, MessageSchema, Schema, StructSchema
 
 FROM_MESSAGE = {"refuse_field", "refuse_null_field", "Segment"}
 
 
-def module_source(schema: Schema, message: Message, path: str) -> str:
+def module_source(schema: Schema, message: MessageSchema, path: str) -> str:
     decoders, encoders = DecoderSource(message), EncoderSource(message)
     read_table = version_table(message, decoders.root)
     write_table = version_table(message, encoders.root)
@@ -29,16 +29,16 @@ def module_source(schema: Schema, message: Message, path: str) -> str:
     return f"{head}\n\n{used}\n\n\n{body}\n\n{tables}"
 
 
-def order(message: Message) -> list[Struct]:
+def order(message: MessageSchema) -> list[StructSchema]:
     """The message itself first."""
     return [message.root, *message.structs.values()]
 
 
-def version_table(message: Message, root: Callable[[int], str]) -> str:
+def version_table(message: MessageSchema, root: Callable[[int], str]) -> str:
     return "".join(f"    {version}: {root(version)},\n" for version in message.versions)
 
 
-def imports(message: Message, body: str, *functions: Functions) -> str:
+def imports(message: MessageSchema, body: str, *functions: Functions) -> str:
     helpers = set().union(*(each.helpers for each in functions))
     base = "RecordsMessage" if has_records(message, message.root) else "Message"
     wanted = {base} | (helpers & FROM_MESSAGE)
@@ -74,7 +74,9 @@ def format_lines(formats: list[str], functions: tuple[Functions, ...]) -> list[s
     return lines
 
 
-def class_source(schema: Schema, message: Message, struct: Struct, kept: set[str]) -> str:
+def class_source(
+    schema: Schema, message: MessageSchema, struct: StructSchema, kept: set[str]
+) -> str:
     is_root = struct is message.root
     base = "Struct"
     if is_root:
@@ -91,12 +93,12 @@ def class_source(schema: Schema, message: Message, struct: Struct, kept: set[str
     return "\n".join(lines) + "\n"
 
 
-def slots(struct: Struct, is_kept: bool) -> str:
+def slots(struct: StructSchema, is_kept: bool) -> str:
     names = [f.name for f in struct.fields] + (["kept"] if is_kept else [])
     return "".join(f'"{name}", ' for name in names).rstrip(" ")
 
 
-def root_constants(schema: Schema, message: Message) -> list[str]:
+def root_constants(schema: Schema, message: MessageSchema) -> list[str]:
     lines = []
     if schema.api_key is not None:
         lines.append(f"    API_KEY = {schema.api_key}")
@@ -108,7 +110,7 @@ def root_constants(schema: Schema, message: Message) -> list[str]:
     return lines
 
 
-def init_source(struct: Struct, is_kept: bool) -> list[str]:
+def init_source(struct: StructSchema, is_kept: bool) -> list[str]:
     if not struct.fields:
         return ["    def __init__(self) -> None:", "        pass"]
     lines = ["    def __init__(", "        self,"]
@@ -120,17 +122,17 @@ def init_source(struct: Struct, is_kept: bool) -> list[str]:
     return lines
 
 
-def is_filled_in(field: Field) -> bool:
+def is_filled_in(field: FieldSchema) -> bool:
     """A struct that is always present, and whose default is its own object."""
     return field.is_struct and not field.is_array and "None" not in python_type(field)
 
 
-def parameter(field: Field) -> str:
+def parameter(field: FieldSchema) -> str:
     name = python_type(field)
     return f"{name} | None = None" if is_filled_in(field) else f"{name} = {default_source(field)}"
 
 
-def assignment(field: Field) -> str:
+def assignment(field: FieldSchema) -> str:
     if is_filled_in(field):
         return f": {field.type} = {field.type}() if {field.name} is None else {field.name}"
     return f" = {field.name}"

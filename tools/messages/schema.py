@@ -46,7 +46,7 @@ class Versions:
 
 
 @dataclass(slots=True)
-class Field:
+class FieldSchema:
     name: str
     type: str  # of one item, for an array
     is_array: bool
@@ -67,20 +67,20 @@ class Field:
 
 
 @dataclass(slots=True)
-class Struct:
+class StructSchema:
     name: str
-    fields: list[Field] = field(default_factory=list)
+    fields: list[FieldSchema] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Message:
+class MessageSchema:
     """One request, response or data record, with all its structs."""
 
     name: str
     versions: Versions
     flexible_from: int | None
-    root: Struct
-    structs: dict[str, Struct]  # all except the root, by name, inner ones first
+    root: StructSchema
+    structs: dict[str, StructSchema]  # all except the root, by name, inner ones first
 
     def is_flexible(self, version: int) -> bool:
         return self.flexible_from is not None and version >= self.flexible_from
@@ -89,7 +89,7 @@ class Message:
     def module(self) -> str:
         return snake_case(self.name)
 
-    def all_structs(self) -> list[Struct]:
+    def all_structs(self) -> list[StructSchema]:
         return [*self.structs.values(), self.root]
 
 
@@ -104,14 +104,14 @@ class Schema:
     listeners: tuple[str, ...] = ()
     unstable: int | None = None
     record_type: int | None = None
-    messages: list[Message] = field(default_factory=list)
+    messages: list[MessageSchema] = field(default_factory=list)
 
     @property
-    def request(self) -> Message:
+    def request(self) -> MessageSchema:
         return self.messages[0]
 
     @property
-    def response(self) -> Message:
+    def response(self) -> MessageSchema:
         return self.messages[1]
 
 
@@ -167,20 +167,22 @@ class _Parser:
             case _:
                 raise ValueError(f"line not understood: {' '.join(words)}")
 
-    def _read_message(self, name: str, words: list[str]) -> Message:
+    def _read_message(self, name: str, words: list[str]) -> MessageSchema:
         versions = parse_versions(words[0], None)
         flexible_from = int(words[2].rstrip("+")) if words[1:2] == ["flexible"] else None
-        message = Message(name, versions, flexible_from, Struct(name), {})
+        message = MessageSchema(name, versions, flexible_from, StructSchema(name), {})
         self._read_fields(message, message.root, 1, versions)
         while self.at < len(self.lines) and self.lines[self.at].startswith("  struct "):
-            shared = Struct(self.lines[self.at].split()[1])
+            shared = StructSchema(self.lines[self.at].split()[1])
             self.at += 1
             self._read_fields(message, shared, 2, versions)
             self._add_struct(message, shared)
         self._check_references(message)
         return message
 
-    def _read_fields(self, message: Message, into: Struct, depth: int, outer: Versions) -> None:
+    def _read_fields(
+        self, message: MessageSchema, into: StructSchema, depth: int, outer: Versions
+    ) -> None:
         indent = "  " * depth
         while self.at < len(self.lines):
             line = self.lines[self.at]
@@ -190,18 +192,18 @@ class _Parser:
             item = parse_field(line, outer)
             into.fields.append(item)
             if self.at < len(self.lines) and re.match(indent + r"  \w+:", self.lines[self.at]):
-                inner = Struct(item.type)
+                inner = StructSchema(item.type)
                 self._read_fields(message, inner, depth + 1, item.versions)
                 self._add_struct(message, inner)
 
     @staticmethod
-    def _add_struct(message: Message, struct: Struct) -> None:
+    def _add_struct(message: MessageSchema, struct: StructSchema) -> None:
         if struct.name in message.structs or struct.name == message.name:
             raise ValueError(f"struct {struct.name} defined twice")
         message.structs[struct.name] = struct
 
     @staticmethod
-    def _check_references(message: Message) -> None:
+    def _check_references(message: MessageSchema) -> None:
         for struct in message.all_structs():
             for item in struct.fields:
                 known = item.type in FIXED_BYTES or item.type in LENGTH_TYPES
@@ -226,7 +228,7 @@ FIELD = re.compile(
 )
 
 
-def parse_field(line: str, outer: Versions) -> Field:
+def parse_field(line: str, outer: Versions) -> FieldSchema:
     found = FIELD.match(line)
     if found is None:
         raise ValueError(f"field not understood: {line.strip()}")
@@ -235,7 +237,7 @@ def parse_field(line: str, outer: Versions) -> Field:
     if found["null"]:
         nullable = parse_versions(found["nullable"], versions) if found["nullable"] else versions
     flags = found["flags"].split()
-    return Field(
+    return FieldSchema(
         name=found["name"],
         type=found["type"],
         is_array=bool(found["array"]),

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.support.message_values import all_messages
 from tests.support.oracle import Oracle
-from tools.messages.schema import Message
+from tools.messages.schema import MessageSchema
 from tools.oracles.codec import ForeignCodec
 from tools.oracles.comparison import Disagreement, compare
 from tools.oracles.kafka_codec import KafkaCodec
@@ -26,7 +26,7 @@ from tools.oracles.table import TABLE, Row, schema_digest, table_text
 
 
 def compare_row(
-    message: Message, codecs: Sequence[ForeignCodec], seed: int, count: int
+    message: MessageSchema, codecs: Sequence[ForeignCodec], seed: int, count: int
 ) -> tuple[Row, list[Disagreement]]:
     row = Row(message.name, dict.fromkeys(message.versions, ""), digest=schema_digest(message))
     row.decoded = dict(row.encoded)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tests.support.message_values import Plain
-from tools.messages.schema import Message
+from tools.messages.schema import MessageSchema
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """One value of one message in one version."""
 
-    message: Message
+    message: MessageSchema
     version: int
     value: Plain
 
@@ -30,7 +30,7 @@ class ForeignCodec(Protocol):
     letter: str  # in the table
     name: str
 
-    def has(self, message: Message, version: int) -> bool: ...
+    def has(self, message: MessageSchema, version: int) -> bool: ...
 
     def fit(self, case: Case) -> Case:
         """The nearest value that this codec supports: some have fewer error codes, or a limited

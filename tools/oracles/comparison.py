@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tests.support.message_values import message_class, random_values, to_object
-from tools.messages.schema import Message
+from tools.messages.schema import MessageSchema
 from tools.oracles.codec import Case, ForeignCodec, Refusal
 
 DIRECTIONS = ("encode", "decode")
@@ -31,7 +31,7 @@ class Disagreement:
 
 
 def compare(
-    message: Message, versions: Iterable[int], codec: ForeignCodec, seed: int, count: int
+    message: MessageSchema, versions: Iterable[int], codec: ForeignCodec, seed: int, count: int
 ) -> list[Disagreement]:
     """The differences for the edge cases and `count` random values of each version."""
     cases = [

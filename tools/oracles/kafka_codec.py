@@ -9,7 +9,7 @@ from typing import Any
 from tests.support.message_oracle import MessageOracle
 from tests.support.message_values import Plain
 from tests.support.oracle import Oracle, Refused, to_base64
-from tools.messages.schema import Field, Message, Struct
+from tools.messages.schema import FieldSchema, MessageSchema, StructSchema
 from tools.oracles.codec import Case, Refusal
 
 from ottla.base.uuids import uuid_to_text
@@ -27,10 +27,10 @@ class KafkaCodec:
         """Full names by short name: requests, responses and the like end in `Data`."""
         return {found.name.rpartition(".")[2]: found.name for found in self.messages.classes()}
 
-    def class_of(self, message: Message) -> str:
+    def class_of(self, message: MessageSchema) -> str:
         return self._classes.get(message.name) or self._classes[f"{message.name}Data"]
 
-    def has(self, message: Message, version: int) -> bool:  # noqa: ARG002
+    def has(self, message: MessageSchema, version: int) -> bool:  # noqa: ARG002
         return True  # a missing one must be reported as a failure, not as an empty cell
 
     def fit(self, case: Case) -> Case:
@@ -49,19 +49,19 @@ def java_name(name: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
-def to_json(message: Message, value: Plain) -> dict[str, Any]:
+def to_json(message: MessageSchema, value: Plain) -> dict[str, Any]:
     """A plain value as the JSON of Kafka's converters."""
 
-    def convert(struct: Struct, plain: Plain) -> dict[str, Any]:
+    def convert(struct: StructSchema, plain: Plain) -> dict[str, Any]:
         fields = {f.name: f for f in struct.fields}
         return {java_name(name): field(fields[name], item) for name, item in plain.items()}
 
-    def field(about: Field, item: Any) -> Any:
+    def field(about: FieldSchema, item: Any) -> Any:
         if item is None:
             return None
         return [one(about, each) for each in item] if about.is_array else one(about, item)
 
-    def one(about: Field, item: Any) -> Any:
+    def one(about: FieldSchema, item: Any) -> Any:
         if about.is_struct:
             return convert(message.structs[about.type], item)
         match about.type:

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from tests.support.message_values import Plain, struct_default
 from tools.messages.layout import is_absent_when_default
-from tools.messages.schema import Field, Message, Struct
+from tools.messages.schema import FieldSchema, MessageSchema, StructSchema
 from tools.oracles.codec import Case, Refusal
 
 from ottla.base.uuids import ZERO_UUID
@@ -29,7 +29,7 @@ class KafkaPythonCodec:
     letter = "P"
     name = "kafka-python"
 
-    def has(self, message: Message, version: int) -> bool:
+    def has(self, message: MessageSchema, version: int) -> bool:
         known = classes().get(message.name)
         return known is not None and version <= known._valid_versions[1]
 
@@ -70,12 +70,14 @@ def _encode(case: Case) -> bytes | Refusal:
         return Refusal(f"{type(error).__name__}: {error}")
 
 
-def _build(message: Message, struct: Struct, kind: Any, value: Plain, version: int) -> Any:
+def _build(
+    message: MessageSchema, struct: StructSchema, kind: Any, value: Plain, version: int
+) -> Any:
     theirs = kind._struct.fields
     ours = {f.name: f for f in struct.fields}
     defaults = struct_default(message, struct, version)
 
-    def one(field: Field, name: str, item: Any) -> Any:
+    def one(field: FieldSchema, name: str, item: Any) -> Any:
         if field.is_struct:
             inner = theirs[name].data_class
             if is_absent_when_default(field) and item == defaults[name]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Container, Sequence
-from dataclasses import Field as DataclassField
-from dataclasses import fields
+from dataclasses import Field, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, get_args
 from uuid import UUID
@@ -15,7 +14,7 @@ import kio.serial
 from kio.schema.errors import ErrorCode
 from kio.static.constants import EntityType
 from tests.support.message_values import Plain
-from tools.messages.schema import Field, Message, Struct, snake_case
+from tools.messages.schema import FieldSchema, MessageSchema, StructSchema, snake_case
 from tools.oracles.codec import Case, Refusal
 
 from ottla.base.uuids import ZERO_UUID
@@ -29,7 +28,7 @@ class KioCodec:
     letter = "I"
     name = "kio"
 
-    def has(self, message: Message, version: int) -> bool:
+    def has(self, message: MessageSchema, version: int) -> bool:
         return kio_class(message, version) is not None
 
     def fit(self, case: Case) -> Case:
@@ -41,7 +40,7 @@ class KioCodec:
         return [_encode(case) for case in cases]
 
 
-def kio_class(message: Message, version: int) -> Any | None:
+def kio_class(message: MessageSchema, version: int) -> Any | None:
     name, kind = message.name, EntityType.data
     for suffix, meant in (("Request", EntityType.request), ("Response", EntityType.response)):
         if name.endswith(suffix):
@@ -65,13 +64,13 @@ def _encode(case: Case) -> bytes | Refusal:
     return out.getvalue()
 
 
-Convert = Callable[[DataclassField[Any], Any], Any]
+Convert = Callable[[Field[Any], Any], Any]
 MakeStruct = Callable[[Any, Plain], Any]
 
 
 def _walk(
-    message: Message,
-    struct: Struct,
+    message: MessageSchema,
+    struct: StructSchema,
     kio_type: Any,
     value: Plain,
     convert: Convert,
@@ -81,7 +80,7 @@ def _walk(
     theirs = {f.name: f for f in fields(kio_type)}
     ours = {f.name: f for f in struct.fields}
 
-    def one(field: Field, about: DataclassField[Any], item: Any) -> Any:
+    def one(field: FieldSchema, about: Field[Any], item: Any) -> Any:
         if field.is_struct:
             inner = message.structs[field.type]
             return _walk(message, inner, _inner_class(about.type), item, convert, make)
@@ -120,11 +119,11 @@ def _kio_struct(kio_type: Any, made: Plain) -> Any:
     return kio_type(**{k: tuple(v) if isinstance(v, list) else v for k, v in made.items()})
 
 
-def _can_be_none(about: DataclassField[Any]) -> bool:
+def _can_be_none(about: Field[Any]) -> bool:
     return type(None) in get_args(about.type)
 
 
-def _fitted(about: DataclassField[Any], item: Any) -> Any:
+def _fitted(about: Field[Any], item: Any) -> Any:
     """The value nearest to `item` that kio supports."""
     match about.metadata["kafka_type"]:
         case "error_code":
@@ -139,7 +138,7 @@ def _fitted(about: DataclassField[Any], item: Any) -> Any:
     return item
 
 
-def _converted(about: DataclassField[Any], item: Any) -> Any:
+def _converted(about: Field[Any], item: Any) -> Any:
     match about.metadata["kafka_type"]:
         case "error_code":
             return ErrorCode(item)

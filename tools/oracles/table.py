@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools.messages.schema import Message, read_schemas
+from tools.messages.schema import MessageSchema, read_schemas
 
 TABLE = Path(__file__).parents[2] / "docs" / "reference" / "codec-agreement.md"
 COMMAND = "python -m tools.oracles"
@@ -50,7 +50,7 @@ class Row:
     digest: str = ""
 
 
-def schema_digest(message: Message) -> str:
+def schema_digest(message: MessageSchema) -> str:
     """Changes with everything in a schema that affects the wire format, and with nothing else."""
     parts = [f"{message.name} {message.versions} {message.flexible_from}"]
     for struct in message.all_structs():
@@ -126,7 +126,7 @@ def check_agreement(path: Path = TABLE) -> list[str]:
     return [f"{path.name}: {problem}; run `{COMMAND}`" for problem in problems]
 
 
-def _row_problems(message: Message, row: Row) -> list[str]:
+def _row_problems(message: MessageSchema, row: Row) -> list[str]:
     problems = []
     for direction, cells in (("encoded", row.encoded), ("decoded", row.decoded)):
         if list(cells) != list(message.versions):

@@ -17,13 +17,13 @@ from ottla.config.broker_options import BROKER_OPTIONS
 from ottla.config.kinds import INT, LIST
 from ottla.config.options import Option
 from ottla.config.resource_options import TOPIC_OPTIONS
+from ottla.controller.config_capacity import ConfigCapacity
 from ottla.controller.config_checks import (
     check_broker_config,
     check_client_metrics_config,
     check_group_config,
     check_topic_config,
 )
-from ottla.controller.config_room import ConfigRoom
 from ottla.controller.decision import CHANGED_MAX, Decision, ItemRejected, check_count, quoted
 from ottla.controller.eligible_replicas import MIN_IN_SYNC, records_for_new_min_in_sync
 from ottla.controller.state import ControllerState
@@ -139,7 +139,7 @@ def _decide(
     state: ControllerState, asked: Sequence[ResourceChange], broker_id: int, may_alter: MayAlter
 ) -> tuple[tuple[Record, ...], list[tuple[ErrorCode, str | None]]]:
     counts = Counter((each.type, each.name) for each in asked)
-    room = ConfigRoom(state)
+    room = ConfigCapacity(state)
     records: list[ConfigChanged] = []
     results: list[tuple[ErrorCode, str | None]] = []
     for each in asked:

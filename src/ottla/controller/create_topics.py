@@ -12,8 +12,8 @@ from ottla.base.ids import TopicId
 from ottla.config.layers import BrokerLayers, ConfigSource, topic_text
 from ottla.config.resource_options import TOPIC_OPTIONS
 from ottla.controller.assignments import check_replicas, chosen_partition, placed_partitions
+from ottla.controller.config_capacity import ConfigCapacity
 from ottla.controller.config_checks import check_topic_config
-from ottla.controller.config_room import ConfigRoom
 from ottla.controller.decision import (
     Charge,
     Decision,
@@ -114,7 +114,7 @@ class _Creation:
         self._may_describe_configs = may_describe_configs
         self._charge = charge
         self._described = _DescribedConfigs(state.layers)
-        self._room = ConfigRoom(state)
+        self._room = ConfigCapacity(state)
         self._unified_names: dict[str, str] = {}
         self._new_partitions = 0
         self.records: list[Record] = []

@@ -114,7 +114,7 @@ class SessionClient(Protocol):
     is_gone: bool  # its connection is closed
 
 
-class SessionRoom:
+class SessionCapacity:
     """The limit on the partitions of all sessions together."""
 
     __slots__ = ("held", "held_max")
@@ -152,7 +152,7 @@ class FetchSession:
         uses_topic_ids: bool,
         now_ms: int,
         reader: SessionClient | None = None,
-        room: SessionRoom | None = None,
+        room: SessionCapacity | None = None,
     ) -> None:
         self.id = session_id
         self.is_follower = is_follower
@@ -167,7 +167,7 @@ class FetchSession:
         self.held = 0  # partitions, in the limit for all sessions
         self.turns = 0  # order numbers assigned so far
         self.watchers: set[Watcher] = set()  # of the waiting fetch, if any
-        self._room = room or SessionRoom()
+        self._room = room or SessionCapacity()
 
     def close(self) -> None:
         self.is_closed = True

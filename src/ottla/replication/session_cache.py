@@ -17,8 +17,8 @@ from ottla.protocol.errors import BrokerError
 from ottla.replication.fetch_sessions import (
     EPOCH_MAX,
     FetchSession,
+    SessionCapacity,
     SessionClient,
-    SessionRoom,
     next_epoch,
 )
 
@@ -34,7 +34,7 @@ class FetchSessions:
         on_close: Callable[[FetchSession], None] = lambda _session: None,
     ) -> None:
         self.slots_max = slots_max
-        self.room = SessionRoom(partitions_max)
+        self.room = SessionCapacity(partitions_max)
         self._on_close = on_close
         self._rng = rng
         self._sessions: OrderedDict[int, FetchSession] = OrderedDict()  # least recently used first

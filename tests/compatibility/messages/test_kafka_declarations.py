@@ -14,7 +14,7 @@ import pytest
 from tests.support.message_values import all_messages, message_named
 from tests.support.oracle import Json, Oracle
 from tools.messages.layout import is_absent_when_default
-from tools.messages.schema import Field, Message, Struct, read_schemas
+from tools.messages.schema import FieldSchema, MessageSchema, StructSchema, read_schemas
 from tools.oracles.kafka_codec import KafkaCodec, java_name
 
 from ottla.base.uuids import uuid_to_text
@@ -37,7 +37,7 @@ def test_every_version_has_kafkas_fields(name: str, kafka: KafkaCodec, oracle: O
         assert layout_of(message, message.root, version) == known[version], f"version {version}"
 
 
-def layout_of(message: Message, struct: Struct, version: int) -> Json:
+def layout_of(message: MessageSchema, struct: StructSchema, version: int) -> Json:
     present = [f for f in struct.fields if version in f.versions]
     tags = {str(f.tag): field_of(message, f, version) for f in present if f.tag is not None}
     return {
@@ -46,7 +46,7 @@ def layout_of(message: Message, struct: Struct, version: int) -> Json:
     }
 
 
-def field_of(message: Message, field: Field, version: int) -> Json:
+def field_of(message: MessageSchema, field: FieldSchema, version: int) -> Json:
     compact = "COMPACT_" if message.is_flexible(version) and not field.is_plain else ""
     nullable = "NULLABLE_" if field.is_nullable(version) else ""
     array = f"{compact}{nullable}ARRAY" if field.is_array else ""
@@ -83,13 +83,13 @@ def test_an_untouched_object_holds_kafkas_defaults(
         assert ours == told_alike(struct, theirs), struct.name
 
 
-def defaults_of(message: Message, struct: Struct) -> Json:
+def defaults_of(message: MessageSchema, struct: StructSchema) -> Json:
     module = import_module(f"ottla.protocol.messages.{message.module}")
     untouched = getattr(module, struct.name)()
     return {java_name(f.name): default_json(f, getattr(untouched, f.name)) for f in struct.fields}
 
 
-def default_json(field: Field, value: Any) -> Json:
+def default_json(field: FieldSchema, value: Any) -> Json:
     if field.is_array or value is None:
         return value if value is None else list(value)
     if field.is_struct:
@@ -99,7 +99,7 @@ def default_json(field: Field, value: Any) -> Json:
     return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 
-def told_alike(struct: Struct, theirs: Json) -> Json:
+def told_alike(struct: StructSchema, theirs: Json) -> Json:
     """Kafka's defaults, with the three that are told differently here on purpose."""
     told = dict(theirs)
     for field in struct.fields:

@@ -20,7 +20,7 @@ from tests.support.message_values import (
     to_object,
 )
 from tests.support.oracle import Json, Oracle, Refused, from_base64
-from tools.messages.schema import Field, Message, Struct, Versions
+from tools.messages.schema import FieldSchema, MessageSchema, StructSchema, Versions
 from tools.oracles.kafka_codec import KafkaCodec, to_json
 
 from ottla.protocol.message import UnsupportedVersion
@@ -36,7 +36,7 @@ Path = tuple[str, ...]
 class Case:
     """A value of one version that is to be encoded in another."""
 
-    message: Message
+    message: MessageSchema
     made_in: int
     version: int
     value: dict[str, Any]
@@ -83,7 +83,7 @@ def check(cases: list[Case], kafka: KafkaCodec, oracle: Oracle, seed: int) -> No
         assert case.encode_here() == theirs, where
 
 
-def cases_with_foreign_fields(message: Message, random: Random) -> Iterator[Case]:
+def cases_with_foreign_fields(message: MessageSchema, random: Random) -> Iterator[Case]:
     """For every field, and every version that lacks it: a value where this field alone is set."""
     for struct, path, lived in structs_in(message):
         for field in struct.fields:
@@ -97,7 +97,7 @@ def cases_with_foreign_fields(message: Message, random: Random) -> Iterator[Case
                 yield Case(message, made_in, version, value, f"{struct.name}.{field.name}")
 
 
-def cases_with_null(message: Message, random: Random) -> Iterator[Case]:
+def cases_with_null(message: MessageSchema, random: Random) -> Iterator[Case]:
     """For every field that may be null in some versions: null in each of the others."""
     for struct, path, lived in structs_in(message):
         for field in (field for field in struct.fields if field.nullable is not None):
@@ -112,12 +112,12 @@ def cases_with_null(message: Message, random: Random) -> Iterator[Case]:
                     yield Case(message, version, version, value, f"{struct.name}.{field.name}")
 
 
-def structs_in(message: Message) -> Iterator[tuple[Struct, Path, Versions]]:
+def structs_in(message: MessageSchema) -> Iterator[tuple[StructSchema, Path, Versions]]:
     """Every struct, the fields that lead to it, and the versions in which they all exist."""
 
     def below(
-        struct: Struct, path: Path, lived: Versions
-    ) -> Iterator[tuple[Struct, Path, Versions]]:
+        struct: StructSchema, path: Path, lived: Versions
+    ) -> Iterator[tuple[StructSchema, Path, Versions]]:
         yield struct, path, lived
         for field in struct.fields:
             if field.is_struct:
@@ -128,13 +128,13 @@ def structs_in(message: Message) -> Iterator[tuple[Struct, Path, Versions]]:
     return below(message.root, (), message.versions)
 
 
-def shared_version(message: Message, lived: Versions, versions: Versions) -> int | None:
+def shared_version(message: MessageSchema, lived: Versions, versions: Versions) -> int | None:
     """The newest version that has both the struct and the field."""
     shared = [v for v in message.versions if v in lived and v in versions]
     return shared[-1] if shared else None
 
 
-def draw_set(message: Message, field: Field, version: int, random: Random) -> Any:
+def draw_set(message: MessageSchema, field: FieldSchema, version: int, random: Random) -> Any:
     """A value that is not the default."""
     while True:
         value = draw_field(message, field, version, random, FULL)
@@ -142,7 +142,7 @@ def draw_set(message: Message, field: Field, version: int, random: Random) -> An
             return value
 
 
-def value_with_item_at(message: Message, path: Path, version: int) -> dict[str, Any]:
+def value_with_item_at(message: MessageSchema, path: Path, version: int) -> dict[str, Any]:
     """Defaults all over, and at the end of the path one struct that is there to be changed."""
     value = struct_default(message, message.root, version)
     inside, struct = value, message.root

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.support.message_values import message_class, random_values, to_object
 from tests.support.oracle import Oracle, from_base64, values_or_raise
-from tools.messages.schema import Message, Schema, read_schemas
+from tools.messages.schema import MessageSchema, Schema, read_schemas
 from tools.oracles.kafka_codec import KafkaCodec, to_json
 
 pytestmark = pytest.mark.java
@@ -14,7 +14,7 @@ STORED = [schema for schema in read_schemas() if schema.record_type is not None]
 
 
 def kafkas_bytes(
-    message: Message, version: int, seed: int, kafka: KafkaCodec, oracle: Oracle
+    message: MessageSchema, version: int, seed: int, kafka: KafkaCodec, oracle: Oracle
 ) -> list[bytes]:
     questions = [
         {

@@ -16,7 +16,7 @@ from tests.support.message_values import (
     to_object,
 )
 from tests.support.oracle import Refused
-from tools.messages.schema import Message
+from tools.messages.schema import MessageSchema
 from tools.oracles.kafka_codec import KafkaCodec
 
 FLEXIBLE = [message.name for message in all_messages() if message.flexible_from is not None]
@@ -25,7 +25,7 @@ FLEXIBLE = [message.name for message in all_messages() if message.flexible_from 
 UNKNOWN = {0: b"", 1: b"\x00", 2: b"xyz", 3: b"\xff" * 130, 70_000: b"\x01", 2**31 - 1: b"end"}
 
 
-def frames(message: Message, seed: int) -> list[tuple[int, bytes, bytes]]:
+def frames(message: MessageSchema, seed: int) -> list[tuple[int, bytes, bytes]]:
     """(version, encoded without, encoded with unknown tags) for some values of every version."""
     random = Random(seed)
     made = []

@@ -24,10 +24,10 @@ from tests.support.message_values import (
     to_object,
 )
 from tools.messages.layout import is_absent_when_default
-from tools.messages.schema import Message
+from tools.messages.schema import MessageSchema
 
 from ottla.protocol.api_keys import APIS, ApiKey
-from ottla.protocol.message import Message as MessageObject
+from ottla.protocol.message import Message
 from ottla.protocol.messages import request_class, response_class
 
 NAMES = [message.name for message in all_messages()]
@@ -43,7 +43,7 @@ def test_every_version_is_encoded_as_its_schema_says_and_read_back(name: str) ->
             check_one(message, version, value)
 
 
-def check_one(message: Message, version: int, value: Plain) -> None:
+def check_one(message: MessageSchema, version: int, value: Plain) -> None:
     ours = to_object(message, version, value)
     data = ours.encode(version)
     assert data == joined(pieces_of(message, version, value))
@@ -53,7 +53,7 @@ def check_one(message: Message, version: int, value: Plain) -> None:
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(cells_with_values())
-def test_any_value_of_any_message_comes_back(drawn: tuple[Message, int, Plain]) -> None:
+def test_any_value_of_any_message_comes_back(drawn: tuple[MessageSchema, int, Plain]) -> None:
     check_one(*drawn)
 
 
@@ -77,7 +77,7 @@ def test_an_untouched_object_is_read_from_the_encoding_of_the_defaults(name: str
             assert made.decode(made().encode(version), version) == made()
 
 
-def declared_defaults(message: Message, version: int) -> Plain:
+def declared_defaults(message: MessageSchema, version: int) -> Plain:
     """What the constructor gives, as far as plain values can tell it."""
     untouched = message_class(message)()
     declared: dict[str, Any] = {}
@@ -109,6 +109,6 @@ def test_classes_are_found_by_their_key(key: ApiKey) -> None:
 
 def test_no_class_can_be_given_a_field_that_it_does_not_have() -> None:
     for message in all_messages():
-        made: MessageObject = message_class(message)()
+        made: Message = message_class(message)()
         with pytest.raises(AttributeError):
             made.no_such_field = 1  # type: ignore[attr-defined]

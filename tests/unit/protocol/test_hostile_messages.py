@@ -22,7 +22,7 @@ from tests.support.message_values import (
     message_class,
     message_named,
 )
-from tools.messages.schema import Message
+from tools.messages.schema import MessageSchema
 
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.messages.metadata_request import MetadataRequest
@@ -33,7 +33,7 @@ KIB = 1024
 ALLOCATED_BYTES_MAX = 1024 * KIB
 
 
-def whole_messages(name: str) -> Iterator[tuple[Message, int, list[Piece]]]:
+def whole_messages(name: str) -> Iterator[tuple[MessageSchema, int, list[Piece]]]:
     """A message of every version with all fields set, in pieces."""
     message = message_named(name)
     for version in message.versions:
@@ -52,7 +52,7 @@ def with_hostile_numbers(pieces: list[Piece]) -> Iterator[bytes]:
                 yield before + number
 
 
-def decode_or_refuse(message: Message, version: int, data: bytes) -> bool:
+def decode_or_refuse(message: MessageSchema, version: int, data: bytes) -> bool:
     """Whether it was refused; any exception but the typed one ends the test."""
     try:
         message_class(message).decode(data, version)
@@ -134,7 +134,7 @@ def test_a_hostile_number_allocates_nothing_to_speak_of() -> None:
     assert worst < ALLOCATED_BYTES_MAX
 
 
-def allocated_bytes(message: Message, version: int, data: bytes) -> int:
+def allocated_bytes(message: MessageSchema, version: int, data: bytes) -> int:
     tracemalloc.start()
     try:
         decode_or_refuse(message, version, data)
@@ -161,7 +161,7 @@ def test_a_hostile_number_costs_no_work_to_speak_of() -> None:
                 assert steps < STEPS_MAX
 
 
-def steps_to_decode(message: Message, version: int, data: bytes) -> int:
+def steps_to_decode(message: MessageSchema, version: int, data: bytes) -> int:
     """How many lines of code run."""
     lines = 0
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from tools.messages.schema import (
-    Field,
-    Message,
+    FieldSchema,
+    MessageSchema,
     Schema,
     Versions,
     parse_field,
@@ -56,7 +56,7 @@ def example(tmp_path: Path) -> Schema:
     return read(EXAMPLE, tmp_path)
 
 
-def field(message: Message, name: str, struct: str | None = None) -> Field:
+def field(message: MessageSchema, name: str, struct: str | None = None) -> FieldSchema:
     owner = message.structs[struct] if struct else message.root
     return next(each for each in owner.fields if each.name == name)
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups.classic.group import ClassicGroup
 from ottla.coordinators.groups.consumer import (
-    changing_over,
     classic_members,
+    conversion,
     describing,
     heartbeats,
     leaving,
@@ -133,7 +133,7 @@ def draft_to_join(shard: GroupShard, group_id: str) -> Draft:
     if isinstance(group, ConsumerGroup):
         return Draft(group, shard.shared)
     if isinstance(group, ClassicGroup) and not group.is_empty:
-        return changing_over.upgraded(group, shard.shared)
+        return conversion.upgraded(group, shard.shared)
     before = [] if group is None else group.tombstones()
     return Draft(ConsumerGroup(group_id), shard.shared, *before)
 
@@ -173,10 +173,10 @@ def go_back(
     def begin() -> None:
         classic = shard.groups[group.group_id]
         assert isinstance(classic, ClassicGroup)
-        changing_over.begin_classic(classic, staying, must_rebalance=must_rebalance)
+        conversion.begin_classic(classic, staying, must_rebalance=must_rebalance)
 
     shard.shared.when_written(begin)
-    return changing_over.downgraded(group, gone, shard.shared)
+    return conversion.downgraded(group, gone, shard.shared)
 
 
 # Timeouts

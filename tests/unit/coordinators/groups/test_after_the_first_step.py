@@ -18,7 +18,7 @@ from tests.unit.coordinators.groups.harness import (
     rebalance,
     settle,
 )
-from tests.unit.coordinators.groups.test_changing_over import (
+from tests.unit.coordinators.groups.test_conversion import (
     classic,
     follow,
     partitions_of,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.unit.coordinators.groups.harness import GROUP, ClassicClient, ConsumerClient, Harness
-from tests.unit.coordinators.groups.test_changing_over import work_classic
+from tests.unit.coordinators.groups.test_conversion import work_classic
 
 from ottla.coordinators.groups.classic.member import ClassicMember, OfferedProtocol, hash_slot
 from ottla.coordinators.groups.classic.stored import is_as_stored

@@ -18,7 +18,7 @@ from tests.unit.coordinators.groups.harness import (
     ReplyBox,
     code_of,
 )
-from tests.unit.coordinators.groups.test_changing_over import assigned, subscription
+from tests.unit.coordinators.groups.test_conversion import assigned, subscription
 
 from ottla.coordinators.groups.classic.group import ClassicGroup
 from ottla.coordinators.groups.consumer.group import ConsumerGroup

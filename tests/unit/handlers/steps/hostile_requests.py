@@ -15,9 +15,9 @@ from functools import partial
 from typing import Any
 
 from tests.support.message_values import Plain, default_value, to_object
-from tools.messages.schema import Field, Message, Struct
+from tools.messages.schema import FieldSchema, MessageSchema, StructSchema
 
-from ottla.protocol.message import Message as MessageObject
+from ottla.protocol.message import Message
 
 TOPIC = "t"
 GROUP = "g"
@@ -63,10 +63,10 @@ class Hostile:
     """One way to fill a request."""
 
     what: str  # as a test names it
-    make: Callable[[int], MessageObject]  # with so many items
+    make: Callable[[int], Message]  # with so many items
 
 
-def hostile_requests(message: Message, version: int) -> Iterator[Hostile]:
+def hostile_requests(message: MessageSchema, version: int) -> Iterator[Hostile]:
     for path in array_paths(message, message.root, version):
         where = ".".join(field.name for field in path)
         yield Hostile(f"{where}-distinct", partial(filled, message, version, path, True))
@@ -76,18 +76,24 @@ def hostile_requests(message: Message, version: int) -> Iterator[Hostile]:
 
 
 def filled(
-    message: Message, version: int, path: tuple[Field, ...], is_distinct: bool, count: int
-) -> MessageObject:
+    message: MessageSchema,
+    version: int,
+    path: tuple[FieldSchema, ...],
+    is_distinct: bool,
+    count: int,
+) -> Message:
     return to_object(message, version, Filling(message, version, path, count, is_distinct).root())
 
 
 def with_null(
-    message: Message, version: int, path: tuple[Field, ...], _count: int
-) -> MessageObject:
+    message: MessageSchema, version: int, path: tuple[FieldSchema, ...], _count: int
+) -> Message:
     return to_object(message, version, Filling(message, version, path, None, False).root())
 
 
-def array_paths(message: Message, struct: Struct, version: int) -> Iterator[tuple[Field, ...]]:
+def array_paths(
+    message: MessageSchema, struct: StructSchema, version: int
+) -> Iterator[tuple[FieldSchema, ...]]:
     """Every array of a version, by the fields that lead to it."""
     for field in struct.fields:
         if version not in field.versions:
@@ -104,9 +110,9 @@ class Filling:
 
     def __init__(
         self,
-        message: Message,
+        message: MessageSchema,
         version: int,
-        path: tuple[Field, ...],
+        path: tuple[FieldSchema, ...],
         count: int | None,
         is_distinct: bool,
     ) -> None:
@@ -119,14 +125,14 @@ class Filling:
     def root(self) -> Plain:
         return self._struct(self._message.root, 0, self._path)
 
-    def _struct(self, struct: Struct, number: int, path: tuple[Field, ...]) -> Plain:
+    def _struct(self, struct: StructSchema, number: int, path: tuple[FieldSchema, ...]) -> Plain:
         return {
             field.name: self._field(field, number, path)
             for field in struct.fields
             if self._version in field.versions
         }
 
-    def _field(self, field: Field, number: int, path: tuple[Field, ...]) -> Any:
+    def _field(self, field: FieldSchema, number: int, path: tuple[FieldSchema, ...]) -> Any:
         inside = path[1:] if path and path[0] is field else ()
         if not field.is_array:
             return self._item(field, number, inside)
@@ -138,7 +144,7 @@ class Filling:
             return [copy(self._item(field, 0, ())) for _ in range(self._count)]
         return [self._item(field, at, ()) for at in range(self._count)]
 
-    def _item(self, field: Field, number: int, path: tuple[Field, ...]) -> Any:
+    def _item(self, field: FieldSchema, number: int, path: tuple[FieldSchema, ...]) -> Any:
         if field.is_struct:
             return self._struct(self._message.structs[field.type], number, path)
         match field.type:

@@ -11,7 +11,7 @@ from ottla.metadata.records import ConfigChanged, ConfigResource, ResourceType
 from ottla.protocol.error_codes import ErrorCode
 
 
-class ConfigRoom:
+class ConfigCapacity:
     """The remaining capacity, for the changes of one request. Each resource occurs at most once."""
 
     def __init__(self, state: ControllerState) -> None:
