@@ -307,7 +307,7 @@ class Broker:
     async def _watch_storage(self) -> None:
         """End if no log directory is left, as Kafka does; a supervisor may restart the process."""
         await self._storage_lost.wait()
-        log.error("no log directory is left, the broker ends")
+        log.error("no log directory is left, stopping the broker")
         raise StorageUnavailable("no log directory is left")
 
     async def run(self) -> None:

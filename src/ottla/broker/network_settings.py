@@ -107,7 +107,7 @@ def stored_overrides(text: str, address_of: Callable[[str], str]) -> dict[str, i
             for host, limit in parse_ip_overrides(part).items():
                 overrides[address_of(host)] = limit
         except InvalidOption as error:
-            log.warning("passed over: %s", shown(str(error)))
+            log.warning("ignored: %s", shown(str(error)))
     return overrides
 
 

@@ -32,10 +32,10 @@ async def preload(in_thread: RunJob, delay_s: float = DELAY_S, pause_s: float = 
         try:
             await in_thread(load)
         except Exception:
-            log.exception("part of the broker could not be loaded: were its files replaced?")
+            log.exception("a module of the broker could not be imported: were its files replaced?")
             return
         await asyncio.sleep(pause_s)
-    log.info("all that serves requests is loaded")
+    log.info("all modules for serving requests are imported")
 
 
 def pieces() -> Iterator[Callable[[], object]]:

@@ -124,12 +124,12 @@ def stored_values(options: Mapping[str, Option[Any]], texts: Mapping[str, str]) 
     for name, text in texts.items():
         option = options.get(name)
         if option is None:
-            log.warning("stored setting left out: %s: no such setting", text_shown(name))
+            log.warning("stored setting ignored: %s: no such setting", text_shown(name))
             continue
         try:
             values[name] = option.parse_stored(text)
         except InvalidOption as error:
-            log.warning("stored setting left out: %s", text_shown(str(error)))
+            log.warning("stored setting ignored: %s", text_shown(str(error)))
     return values
 
 

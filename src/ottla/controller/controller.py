@@ -217,9 +217,9 @@ class Controller:
         except AppendFailed:
             raise
         except OSError as error:
-            log.warning("the metadata log goes on without a new snapshot: %s", error)
+            log.warning("no new snapshot of the metadata log: %s", error)
         except Exception:
-            log.exception("bug while a snapshot was written, the metadata log goes on without")
+            log.exception("bug while writing a snapshot of the metadata log")
 
     def _state(self, image: Image) -> ControllerState:
         settings = self._settings

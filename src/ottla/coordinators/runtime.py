@@ -163,7 +163,7 @@ class Runtime(Generic[S]):
     def _load_again(self, shard: Shard[S]) -> None:
         """The state may differ from the log. Clients look up the coordinator again."""
         if not shard.is_gone:
-            log.error("%s: a change has failed midway: loaded again", shard.partition.name)
+            log.error("%s: a change has failed: loading the state again", shard.partition.name)
             self.lead(shard.partition)
 
     # One step: decide, append, apply, answer

@@ -130,7 +130,7 @@ class FileMetadataLog:
             _abandon(journal)
             raise AppendFailed(str(error)) from error
         except Exception as error:
-            log.exception("bug while the metadata log was written")
+            log.exception("bug while writing the metadata log")
             _abandon(journal)
             raise AppendFailed(repr(error)) from error
         self._journal = journal

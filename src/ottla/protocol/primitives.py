@@ -106,7 +106,7 @@ def damaged_text(raw: bytes) -> str:
     """
     text = _LONE_SURROGATE.sub(b"\xef\xbf\xbd", raw).decode("utf-8", "replace")
     if len(text.encode()) > STRING_BYTES_MAX:
-        raise MalformedMessage(f"text of {len(raw)} bytes that is not UTF-8, and could not be told")
+        raise MalformedMessage(f"text of {len(raw)} bytes is not valid UTF-8")
     return text
 
 

@@ -102,6 +102,6 @@ class Deletions:
                 deleted[each.partition] = deletion
         self._logs.set_aside_strays(unknown)
         if deleted:
-            log.info("%d partitions of topics that were deleted are deleted now", len(deleted))
+            log.info("deleted %d partitions of deleted topics", len(deleted))
             self._waiting |= deleted
             self.close()

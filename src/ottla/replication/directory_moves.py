@@ -71,7 +71,7 @@ class DirectoryMoves:
             try:
                 self._start(self._replicas.partition(*name))
             except BrokerError as error:
-                log.warning("%s: its move to another directory does not go on: %s", name, error)
+                log.warning("%s: its move to another directory was not resumed: %s", name, error)
 
     def move(self, topic: str, index: int, path: str) -> None:
         """Start moving a partition, or cancel its move. BrokerError if that is not possible."""
@@ -149,7 +149,7 @@ class DirectoryMoves:
                     return  # a later move may have started
         except (BrokerError, StorageError, OSError) as error:
             if self._is_here(partition):  # otherwise a later topic with the same name may be moving
-                log.error("%s stays where it is: moving it failed: %s", name, error)
+                log.error("%s was not moved to another directory: %s", name, error)
                 self._give_up(name)
 
     @staticmethod
@@ -190,7 +190,7 @@ class DirectoryMoves:
         partition.replace_log(self._logs.moves.finish(partition.name))
         directory = self._logs.directory_of(partition.name)
         assert directory is not None
-        log.info("%s is in %s now", partition.name, directory.path)
+        log.info("%s was moved to %s", partition.name, directory.path)
         self._moved(partition, directory)
 
     def _give_up(self, name: TopicPartition) -> None:
@@ -199,4 +199,4 @@ class DirectoryMoves:
         except BrokerError as error:
             # A directory has failed. If it holds the current log, the future log is kept, and the
             # next start continues with it.
-            log.warning("%s: what was moved of it is not deleted: %s", name, error)
+            log.warning("%s: the partial copy is not deleted: %s", name, error)

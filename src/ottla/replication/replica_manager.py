@@ -214,7 +214,7 @@ class ReplicaManager:
             found = [each for name in vanished if (each := self.logs.get(name)) is not None]
             self.logs.set_aside_strays(found)
         except StorageError as error:
-            log.error("partitions that the metadata lacks are where they were: %s", error)
+            log.error("partitions missing in the metadata could not be set aside: %s", error)
 
     async def make_those_without_room(self) -> None:
         """Try again to create partitions for which the disk was full."""

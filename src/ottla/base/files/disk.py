@@ -119,7 +119,9 @@ class DiskDirectory:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self.close()
-            raise BlockingIOError(errno.EAGAIN, "somebody else holds the directory", path) from None
+            raise BlockingIOError(
+                errno.EAGAIN, "another process holds the directory", path
+            ) from None
         except OSError:
             pass  # the file system cannot lock directories
 

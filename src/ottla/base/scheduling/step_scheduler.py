@@ -233,7 +233,7 @@ class _Started:
         except StopIteration:
             return
         except Exception:
-            log.exception("started steps have failed")
+            log.exception("background steps have failed")
             return
         if isinstance(step, int):
             self._scheduler.next_turn().add_done_callback(self._turn_has_come)

@@ -161,7 +161,9 @@ class GroupCoordinator:
         try:
             yield from forgetting_topics(shard.state.offsets, gone, self._runtime.writer(shard))
         except BrokerError as error:
-            log.warning("%s: offsets of deleted topics stay: %s", shard.partition.name, error)
+            log.warning(
+                "%s: offsets of deleted topics are not deleted: %s", shard.partition.name, error
+            )
 
     # Timers
 

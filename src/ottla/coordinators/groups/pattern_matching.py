@@ -30,10 +30,12 @@ async def resolve_patterns(
         found, unusable = await scheduler.run_later(matching(patterns, names))
         for pattern, why in unusable.items():
             if not is_known_empty(group, pattern):
-                log.warning("group %s: a pattern stands for no topic: %s", shown(group_id), why)
+                log.warning(
+                    "group %s: an invalid pattern matches no topic: %s", shown(group_id), why
+                )
         await scheduler.run_later(resolving(shard, group_id, found, version, runtime))
     except BrokerError as error:
-        log.warning("group %s: its patterns stay unresolved for now: %s", shown(group_id), error)
+        log.warning("group %s: its patterns are not resolved yet: %s", shown(group_id), error)
     finally:
         shared.resolving.discard(group_id)
 

@@ -46,7 +46,7 @@ async def assign_target(
                 writing(shard, group_id, plan, division, runtime)
             )
     except BrokerError as error:
-        log.warning("group %s: it keeps its target for now: %s", shown(group_id), error)
+        log.warning("group %s: it keeps its current target assignment: %s", shown(group_id), error)
     finally:
         shared.assigning.discard(group_id)
 

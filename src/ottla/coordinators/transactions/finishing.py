@@ -77,7 +77,9 @@ class Finisher:
             except BrokerError as error:
                 if shard.status is not Status.ACTIVE:
                     raise
-                log.info("transactional id %s is not free yet: %s", shown(transactional_id), error)
+                log.info(
+                    "transactional id %s is not completed yet: %s", shown(transactional_id), error
+                )
             await asyncio.sleep(RETRY_S)
 
 

@@ -146,7 +146,7 @@ class MarkerWriter:
             answer.error_code = LEADER_ERRORS.get(error.code, error.code)
             return None
         except CorruptLogError as error:  # only this partition fails
-            log.error("no marker is written: %s", error)
+            log.error("no transaction marker was written: %s", error)
             answer.error_code = ErrorCode.KAFKA_STORAGE_ERROR
             return None
         reach(FaultPoint.FIRST_MARKER_WRITTEN)

@@ -25,7 +25,7 @@ class StreamChange:
 
     kept: tuple[TopicPartition, ...]  # continued at their offset
     new: tuple[TopicPartition, ...]  # read from their beginning
-    anew: tuple[TopicPartition, ...]  # of recreated topics, read from their beginning
+    recreated: tuple[TopicPartition, ...]  # of recreated topics, read from their beginning
     gone: tuple[TopicPartition, ...]
 
 
@@ -35,11 +35,11 @@ def compare(
     """A topic whose id is unknown on either side is assumed to be the same topic."""
     there = set(partitions)
     known = [each for each in partitions if each in place.offsets]
-    anew = {each: None for each in known if is_another(each.topic, place.topic_ids, topic_ids)}
+    recreated = {each: None for each in known if is_another(each.topic, place.topic_ids, topic_ids)}
     return StreamChange(
-        tuple(each for each in known if each not in anew),
+        tuple(each for each in known if each not in recreated),
         tuple(each for each in partitions if each not in place.offsets),
-        tuple(anew),
+        tuple(recreated),
         tuple(each for each in place.offsets if each not in there),
     )
 
@@ -52,24 +52,24 @@ def losses(
     change: StreamChange, is_selected: Callable[[TopicPartition], bool], selection: str
 ) -> list[str]:
     """What can no longer be read, in sentences. `selection` is the option that names topics."""
-    told = []
+    losses_found = []
     if deselected := [place for place in change.gone if not is_selected(place)]:
-        told.append(
+        losses_found.append(
             f"The checkpoint holds offsets of {named(deselected)}, which this query does not read "
             f"({selection}). A checkpoint belongs to the query that wrote it: another query "
             "needs another checkpointLocation."
         )
     if deleted := [place for place in change.gone if is_selected(place)]:
-        told.append(
+        losses_found.append(
             f"{named(deleted)}: deleted since the query last saw them; "
             "records not yet read are lost."
         )
-    if change.anew:
-        told.append(
-            f"{named(list(change.anew))}: the topic was deleted and created again (its topic id is "
-            "another one); records of the old one that were not yet read are lost."
+    if change.recreated:
+        losses_found.append(
+            f"{named(list(change.recreated))}: the topic was deleted and created again (its topic id "
+            "is another one); records of the old one that were not yet read are lost."
         )
-    return told
+    return losses_found
 
 
 def moved_back(starts: Offsets, ends: Offsets) -> list[TopicPartition]:
@@ -106,8 +106,8 @@ def batch_start(start: StreamOffsets, end: StreamOffsets) -> BatchStart:
     began = end.began_at if is_first and end.began_at is not None else start.offsets
     found: dict[TopicPartition, int | None] = {}
     for place in end.offsets:
-        is_anew = is_another(place.topic, start.topic_ids, end.topic_ids)
-        found[place] = None if is_anew and not is_first else began.get(place)
+        is_recreated = is_another(place.topic, start.topic_ids, end.topic_ids)
+        found[place] = None if is_recreated and not is_first else began.get(place)
     return BatchStart(found, tuple(place for place in end.offsets if place not in began))
 
 

@@ -217,7 +217,7 @@ class SinkDriver:
         except SinkError:
             if self._setup.options.accept_torn_batch != decision.batch:
                 raise
-            log.warning("batch %d of the sink %s stays torn", decision.batch, self._sink)
+            log.warning("batch %d of the sink %s remains torn", decision.batch, self._sink)
         reach(SinkPoint.ALL_COMMITTED)
         if self._sink.startswith(BATCH_PREFIX):
             self._log.forget(self._sink)

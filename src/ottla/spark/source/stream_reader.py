@@ -147,11 +147,11 @@ class StreamReader(
         change = compare(reached, topics.partitions, ids_as_text(topics.topic_ids))
         for told in losses(change, self._is_selected, selection_text(self.query.options)):
             self.query.loss_policy.report(told)
-        if change.anew:
+        if change.recreated:
             if (progress := self._progress_of(reached)) is not None:
-                progress.forget(change.anew)
-            self._admission.stop_at_instead(self._logs.latest(change.anew))
-        beginnings = self._logs.earliest([*change.new, *change.anew])
+                progress.forget(change.recreated)
+            self._admission.stop_at_instead(self._logs.latest(change.recreated))
+        beginnings = self._logs.earliest([*change.new, *change.recreated])
         return {place: reached.offsets[place] for place in change.kept} | beginnings
 
     def _is_selected(self, place: TopicPartition) -> bool:

@@ -333,7 +333,7 @@ def test_a_file_that_has_another_number_after_its_descriptor_was_closed_is_the_s
 def test_a_directory_is_held_once_though_its_lock_file_is_removed(tmp_path: Path) -> None:
     files = DiskFileSystem()
     held = files.hold_directory(str(tmp_path))
-    with pytest.raises(BlockingIOError, match="somebody else holds the directory"):
+    with pytest.raises(BlockingIOError, match="another process holds the directory"):
         files.hold_directory(str(tmp_path))
     held.close()
     files.hold_directory(str(tmp_path)).close()

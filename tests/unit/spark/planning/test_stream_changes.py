@@ -18,7 +18,7 @@ A0, A1, B0 = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b",
 
 def test_partitions_come_stay_and_go() -> None:
     change = compare(StreamOffsets({A0: 5, B0: 3}), [A0, A1], {})
-    assert (change.kept, change.new, change.anew, change.gone) == ((A0,), (A1,), (), (B0,))
+    assert (change.kept, change.new, change.recreated, change.gone) == ((A0,), (A1,), (), (B0,))
     assert "b-0: deleted" in losses(change, lambda place: place == B0, "subscribe=a,b")[0]
 
 
@@ -32,7 +32,7 @@ def test_partitions_that_the_options_do_not_name_were_not_deleted() -> None:
 
 def test_another_id_is_another_topic() -> None:
     reached = StreamOffsets({A0: 5}, {"a": "old"})
-    assert compare(reached, [A0], {"a": "new"}).anew == (A0,)
+    assert compare(reached, [A0], {"a": "new"}).recreated == (A0,)
     assert compare(reached, [A0], {"a": "old"}).kept == (A0,)
     assert compare(reached, [A0], {}).kept == (A0,), "a cluster without ids says nothing"
     assert compare(StreamOffsets({A0: 5}), [A0], {"a": "new"}).kept == (A0,)
@@ -98,5 +98,5 @@ def test_the_work_grows_with_the_number_of_partitions_and_not_with_its_square() 
     places = [CountedPartition("a", number) for number in range(300)]
     reached = StreamOffsets(dict.fromkeys(places, 5), {"a": "old"})
     CountedPartition.lookups = 0
-    assert len(compare(reached, places, {"a": "new"}).anew) == 300
+    assert len(compare(reached, places, {"a": "new"}).recreated) == 300
     assert CountedPartition.lookups < 10 * len(places)

@@ -108,7 +108,7 @@ def complete_join(group: ClassicGroup) -> Records:
         return [empty_record(group)]
     if not elect_leader(group):
         # Only static members, and none has joined: they will join, or their sessions will expire.
-        log.warning("group %s: nobody has joined the rebalance", shown(group.group_id))
+        log.warning("group %s: no member has joined the rebalance", shown(group.group_id))
         wait_for_joins(group)
         return []
     begin_generation(group)
@@ -186,7 +186,7 @@ def expire_session(group: ClassicGroup, member_id: str) -> Records:
         return complete_if_joined(group)
     if member.keeps_session:
         return []
-    log.info("group %s: no sign of life from member %s", shown(group.group_id), shown(member_id))
+    log.info("group %s: session of member %s has expired", shown(group.group_id), shown(member_id))
     return remove_member(group, member)
 
 
