@@ -66,8 +66,8 @@ def losses(
         )
     if change.recreated:
         losses_found.append(
-            f"{named(list(change.recreated))}: the topic was deleted and created again (its topic id "
-            "is another one); records of the old one that were not yet read are lost."
+            f"{named(list(change.recreated))}: the topic was deleted and created again (its "
+            "topic id is another one); records of the old one that were not yet read are lost."
         )
     return losses_found
 
