@@ -25,6 +25,7 @@ from typing import Any
 import pytest
 
 FOLDER = Path(__file__).parents[2] / ".cache" / "test-times"
+MAIN = "main"  # the process that starts workers, or runs the tests itself
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 SHORT_S = 0.05  # looking at all processes takes a few milliseconds
 
@@ -128,8 +129,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     folder = Path(config.getoption("--test-times"))
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
-    if worker == "main":
+    # Not by the environment, which a run inside of a test inherits.
+    worker = getattr(config, "workerinput", {"workerid": MAIN})["workerid"]
+    if worker == MAIN:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
     recorder = Recorder(folder / f"{worker}.jsonl")

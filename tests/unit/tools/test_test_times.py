@@ -48,6 +48,8 @@ def test_cpu_time_is_counted_where_it_was_used(tmp_path: Path, options: tuple[st
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+    names = {path.stem for path in (tmp_path / "times").iterdir()}
+    assert names == ({"main", "gw0", "gw1"} if options else {"main"})
     lines = read(tmp_path / "times")
     found = costs(lines, "test", lambda name: name.partition("::")[2])
     assert found["test_own"].own_s >= 0.3
