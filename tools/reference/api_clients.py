@@ -13,7 +13,7 @@ from tests.compatibility.clients.stories.all_stories import STORIES
 from tests.compatibility.clients.stories.telling import Story
 from tests.support.kafka_jars import KAFKA_VERSION, OLDER_VERSION
 
-from ottla.handlers.serving.served import ANNOUNCED
+from ottla.handlers.serving.served_apis import ANNOUNCED
 from ottla.protocol.api_keys import APIS, ApiKey
 
 _HEAD = """\

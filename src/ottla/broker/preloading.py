@@ -17,7 +17,7 @@ from functools import partial
 
 from ottla.base.scheduling.threads import RunJob
 from ottla.handlers.serving.registry import handler_of
-from ottla.handlers.serving.served import SERVED
+from ottla.handlers.serving.served_apis import SERVED
 from ottla.protocol.messages import request_class, response_class
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
-from ottla.handlers.serving.served import ANNOUNCED
+from ottla.handlers.serving.served_apis import ANNOUNCED
 from ottla.metadata.features import SUPPORTED
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode

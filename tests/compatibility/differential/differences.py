@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from tests.compatibility.differential.allowed import Allowed
 
-from ottla.handlers.serving.served import ANNOUNCED, SERVED
+from ottla.handlers.serving.served_apis import ANNOUNCED, SERVED
 from ottla.protocol.api_keys import APIS, ApiKey
 
 TWICE = "A thing that is named twice is served and answered each time; Kafka keeps the last one."

@@ -9,7 +9,7 @@ from tests.compatibility.differential.recording import read_recording
 from tests.compatibility.differential.scripting import Run
 from tests.compatibility.differential.session import Answers
 
-from ottla.handlers.serving.served import SERVED
+from ottla.handlers.serving.served_apis import SERVED
 
 
 def served_runs(runs: Iterable[Run]) -> list[Run]:

@@ -24,7 +24,7 @@ from tests.compatibility.differential.scripting import Run, all_runs, all_script
 from tests.compatibility.differential.session import Answers
 from tests.support.long_run import VARIABLE as LONG_RUN
 
-from ottla.handlers.serving.served import SERVED
+from ottla.handlers.serving.served_apis import SERVED
 
 # One worker runs the scripts once, and all tests look at what was answered.
 pytestmark = pytest.mark.xdist_group("differential")

@@ -25,7 +25,7 @@ from tests.integration.faults.victim import Seen, Victim
 from tests.support.message_values import message_named
 from tests.unit.handlers.steps.hostile_requests import Hostile, hostile_requests
 
-from ottla.handlers.serving.served import SERVED
+from ottla.handlers.serving.served_apis import SERVED
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.headers import encode_request
 from ottla.protocol.messages import request_class

@@ -20,7 +20,7 @@ from tests.support.message_values import EXTREME, FULL, MIXED, draw_value, messa
 from tests.unit.handlers.group_world import GroupWorld
 from tests.unit.handlers.world import FakeConnection, World
 
-from ottla.handlers.serving.served import SERVED
+from ottla.handlers.serving.served_apis import SERVED
 from ottla.network.connection import Connection
 from ottla.network.served import Answer, Served
 from ottla.protocol.api_keys import ApiKey

@@ -25,7 +25,7 @@ from ottla.handlers.quotas.request_time import exempt_time
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.pending import Done, PendingResponse
 from ottla.handlers.serving.registry import Deferred
-from ottla.handlers.serving.served import SERVED
+from ottla.handlers.serving.served_apis import SERVED
 from ottla.metadata.topic_names import INTERNAL_TOPICS
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode

@@ -26,7 +26,7 @@ from ottla.handlers.serving.disposal import Pieces, pieces_of
 from ottla.handlers.serving.large_responses import check_built, check_size
 from ottla.handlers.serving.pending import EncodedLater, PendingResponse
 from ottla.handlers.serving.registry import Handler, Outcome, handler_of
-from ottla.handlers.serving.served import SERVED
+from ottla.handlers.serving.served_apis import SERVED
 from ottla.network.addresses import network_of
 from ottla.network.served import Answer, Served, Waiting, Working
 from ottla.protocol.api_keys import ApiKey

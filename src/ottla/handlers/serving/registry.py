@@ -1,8 +1,8 @@
 """Which function serves which API.
 
-`served.py` lists the APIs; their versions come from the schemas. A handler's module is loaded with
-its first request, so that the broker starts quickly. A test checks that the list and the handlers
-agree.
+`served_apis.py` lists the APIs; their versions come from the schemas. A handler's module is loaded
+with its first request, so that the broker starts quickly. A test checks that the list and the
+handlers agree.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ottla.base.scheduling.steps import Steps
 from ottla.handlers.serving.pending import PendingResponse
-from ottla.handlers.serving.served import SERVED
+from ottla.handlers.serving.served_apis import SERVED
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.message import Message

@@ -9,7 +9,7 @@ from tests.unit.handlers.steps.counting import LINE_S, CountedWorld, counted_wor
 
 from ottla.base.scheduling.step_scheduler import FIRST_SLICE_S, SLICE_S
 from ottla.handlers.serving.registry import handler_of
-from ottla.handlers.serving.served import SERVED
+from ottla.handlers.serving.served_apis import SERVED
 from ottla.protocol.message import Message
 from ottla.protocol.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,

@@ -17,7 +17,7 @@ from tests.unit.handlers.steps.counting import LINE_S, CountedWorld, counted_wor
 from tests.unit.handlers.steps.hostile_requests import GROUP, TOPIC, Hostile, hostile_requests
 
 from ottla.base.scheduling.step_scheduler import FIRST_SLICE_S, SLICE_S
-from ottla.handlers.serving.served import SERVED
+from ottla.handlers.serving.served_apis import SERVED
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages import request_class
 from ottla.protocol.messages.offset_commit_request import (

@@ -17,7 +17,7 @@ from tests.support.message_values import DEFAULTS, FULL, draw_value, message_nam
 import ottla.handlers
 from ottla.handlers.serving import registry
 from ottla.handlers.serving.registry import handler_of
-from ottla.handlers.serving.served import SERVED
+from ottla.handlers.serving.served_apis import SERVED
 from ottla.protocol.api_keys import APIS, ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.message import Message, Struct

@@ -21,7 +21,7 @@ def _all_versions(*keys: ApiKey) -> dict[ApiKey, ServedApi]:
     return {key: ServedApi(APIS[key].module, APIS[key].stable_versions) for key in keys}
 
 
-SERVED: dict[ApiKey, ServedApi] = _all_versions(
+ANNOUNCED = _all_versions(
     ApiKey.PRODUCE,
     ApiKey.FETCH,
     ApiKey.LIST_OFFSETS,
@@ -72,6 +72,10 @@ SERVED: dict[ApiKey, ServedApi] = _all_versions(
     ApiKey.DESCRIBE_PRODUCERS,
     ApiKey.DESCRIBE_TRANSACTIONS,
     ApiKey.LIST_TRANSACTIONS,
+    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
+)
+# Requests for these get an error, and the connection stays open.
+UNANNOUNCED = _all_versions(
     ApiKey.SASL_HANDSHAKE,
     ApiKey.SASL_AUTHENTICATE,
     ApiKey.DESCRIBE_ACLS,
@@ -81,21 +85,5 @@ SERVED: dict[ApiKey, ServedApi] = _all_versions(
     ApiKey.RENEW_DELEGATION_TOKEN,
     ApiKey.EXPIRE_DELEGATION_TOKEN,
     ApiKey.DESCRIBE_DELEGATION_TOKEN,
-    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
 )
-
-# Requests for these get an error, and the connection stays open.
-UNANNOUNCED = frozenset(
-    {
-        ApiKey.SASL_HANDSHAKE,
-        ApiKey.SASL_AUTHENTICATE,
-        ApiKey.DESCRIBE_ACLS,
-        ApiKey.CREATE_ACLS,
-        ApiKey.DELETE_ACLS,
-        ApiKey.CREATE_DELEGATION_TOKEN,
-        ApiKey.RENEW_DELEGATION_TOKEN,
-        ApiKey.EXPIRE_DELEGATION_TOKEN,
-        ApiKey.DESCRIBE_DELEGATION_TOKEN,
-    }
-)
-ANNOUNCED = {key: served for key, served in SERVED.items() if key not in UNANNOUNCED}
+SERVED: dict[ApiKey, ServedApi] = {**ANNOUNCED, **UNANNOUNCED}
