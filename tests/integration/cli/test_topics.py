@@ -134,3 +134,9 @@ def test_a_setting_that_is_not_there_is_not_called_changed(command: Command, top
     assert "did you mean retention.ms" in failed.err
     unset = command("topics", "alter", topic, "-d", "retention.ms", "-c", "segment.ms=1000")
     assert unset.out == f"changed segment.ms of {topic}; retention.ms was not set on {topic}\n"
+
+
+def test_an_empty_name_is_quoted_in_its_error(command: Command) -> None:
+    failed = command("topics", "create", "")
+    assert failed.code == 1
+    assert failed.err.startswith("ottla topics create: '': Topic name is invalid")

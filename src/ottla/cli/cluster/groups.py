@@ -9,7 +9,8 @@ from typing import Any
 
 from ottla.base.ids import TopicPartition
 from ottla.cli.cluster.connection import Connection, confluent_kafka
-from ottla.cli.errors import USAGE, CommandFailed, suggestions
+from ottla.cli.cluster.names import require_known
+from ottla.cli.errors import USAGE, CommandFailed
 
 
 def group_name(text: str) -> str:
@@ -62,14 +63,8 @@ def chosen_groups(given: Iterable[str], groups: dict[str, Any]) -> list[str]:
     return list(chosen)
 
 
-def require_groups(names: Iterable[str], known: dict[str, Any]) -> None:
-    missing = [name for name in names if name not in known]
-    if missing:
-        advice = [line for name in missing for line in suggestions(name, known)]
-        raise CommandFailed(
-            "\n".join(f"there is no group {name}" for name in missing),
-            *(advice or [SEE_GROUPS]),
-        )
+def require_groups(names: Iterable[str], groups: dict[str, Any]) -> None:
+    require_known("group", names, groups, SEE_GROUPS)
 
 
 def described_groups(connection: Connection, admin: Any, names: list[str]) -> dict[str, Any]:
@@ -79,17 +74,13 @@ def described_groups(connection: Connection, admin: Any, names: list[str]) -> di
 
 def committed_offsets(connection: Connection, admin: Any, group: str) -> dict[TopicPartition, int]:
     """Offsets that the group has committed; partitions without a commit are left out."""
-    library = confluent_kafka()
-    futures = admin.list_consumer_group_offsets(
-        [library.ConsumerGroupTopicPartitions(group)], request_timeout=connection.timeout_s
-    )
-    return committed_in(connection.wait(futures[group]))
+    return committed_offsets_of(connection, admin, [group])[group]
 
 
 def committed_offsets_of(
     connection: Connection, admin: Any, groups: list[str]
 ) -> dict[str, dict[TopicPartition, int]]:
-    """The same for several groups, asked at the same time."""
+    """The same for several groups, requested at the same time."""
     library = confluent_kafka()
     futures = {
         group: admin.list_consumer_group_offsets(

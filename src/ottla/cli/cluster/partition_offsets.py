@@ -17,34 +17,32 @@ def partition_ends(
     connection: Connection, admin: Any, partitions: Iterable[TopicPartition]
 ) -> tuple[dict[TopicPartition, int], dict[TopicPartition, int]]:
     """The start offsets and the end offsets."""
-    from confluent_kafka.admin import OffsetSpec
-
-    wanted = list(partitions)
-    if not wanted:
-        return {}, {}
-    asked = [
-        ask(connection, admin, dict.fromkeys(wanted, spec))
-        for spec in (OffsetSpec.earliest(), OffsetSpec.latest())
-    ]
-    starts, ends = (receive(connection, futures) for futures in asked)
-    return starts, ends
+    starts, ends = request_both_ends(connection, admin, list(partitions))
+    return receive(connection, starts), receive(connection, ends)
 
 
 def existing_offsets(
     connection: Connection, admin: Any, partitions: Iterable[TopicPartition]
 ) -> dict[TopicPartition, tuple[int, int]]:
     """Start and end offset of those partitions that exist and have a leader."""
+    wanted = list(partitions)
+    futures = request_both_ends(connection, admin, wanted)
+    starts, ends = (receive_existing(connection, each) for each in futures)
+    return {each: (starts[each], ends[each]) for each in wanted if each in starts and each in ends}
+
+
+def request_both_ends(
+    connection: Connection, admin: Any, partitions: list[TopicPartition]
+) -> tuple[dict[TopicPartition, Any], dict[TopicPartition, Any]]:
+    """Futures of the start and the end offsets, requested at the same time."""
     from confluent_kafka.admin import OffsetSpec
 
-    wanted = list(partitions)
-    if not wanted:
-        return {}
-    asked = [
-        ask(connection, admin, dict.fromkeys(wanted, spec))
-        for spec in (OffsetSpec.earliest(), OffsetSpec.latest())
-    ]
-    starts, ends = (receive_existing(connection, futures) for futures in asked)
-    return {each: (starts[each], ends[each]) for each in wanted if each in starts and each in ends}
+    if not partitions:
+        return {}, {}
+    return (
+        request_offsets(connection, admin, dict.fromkeys(partitions, OffsetSpec.earliest())),
+        request_offsets(connection, admin, dict.fromkeys(partitions, OffsetSpec.latest())),
+    )
 
 
 def receive_existing(
@@ -89,7 +87,7 @@ def query_offsets(
     return {TopicPartition(each.topic, each.partition): each.offset for each in found}
 
 
-def ask(
+def request_offsets(
     connection: Connection, admin: Any, wanted: dict[TopicPartition, Any]
 ) -> dict[TopicPartition, Any]:
     library = confluent_kafka()
@@ -117,7 +115,7 @@ def resolve(
         from confluent_kafka.admin import OffsetSpec
 
         spec = OffsetSpec.for_timestamp(position.value)
-        found = receive(connection, ask(connection, admin, dict.fromkeys(wanted, spec)))
+        found = receive(connection, request_offsets(connection, admin, dict.fromkeys(wanted, spec)))
     return {
         partition: within(position, starts[partition], ends[partition], found.get(partition, -1))
         for partition in wanted

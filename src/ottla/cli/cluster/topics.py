@@ -9,6 +9,7 @@ from typing import Any
 
 from ottla.base.ids import TopicPartition
 from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.cluster.names import require_known
 from ottla.cli.errors import USAGE, CommandFailed, suggestions
 
 SEE_TOPICS = "see: ottla topics list"
@@ -83,14 +84,7 @@ def matching_topics(name: str, topics: Iterable[str]) -> list[str]:
 
 
 def require_topics(names: Iterable[str], topics: dict[str, Any]) -> None:
-    """CommandFailed names those that are missing, and similar names."""
-    missing = [name for name in names if name not in topics]
-    if missing:
-        advice = [line for name in missing for line in suggestions(name, topics)]
-        raise CommandFailed(
-            "\n".join(f"there is no topic {name or repr(name)}" for name in missing),
-            *(advice or [SEE_TOPICS]),
-        )
+    require_known("topic", names, topics, SEE_TOPICS)
 
 
 def with_other_partitions(

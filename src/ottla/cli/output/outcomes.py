@@ -44,7 +44,7 @@ def report(command: str, noun: str, form: str, outcomes: list[Outcome]) -> int:
     for each in outcomes:
         if each.error:
             lines = [
-                f"{command}: {each.name}: {each.error}",
+                f"{command}: {each.name or repr(each.name)}: {each.error}",
                 *(f"  {line}" for line in each.advice),
             ]
             print("\n".join(lines), file=sys.stderr)

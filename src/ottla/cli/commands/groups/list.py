@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from fnmatch import fnmatchcase
 from typing import Any
 
 from ottla.cli.cluster.connection import Connection, add_connection_arguments
@@ -15,6 +14,7 @@ from ottla.cli.cluster.groups import (
     state_name,
     total_lag,
 )
+from ottla.cli.cluster.names import matches_any
 from ottla.cli.cluster.partition_offsets import existing_offsets
 from ottla.cli.cluster.topics import all_topics, with_other_partitions
 from ottla.cli.output.documents import add_format_argument, show
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = [
         name
         for name in sorted(all_groups(connection, admin))
-        if not arguments.patterns or any(fnmatchcase(name, each) for each in arguments.patterns)
+        if matches_any(name, arguments.patterns)
     ]
     described = described_groups(connection, admin, names) if names else {}
     document = [

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from fnmatch import fnmatchcase
 from typing import Any
 
 from ottla.cli.cluster.connection import Connection, add_connection_arguments
+from ottla.cli.cluster.names import matches_any
 from ottla.cli.cluster.topics import INTERNAL, all_topics
 from ottla.cli.output.documents import add_format_argument, show
 from ottla.cli.output.tables import Column, table
@@ -44,7 +44,7 @@ def chosen(names: list[str], patterns: list[str], *, with_internal: bool) -> lis
         name
         for name in names
         if (with_internal or name not in INTERNAL or name in patterns)
-        and (not patterns or any(fnmatchcase(name, pattern) for pattern in patterns))
+        and matches_any(name, patterns)
     ]
 
 

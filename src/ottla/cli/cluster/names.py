@@ -1,0 +1,24 @@
+"""Names and patterns of topics and groups, as commands are given them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from fnmatch import fnmatchcase
+
+from ottla.cli.errors import CommandFailed, suggestions
+
+
+def matches_any(name: str, patterns: Collection[str]) -> bool:
+    """True also if there are no patterns."""
+    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def require_known(kind: str, names: Iterable[str], known: Collection[str], advice: str) -> None:
+    """CommandFailed lists the names that are missing, with similar ones or else the advice."""
+    missing = [name for name in names if name not in known]
+    if missing:
+        similar = [line for name in missing for line in suggestions(name, known)]
+        raise CommandFailed(
+            "\n".join(f"there is no {kind} {name or repr(name)}" for name in missing),
+            *(similar or [advice]),
+        )
