@@ -25,6 +25,7 @@ OWNERS = {
     "storage/log/log_topic_id.py": {"LogTopicId"},
     "storage/log/replacement.py": {"Swap", "Swaps"},
     "storage/log/unsynced.py": {"Unsynced"},
+    "storage/segments/segment.py": {"Segment"},
     "replication/partition.py": {"Partition"},
     "replication/partition_state.py": {"LeaderState"},
 }
@@ -81,6 +82,8 @@ STATE = {module: attributes_of(module, classes) for module, classes in OWNERS.it
 def intrusions(module: str, tree: ast.AST) -> list[str]:
     """Assignments of one module to attributes that another one owns."""
     owned = {name for owner, names in STATE.items() if owner != module for name in names}
+    # A private attribute of the same name as one of the module's own classes is that of its class.
+    owned -= {each.attr for each in assigned(tree) if is_own(each) and each.attr.startswith("_")}
     return [
         ast.unparse(each)
         for each in assigned(tree)

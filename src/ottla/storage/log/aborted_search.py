@@ -100,13 +100,13 @@ def check_transactions(reader: Reader, log: Log, segment: Segment) -> None:
         first = segment.checked_transactions
         for number, entry in enumerate(index.iterate(reader, first), first + 1):
             _check_entry(reader, log, segment, entry)
-            segment.checked_transactions = number
+            segment.transactions_checked(number)
             if number % CHECKED_AT_ONCE == 0:
                 reader.pause(index.path, number)
     except CorruptLogError as error:
         logger.warning("rebuilding an index of aborted transactions: %s", error)
         rebuild_transactions(reader, log, segment)
-    segment.has_checked_transactions = True
+    segment.all_transactions_checked()
 
 
 def rebuild_transactions(reader: Reader, log: Log, segment: Segment) -> None:

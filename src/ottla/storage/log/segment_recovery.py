@@ -116,22 +116,19 @@ class _Scan:
     def run(self) -> None:
         segment = self._segment
         segment.indexes.drop_transactions()
-        segment.verified.clear()
-        segment.generation += 1
-        segment.is_repaired = True
+        segment.rebuild_begins()
         segment.indexes.rebuild(self._batches(), segment.index_interval_bytes)
         file = segment.open(WAIT)
         if self._end < file.size():
-            logger.warning("%s: cut from %d to %d bytes", segment.path, segment.size, self._end)
+            logger.warning(
+                "%s: truncated from %d to %d bytes", segment.path, segment.size, self._end
+            )
             file.truncate(self._end)
             # Otherwise a power failure restores it, once the recovery point is past this segment.
             file.sync()
-        segment.size = self._end
-        last_entry = segment.indexes.times.last_entry(WAIT)
-        segment.max_timestamp, segment.max_timestamp_offset = last_entry
+        segment.note_newest(*segment.indexes.times.last_entry(WAIT))
         last_position = segment.indexes.offsets.last_entry(WAIT).position
-        segment.bytes_since_index = segment.size - last_position
-        segment.is_prepared = segment.has_checked_transactions = True
+        segment.rebuilt(self._end, bytes_since_index=self._end - last_position)
         self._result.end_offset = self._next_offset
 
     def _batches(self) -> Iterator[tuple[int, BatchHeader]]:

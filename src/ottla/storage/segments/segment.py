@@ -157,6 +157,40 @@ class Segment:
         end = positions[at + 1] if at + 1 < len(positions) else self.size
         return BatchPlace(positions[at], end - positions[at])
 
+    # What others have read or rebuilt: `segment_search.py`, `segment_recovery.py`
+
+    def note_newest(self, timestamp: int, offset: int) -> None:
+        """The largest timestamp of all records, as far as they were read."""
+        self.max_timestamp, self.max_timestamp_offset = timestamp, offset
+
+    def prepared(self, bytes_since_index: int) -> None:
+        """Everything that an append needs was read."""
+        self.bytes_since_index = bytes_since_index
+        self.is_prepared = True
+
+    def rebuild_begins(self) -> None:
+        """The records are checked, and everything that is derived from them is rebuilt."""
+        self.verified.clear()
+        self.generation += 1
+        self.is_repaired = True
+
+    def rebuilt(self, size: int, bytes_since_index: int) -> None:
+        """The records end at `size`; indexes and aborted transactions are those of the records."""
+        self.size = size
+        self.has_checked_transactions = True
+        self.prepared(bytes_since_index)
+
+    def transactions_checked(self, count: int) -> None:
+        """So many entries of the index of aborted transactions agree with the records."""
+        self.checked_transactions = count
+
+    def all_transactions_checked(self) -> None:
+        self.has_checked_transactions = True
+
+    def note_index_damage(self, is_damaged: bool) -> None:
+        """Whether the indexes are damaged and cannot be rebuilt."""
+        self.has_damaged_index = is_damaged
+
     # Truncating
 
     # A truncation is synced immediately. Otherwise a power failure could restore the old bytes

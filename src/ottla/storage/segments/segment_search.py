@@ -95,13 +95,13 @@ def prepare(reader: Reader, segment: Segment) -> None:
     if segment.is_prepared:
         return
 
-    def search() -> None:
+    def search() -> int:
         offsets = segment.indexes.offsets
-        segment.bytes_since_index = segment.size - offsets.last_entry(reader).position
+        bytes_since_index = segment.size - offsets.last_entry(reader).position
         entry = segment.indexes.times.last_entry(reader)
         if entry.timestamp > NO_TIMESTAMP:
             check_time_entry(reader, segment, entry.timestamp, entry.offset)
-        segment.max_timestamp, segment.max_timestamp_offset = entry
+        segment.note_newest(*entry)
         start = offsets.lookup(reader, entry.offset)
         if segment.generation == 0:  # closed in order: what follows the last entry is older
             start = max(start, offsets.last_entry(reader))
@@ -109,11 +109,10 @@ def prepare(reader: Reader, segment: Segment) -> None:
             if header.max_timestamp > segment.max_timestamp:
                 if segment.generation == 0:
                     raise IndexDamage(f"{segment.indexes.times.path} lacks entries")
-                segment.max_timestamp = header.max_timestamp
-                segment.max_timestamp_offset = header.last_offset
+                segment.note_newest(header.max_timestamp, header.last_offset)
+        return bytes_since_index
 
-    with_sound_index(reader, segment, search)
-    segment.is_prepared = True
+    segment.prepared(with_sound_index(reader, segment, search))
 
 
 def largest_timestamp(reader: Reader, segment: Segment) -> int:
@@ -185,11 +184,11 @@ def rebuild_indexes(reader: Reader, segment: Segment, reason: str) -> None:
     file, end = segment.open(reader), segment.size
     reader.prefetch(file.path, 0, end, lambda: fetch_headers(file, 0, end))
     log.warning("rebuilding indexes: %s", reason)
-    segment.has_damaged_index = True
+    segment.note_index_damage(True)
     batches = scan_headers(WAIT, file, 0, end)
     segment.indexes.rebuild(batches, segment.index_interval_bytes)
     segment.indexes.sync()
-    segment.has_damaged_index = False
+    segment.note_index_damage(False)
 
 
 def check_time_entry(reader: Reader, segment: Segment, timestamp: int, offset: int) -> None:
