@@ -411,3 +411,47 @@ def test_a_restart_ends_a_rebalance_and_fails_its_members(
     assert sync.code == ErrorCode.NOT_COORDINATOR
     assert first.heartbeat() == ErrorCode.ILLEGAL_GENERATION
     assert second.heartbeat() == ErrorCode.UNKNOWN_MEMBER_ID
+
+
+@pytest.mark.parametrize(
+    ("joins_ms", "ends_ms"),
+    [
+        ([0], 3000),
+        ([0, 1], 6000),  # somebody came: once more
+        ([0, 2999], 6000),
+        ([0, 2999, 3001], 9000),
+        ([0, 2999, 3001, 6001], 10_000),  # but not for longer than a rebalance may take
+        ([0, 2999, 3001, 6001, 9001], 10_000),
+    ],
+)
+def test_the_first_rebalance_waits_for_members_to_come_and_no_longer(
+    joins_ms: list[int], ends_ms: int
+) -> None:
+    harness = Harness("group.initial.rebalance.delay.ms=3000")
+    clients = [ClassicClient(harness, rebalance_ms=10_000) for _ in joins_ms]
+    replies = []
+    now_ms = 0
+    for client, join_ms in zip(clients, joins_ms, strict=True):
+        harness.advance_ms(join_ms - now_ms)
+        now_ms = join_ms
+        replies.append(client.join())
+    harness.advance_ms(ends_ms - now_ms - 1)
+    assert all(reply.is_waiting for reply in replies)
+    harness.advance_ms(1)
+    assert not any(reply.is_waiting for reply in replies)
+
+
+def test_the_delay_of_a_group_that_was_left_by_all_begins_anew() -> None:
+    harness = Harness("group.initial.rebalance.delay.ms=3000")
+    first, second = ClassicClient(harness), ClassicClient(harness)
+    for client in (first, second):
+        reply = client.join()
+        assert reply.is_waiting
+    for member_id in list(harness.classic().members):
+        leave(harness, [MemberIdentity(member_id)])
+    harness.advance_ms(10_000)
+    third = ClassicClient(harness).join()
+    harness.advance_ms(2999)
+    assert third.is_waiting
+    harness.advance_ms(1)
+    assert not third.is_waiting
