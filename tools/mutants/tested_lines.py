@@ -37,6 +37,12 @@ class TestedLines:
         found = (lines.get(line, frozenset()) for line in range(first, last + 1))
         return set().union(*found) & self.durations_s.keys()
 
+    def tests_of_files(self, paths: Iterable[str]) -> set[str]:
+        """Tests that run any line of these files, and were well."""
+        lines = (self.tests.get(path, {}).values() for path in paths)
+        found: set[str] = set().union(*(tests for each in lines for tests in each))
+        return found & self.durations_s.keys()
+
     def runs_at_import(self, path: str, first: int, last: int) -> bool:
         lines = self.tests.get(path, {})
         return any(AT_IMPORT in lines.get(line, ()) for line in range(first, last + 1))

@@ -13,13 +13,14 @@ from __future__ import annotations
 import faulthandler
 import json
 import os
+import re
 import resource
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -76,11 +77,27 @@ def mutant_of(stored: dict[str, Any]) -> Mutant:
 
 
 def tests_for(mutant: Mutant, tested: TestedLines) -> list[str]:
-    """The tests that might notice, quick ones first."""
+    """The tests that might notice, quick ones first.
+
+    What a module makes when it is imported is used by itself and by those that import it.
+    """
     if is_for_import(mutant, tested):
-        return tested.slowest_last(set(tested.durations_s))
+        used = [mutant.path, *importers(mutant.path, tested.tests)]
+        return tested.slowest_last(tested.tests_of_files(used))
     lines = mutant.function_lines if mutant.is_default else mutant.lines
     return tested.slowest_last(tested.tests_of(mutant.path, *lines))
+
+
+def importers(path: str, others: Iterable[str]) -> list[str]:
+    """Those of the files that name the module of `path` where they import."""
+    module = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__")
+    package, _, name = module.replace("/", ".").rpartition(".")
+    direct = re.compile(
+        rf"^\s*(from|import) {re.escape(package)}\.{name}\b"
+        rf"|^\s*from {re.escape(package)} import (\([^)]*|[^\n]*)\b{name}\b",
+        re.MULTILINE,
+    )
+    return [each for each in others if each != path and direct.search(Path(each).read_text())]
 
 
 def is_for_import(mutant: Mutant, tested: TestedLines) -> bool:

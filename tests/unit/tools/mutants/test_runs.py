@@ -8,12 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from tools.mutants import worker
 from tools.mutants.judged import FILE, Judged, read_judged, reason_for, stale
 from tools.mutants.mutant import find_mutants
 from tools.mutants.parts import PARTS, part_named
 from tools.mutants.report import Score, report_text
 from tools.mutants.results import Outcome, Result, Results
-from tools.mutants.worker import TIMED_OUT, wait_for
+from tools.mutants.tested_lines import TestedLines
+from tools.mutants.worker import TIMED_OUT, importers, wait_for
 
 ROOT = Path(__file__).parents[4]
 
@@ -146,6 +148,32 @@ def test_faults_are_found_and_what_changes_nothing_survives(toy: Path) -> None:
     again = run(toy, "--goal", "99")
     assert "found  " not in again.stdout, "everything is known"
     assert again.returncode == 1, "below the goal"
+
+
+def test_a_constant_meets_the_tests_of_its_module_and_of_those_that_import_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts = {
+        "limits.py": "LIMIT = 1\n",
+        "direct.py": "from ottla.part.limits import LIMIT\n",
+        "whole.py": "import ottla.part.limits\n",
+        "by_package.py": "from ottla.part import (\n    other,\n    limits,\n)\n",
+        "another.py": "from ottla.part.limits_of_others import LIMIT\nlimits = 1\n",
+        "unconcerned.py": "from ottla.part import other\n",
+    }
+    folder = Path("src/ottla/part")
+    folder.mkdir(parents=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    paths = [str(folder / name) for name in texts]
+    found = {Path(each).stem for each in importers(paths[0], paths)}
+    assert found == {"direct", "whole", "by_package"}
+    tests = {path: {1: frozenset({f"test {Path(path).stem}", ""})} for path in paths}
+    tested = TestedLines({f"test {Path(path).stem}": 1.0 for path in paths}, tests)
+    mutant = find_mutants((tmp_path / paths[0]).resolve(), tmp_path.resolve())[0]
+    chosen = {"test limits", "test direct", "test whole", "test by_package"}
+    assert set(worker.tests_for(mutant, tested)) == chosen
 
 
 def test_a_child_that_hangs_is_ended() -> None:
