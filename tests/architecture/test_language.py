@@ -35,9 +35,6 @@ AVOIDED = {
 }
 PATTERN = re.compile(rf"\b({'|'.join(AVOIDED)})\b", re.IGNORECASE)
 
-# Folders of src/ottla that still have such constructions. A folder without any leaves this list.
-PENDING = {"storage", "testing"}
-
 SOURCES = sorted(
     path
     for path in SOURCE.rglob("*.py")
@@ -82,22 +79,9 @@ def findings(path: Path) -> list[str]:
     ]
 
 
-def folder_of(path: Path) -> str:
-    return path.relative_to(SOURCE).parts[0]
-
-
-@pytest.mark.parametrize(
-    "path",
-    [path for path in SOURCES if folder_of(path) not in PENDING],
-    ids=lambda path: str(path.relative_to(SOURCE)),
-)
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_docstrings_and_comments_use_standard_terms(path: Path) -> None:
     assert findings(path) == []
-
-
-@pytest.mark.parametrize("folder", sorted(PENDING))
-def test_pending_folders_still_have_such_constructions(folder: str) -> None:
-    assert any(findings(path) for path in SOURCES if folder_of(path) == folder)
 
 
 def prose_of(document: str) -> str:

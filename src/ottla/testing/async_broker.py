@@ -40,11 +40,11 @@ class AsyncBroker:
         return self
 
     async def stop(self) -> int:
-        """Stop in good order (SIGTERM); the exit code."""
+        """Stop cleanly (SIGTERM); returns the exit code."""
         return await asyncio.to_thread(self.broker.stop)
 
     async def restart(self) -> Self:
-        """Stop in good order and start again; itself, for chaining."""
+        """Stop cleanly and start again; returns itself, for chaining."""
         await asyncio.to_thread(self.broker.restart)
         return self
 

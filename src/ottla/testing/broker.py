@@ -81,7 +81,7 @@ class RunningBroker:
         self._started: list[subprocess.Popen[str]] = []  # the last one
         self.is_paused = False
         self.bootstrap_servers = ""
-        if self._is_own_data:  # also where nobody calls `close`
+        if self._is_own_data:  # also without a call of `close`
             weakref.finalize(self, remove, self.data, self._started, os.getpid())
 
     def __enter__(self) -> Self:
@@ -114,7 +114,7 @@ class RunningBroker:
                 self._start_on(quiet_port())
                 break
             except BrokerFailed as error:
-                # Somebody took the port since it was looked at.
+                # Another process has bound the port since it was checked.
                 if not tries_left or os.strerror(errno.EADDRINUSE) not in str(error):
                     raise
         self._port = int(self.bootstrap_servers.rpartition(":")[2])
@@ -143,7 +143,7 @@ class RunningBroker:
         return ["ottla.testing.broker_process", "--ahead-s", str(ahead_s)]
 
     def stop(self) -> int:
-        """Stop in good order (SIGTERM); the exit code. A paused broker is resumed for it."""
+        """Stop cleanly (SIGTERM); returns the exit code. A paused broker is resumed for it."""
         process = self._running()
         if self.is_paused:
             self.resume()
@@ -167,7 +167,7 @@ class RunningBroker:
         return wait_for_end(self._running(), patience_s)
 
     def restart(self) -> Self:
-        """Stop in good order and start again; itself, for chaining."""
+        """Stop cleanly and start again; returns itself, for chaining."""
         self.stop()
         return self.start()
 
@@ -184,7 +184,7 @@ class RunningBroker:
         self.is_paused = False
 
     def close(self) -> None:
-        """End it, with its data; if the directory was given it is kept, and left in good order."""
+        """Stop it and remove its data; a given directory is kept, after a clean shutdown."""
         if self._is_own_data:
             if self._process is not None:
                 self.kill()  # harmless if it has ended already
@@ -311,7 +311,7 @@ def wait_for_end(process: subprocess.Popen[str], patience_s: float | None = None
 
 
 def remove(data: Path, started: Sequence[subprocess.Popen[str]], owner: int) -> None:
-    """What is left of a broker that nobody closed; a forked process leaves it to its parent."""
+    """Cleans up a broker that was not closed; in a forked process the parent does."""
     if os.getpid() == owner:
         for process in started:
             process.kill()

@@ -70,7 +70,7 @@ class ControlledBroker:
     async def answer(self, line: str) -> None:
         try:
             answer = {"result": await self.do(json.loads(line))}
-        except Exception as error:  # the test is told, whatever it was
+        except Exception as error:  # reported to the test, whatever it was
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), flush=True)
 

@@ -1,4 +1,4 @@
-"""A cluster that somebody else runs, in the place of a broker of our own."""
+"""An external cluster, in place of a broker that the plugin starts."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Kafka:
         `prefix` begins the names of topics and groups (default: a random one).
 
         `broker` is the one at this address, if it is ours: errors say when it is not running.
-        `is_alone` means that nobody else uses the cluster meanwhile: `close` deletes every topic
+        `is_alone` means that no other client uses the cluster: `close` deletes every topic
         and group that is new.
         """
         __tracebackhide__ = True

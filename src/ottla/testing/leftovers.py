@@ -1,7 +1,7 @@
 """What a test leaves on a cluster, and how it is removed.
 
-Promises  topics and groups under the test's own prefix are deleted when it ends, whoever made them.
-          On a broker that nobody else uses, everything else that is new is deleted as well.
+Promises  topics and groups under the test's own prefix are deleted when it ends.
+          On a broker without other clients, everything else that is new is deleted as well.
           Nothing that was there before is touched.
 """
 
@@ -19,7 +19,7 @@ class Leftovers:
     """Found by comparing what there is with what there was."""
 
     def __init__(self, admin: Callable[[], Any], prefix: str, *, is_alone: bool) -> None:
-        """`is_alone`: nobody else changes the cluster until `remove` is called."""
+        """`is_alone`: no other client changes the cluster until `remove` is called."""
         self._admin = admin  # called when it is needed: making a client takes time
         self._prefix = prefix
         self._topics_before = topics(admin()) if is_alone else None

@@ -18,7 +18,7 @@ ANY = 0
 
 
 def quiet_port() -> int:
-    """One that nobody listens on now; ANY, which leaves it to the system, where there is none."""
+    """A free port; ANY, which lets the system choose, if there is none."""
     for port in random.SystemRandom().sample(PORTS, TRIES):
         if _is_quiet(port):
             return port

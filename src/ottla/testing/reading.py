@@ -19,7 +19,7 @@ READER = {
 
 
 class NoSuchTopic(LookupError):
-    """Nobody has created it."""
+    """The topic does not exist."""
 
 
 def read_topic(

@@ -3,7 +3,7 @@
 Owns      three sets of partitions, and the rule that a log is in one round at a time.
 Promises  a paused log is not chosen; a log that is being cleaned while it is paused has its round
           called off.
-Leaves    stopping the helper process to whoever runs the round.
+Leaves    stopping the helper process to the caller that runs the round.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Owns      the count of bytes in the current period.
 Promises  over any longer time no more than the limit; short bursts are let through.
-Leaves    clock and sleeping to whoever hands them in.
+Leaves    clock and sleeping to the caller, which passes them in.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Owns      the format of `recovery-point-offset-checkpoint`, `log-start-offset-checkpoint`,
           `replication-offset-checkpoint` (high watermarks) and `cleaner-offset-checkpoint`:
           lines of topic, partition and offset.
-Leaves    what an offset means, and when to write, to whoever holds the checkpoint.
+Leaves    what an offset means, and when to write, to the owner of the checkpoint.
 Threads   `write` may run in another thread, one at a time.
 """
 

@@ -1,7 +1,7 @@
 """The three indexes of a segment, opened when first needed.
 
 Owns      the files `<base offset>.index .timeindex .txnindex` of one segment.
-Promises  a segment that nobody reads costs no open file. New entries are written in groups, and
+Promises  a segment that is not read costs no open file. New entries are written in groups, and
           seen at once. An entry that cannot be written is left out of the offset and time index,
           which are sparse anyway; a crash loses those not yet written, and recovery rebuilds them.
 Leaves    when to add entries to `segment.py`; the formats to the index modules.
