@@ -28,7 +28,6 @@ from ottla.coordinators.groups.consumer.member import (
     ConsumerMember,
     MemberState,
 )
-from ottla.coordinators.groups.consumer.subscriptions import update_epoch
 from ottla.coordinators.groups.shared import Caller, Deadline, Reply, TimerKind
 from ottla.coordinators.records import CoordinatorRecord, CoordinatorResult
 from ottla.protocol.error_codes import ErrorCode
@@ -250,38 +249,13 @@ def identified(group: ConsumerGroup, identity: MemberIdentity) -> ConsumerMember
 
 
 def decide_resolved(
-    shard: GroupShard, group_id: str, found: dict[str, set[str]], version: int
+    shard: GroupShard, group_id: str, pattern: str, topics: set[str], version: int
 ) -> Records:
+    """A pattern was compared with a version of the topic metadata."""
     group = shard.groups.get(group_id)
     if not isinstance(group, ConsumerGroup):
         return []
-    return regexes.decide_resolved(group, shard.shared, found, version).records
-
-
-def decide_resolved_one(
-    shard: GroupShard,
-    group_id: str,
-    pattern: str,
-    topics: set[str],
-    version: int,
-    changes: list[bool],
-) -> Records:
-    """The same for one of several patterns; the epoch is updated after the last one."""
-    group = shard.groups.get(group_id)
-    if not isinstance(group, ConsumerGroup):
-        return []
-    draft = Draft(group, shard.shared)
-    changes.append(regexes.resolve_one(draft, pattern, topics, version))
-    return draft.records
-
-
-def decide_resolved_epoch(shard: GroupShard, group_id: str, has_changed: bool) -> Records:
-    group = shard.groups.get(group_id)
-    if not isinstance(group, ConsumerGroup):
-        return []
-    draft = Draft(group, shard.shared)
-    update_epoch(draft, has_changed=has_changed)
-    return draft.records
+    return regexes.decide_resolved(group, shard.shared, pattern, topics, version).records
 
 
 # Tools

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from ottla.base.log_messages.log_text import shown
 from ottla.base.scheduling.step_scheduler import StepScheduler
@@ -75,17 +76,16 @@ def resolving(
     version: int,
     runtime: Runtime[GroupShard],
 ) -> Steps[None]:
-    """Write a record for each pattern, then the new epoch if topics have changed."""
-    changes: list[bool] = []
+    """Write a record for each pattern, with a new epoch if its topics have changed."""
     for pattern, topics in found.items():
         runtime.step(
             shard,
-            lambda state, pattern=pattern, topics=topics: consumer_api.decide_resolved_one(  # type: ignore[misc]
-                state, group_id, pattern, topics, version, changes
+            partial(
+                consumer_api.decide_resolved,
+                group_id=group_id,
+                pattern=pattern,
+                topics=topics,
+                version=version,
             ),
         )
         yield 0
-    runtime.step(
-        shard,
-        lambda state: consumer_api.decide_resolved_epoch(state, group_id, any(changes)),
-    )

@@ -23,9 +23,9 @@ from ottla.coordinators.batches import NOBODY, BatchFormat, Writer
 from ottla.coordinators.groups import consumer_api, membership_api, offset_api
 from ottla.coordinators.groups.classic.group import ClassicGroup
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
-from ottla.coordinators.groups.consumer.regexes import match_topics
 from ottla.coordinators.groups.offset_commits import Deleted, forgetting_topics
 from ottla.coordinators.groups.offset_expiry import expiring
+from ottla.coordinators.groups.pattern_matching import matching, resolving
 from ottla.coordinators.groups.record_types import GROUP_RECORDS, OFFSETS_TOPIC
 from ottla.coordinators.groups.shard import GroupShard, LoadedShard, Records
 from ottla.coordinators.groups.shared import Caller, Deadline, Shared
@@ -351,15 +351,9 @@ class Harness:
             group_id = shared.unresolved.pop()
             group = self.shard.groups[group_id]
             assert isinstance(group, ConsumerGroup)
-            found = match_topics(group.subscribed_regexes(), list(self.image.topics))
-            self.step(
-                partial(
-                    consumer_api.decide_resolved,
-                    group_id=group_id,
-                    found=found,
-                    version=self.image.offset,
-                )
-            )
+            found, _ = run_blocking(matching(group.subscribed_regexes(), list(self.image.topics)))
+            version = self.image.offset
+            run_blocking(resolving(self.loaded, group_id, found, version, self.runtime))
 
     # Looking
 

@@ -1,9 +1,20 @@
-"""Patterns of a group are compared with all topics, whatever an older release has stored."""
+"""Patterns of a group are compared with all topics, whatever an older release has stored, and
+whatever happens before all of them are resolved."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
+from tests.unit.coordinators.groups.harness import GROUP, ConsumerClient, Harness, settle
+
 from ottla.base.scheduling.steps import run_blocking
-from ottla.coordinators.groups.pattern_matching import matching
+from ottla.coordinators.groups.consumer.regexes import REFRESH_MS_MIN
+from ottla.coordinators.groups.pattern_matching import matching, resolving
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+
+PATTERNS = ["t.*", "t|u"]
 
 
 def test_a_stored_pattern_that_cannot_be_compiled_stands_for_no_topic_and_stops_no_other() -> None:
@@ -11,3 +22,61 @@ def test_a_stored_pattern_that_cannot_be_compiled_stands_for_no_topic_and_stops_
     found, unusable = run_blocking(matching(["(?!t)u", "t|u", "a" * 5000], names))
     assert found == {"(?!t)u": set(), "t|u": {"t", "u"}, "a" * 5000: set()}
     assert unusable.keys() == {"(?!t)u", "a" * 5000}
+
+
+def refuse(harness: Harness, _clients: list[ConsumerClient]) -> None:
+    harness.refusal = ErrorCode.NOT_ENOUGH_REPLICAS
+
+
+def restart(harness: Harness, _clients: list[ConsumerClient]) -> None:
+    harness.refusal = ErrorCode.NOT_LEADER_OR_FOLLOWER  # for the steps of the old leader
+
+
+def beat(_harness: Harness, clients: list[ConsumerClient]) -> None:
+    for client in clients:
+        client.beat()
+
+
+def leave(_harness: Harness, clients: list[ConsumerClient]) -> None:
+    clients.pop().leave()
+
+
+@pytest.mark.parametrize("event", [refuse, restart, beat, leave])
+def test_every_subscriber_gets_partitions_whatever_happens_before_all_patterns_are_resolved(
+    event: Callable[[Harness, list[ConsumerClient]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for at in range(len(PATTERNS) + 2):
+        harness = Harness("group.consumer.assignment.interval.ms=0")
+        harness.create_topic("t", 4)  # which another member names: it is no new topic of the group
+        clients = [ConsumerClient(harness)]
+        settle(*clients)
+        with monkeypatch.context() as patched:
+            patched.setattr(harness, "resolve_patterns", lambda: None)
+            for pattern in PATTERNS:
+                clients.append(ConsumerClient(harness, topics=(), regex=pattern))
+                clients[-1].beat()
+            harness.shard.shared.unresolved.clear()
+            resolve(harness, at, lambda: event(harness, clients))  # noqa: B023
+        harness.refusal = None
+        if event is restart:
+            harness.restart()
+        harness.advance_ms(REFRESH_MS_MIN)
+        settle(*clients)
+        owned = [client.partitions for client in clients]
+        assert all(owned), at
+        assert sorted(each for every in owned for each in every) == [
+            ("t", each) for each in range(4)
+        ]
+
+
+def resolve(harness: Harness, at: int, event: Callable[[], None]) -> None:
+    """What the service does next to its other work, with an event before one of its steps."""
+    found, _ = run_blocking(matching(PATTERNS, list(harness.image.topics)))
+    steps = resolving(harness.loaded, GROUP, found, harness.image.offset, harness.runtime)
+    try:
+        for number in range(len(PATTERNS) + 2):
+            if number == at:
+                event()
+            next(steps, None)
+    except BrokerError:
+        pass

@@ -7,7 +7,6 @@ topics were created, and periodically, but not more often than an interval.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from enum import Enum
 
 from ottla.coordinators.groups.consumer.draft import Draft
@@ -79,34 +78,20 @@ def is_stale(group: ConsumerGroup, shared: Shared) -> bool:
     )
 
 
-def match_topics(patterns: Iterable[str], names: Iterable[str]) -> dict[str, set[str]]:
-    """The topics that match each pattern."""
-    matchers = {pattern: compile_topic_pattern(pattern) for pattern in patterns}
-    return {
-        pattern: {name for name in names if matches(name)} for pattern, matches in matchers.items()
-    }
-
-
 def decide_resolved(
-    group: ConsumerGroup, shared: Shared, found: Mapping[str, Iterable[str]], version: int
+    group: ConsumerGroup, shared: Shared, pattern: str, topics: set[str], version: int
 ) -> Draft:
-    """The patterns were compared with a version of the topic metadata."""
+    """A pattern was compared with a version of the topic metadata: save its topics.
+
+    If they have changed, the new epoch is part of the same batch: topics that are known without it
+    would be assigned only after the next change of the group.
+    """
     draft = Draft(group, shared)
-    has_changed = False
-    for pattern, topics in found.items():
-        has_changed |= resolve_one(draft, pattern, set(topics), version)
-    update_epoch(draft, has_changed=has_changed)
+    if pattern in group.subscribed_regexes():
+        known = group.regexes.get(pattern)
+        draft.put(regex_record(draft.group_id, pattern, topics, version, shared.now_ms()))
+        update_epoch(draft, has_changed=topics != (set() if known is None else known.topics))
     return draft
-
-
-def resolve_one(draft: Draft, pattern: str, topics: set[str], version: int) -> bool:
-    """Save the topics of one pattern; returns whether they have changed."""
-    if pattern not in draft.group.subscribed_regexes():
-        return False
-    known = draft.group.regexes.get(pattern)
-    now_ms = draft.shared.now_ms()
-    draft.put(regex_record(draft.group_id, pattern, topics, version, now_ms))
-    return topics != (set() if known is None else known.topics)
 
 
 def compile_topic_pattern(regex: str) -> Matches:
