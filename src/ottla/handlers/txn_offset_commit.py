@@ -8,11 +8,12 @@ with the transaction coordinator, as every leader does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from inspect import isawaitable
 
 from ottla.base.fault_points import FaultPoint, reach
+from ottla.base.ids import TopicId
 from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.runtime import BY_COORDINATOR
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
@@ -58,26 +59,29 @@ def refuse_commit(
 def txn_offset_commit(
     request: TxnOffsetCommitRequest, context: Context
 ) -> Steps[TxnOffsetCommitResponse | Deferred]:
+    topic_ids: dict[str, TopicId] = {}
     known, unknown = yield from splitting(
         request.topics,
         context.parts.metadata,
         TxnOffsetCommitRequestTopic,
         TxnOffsetCommitResponseTopic,
         TxnOffsetCommitResponsePartition,
+        topic_ids,
     )
     if not known:
         return TxnOffsetCommitResponse(topics=(yield from merging(unknown, ())))
     request.topics = known
-    return Deferred(commit_known(request, unknown, context))
+    return Deferred(commit_known(request, topic_ids, unknown, context))
 
 
 async def commit_known(
     request: TxnOffsetCommitRequest,
+    topic_ids: Mapping[str, TopicId],
     unknown: Sequence[TxnOffsetCommitResponseTopic],
     context: Context,
 ) -> TxnOffsetCommitResponse:
     try:
-        response = await commit(request, context)
+        response = await commit(request, topic_ids, context)
     except BrokerError as error:
         code = as_group_error(error.code, context.version)
         if is_small(request.topics):
@@ -90,16 +94,24 @@ async def commit_known(
     return response
 
 
-async def commit(request: TxnOffsetCommitRequest, context: Context) -> TxnOffsetCommitResponse:
+async def commit(
+    request: TxnOffsetCommitRequest, topic_ids: Mapping[str, TopicId], context: Context
+) -> TxnOffsetCommitResponse:
     groups = context.parts.groups
     by = await verify(request, context)
     if not is_small(request.topics):
-        response = await groups.offsets.commit_many_transactional(request, context.version, by)
+        response = await groups.offsets.commit_many_transactional(
+            request, context.version, topic_ids, by
+        )
         reach(FaultPoint.OFFSETS_APPENDED)
         return response
-    if any(context.parts.metadata.topic(each.name) is None for each in request.topics):
-        # Deleted meanwhile. The client retries; the response lists the topics that do not exist.
-        raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    image = context.parts.metadata
+    for each in request.topics:
+        topic = image.topic(each.name)
+        if topic is None or topic.id != topic_ids[each.name]:
+            # Deleted meanwhile, and perhaps created again: a new topic must not get the offsets.
+            # The client retries; the response lists the topics that do not exist.
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     outcome = groups.offsets.commit_transactional(request, context.version, by)
     reach(FaultPoint.OFFSETS_APPENDED)
     return await outcome if isawaitable(outcome) else outcome

@@ -9,10 +9,12 @@ import pytest
 from tests.unit.handlers.group_world import GroupWorld
 
 from ottla.base.scheduling.steps import run_blocking
+from ottla.handlers.groups.known_partitions import PARTITIONS_AT_ONCE
 from ottla.handlers.offset_fetch import ITEMS_AT_ONCE, offset_fetch
 from ottla.handlers.serving.context import Context
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest
 from ottla.protocol.messages.end_txn_request import EndTxnRequest
 from ottla.protocol.messages.find_coordinator_request import FindCoordinatorRequest
@@ -251,27 +253,33 @@ def test_few_offsets_with_much_metadata_are_refused_by_the_size_of_the_response(
     assert is_refused == (metadata_bytes == 3000)
 
 
-@pytest.mark.parametrize("is_made_again", [False, True])
+@pytest.mark.parametrize("made_again", ["never", "during the verification", "later"])
+@pytest.mark.parametrize("partitions", [1, 2 * PARTITIONS_AT_ONCE])
 def test_a_topic_that_is_deleted_while_a_transaction_is_verified_leaves_no_offset_to_the_next(
-    world: GroupWorld, monkeypatch: pytest.MonkeyPatch, is_made_again: bool
+    world: GroupWorld, monkeypatch: pytest.MonkeyPatch, partitions: int, made_again: str
 ) -> None:
-    world.create_topic("gone")
+    world.create_topic("gone", partitions)
     world.ask(FindCoordinatorRequest("tx", 1), 3)
     world.run(world.broker.transactions.runtime.loaded())
     producer = world.ask(InitProducerIdRequest("tx", 60_000), 4)
     verifier = world.broker.parts.verifier
     ask = verifier.ask
+    again = CreateTopicsRequest([CreatableTopic("gone", partitions, 1)], 30_000)
 
     async def ask_late(*asked: Any) -> Any:
         await world._answer(DeleteTopicsRequest(topic_names=["gone"]), 5, world.me, None)
+        if made_again == "during the verification":
+            await world._answer(again, 7, world.me, None)
         return await ask(*asked)
 
     monkeypatch.setattr(verifier, "ask", ask_late)
-    topic = TxnOffsetCommitRequestTopic("gone", [TxnOffsetCommitRequestPartition(0, 7)])
+    offsets = [TxnOffsetCommitRequestPartition(each, 7) for each in range(partitions)]
+    topic = TxnOffsetCommitRequestTopic("gone", offsets)
     who = producer.producer_id, producer.producer_epoch
     (refused,) = world.ask(TxnOffsetCommitRequest("tx", GROUP, *who, topics=[topic]), 5).topics
-    assert refused.partitions[0].error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
-    if is_made_again:
-        world.create_topic("gone")
+    codes = {each.error_code for each in refused.partitions}
+    assert codes == {ErrorCode.COORDINATOR_NOT_AVAILABLE}
+    if made_again == "later":
+        world.ask(again, 7)
     world.ask(EndTxnRequest("tx", *who, True), 5)
     assert not world.broker.groups.service._shard(GROUP).state.offsets.of_group(GROUP)

@@ -5,7 +5,7 @@ Promises  every function only reads; changes are in the records it returns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
@@ -116,15 +116,13 @@ def producer_errors() -> Iterator[None]:
 
 
 def drafting_commit_transactional(
-    shard: GroupShard, request: TxnOffsetCommitRequest, draft: CommitDraft
+    request: TxnOffsetCommitRequest, topic_ids: Mapping[str, TopicId], draft: CommitDraft
 ) -> Steps[TxnOffsetCommitResponse]:
     """The same for many offsets."""
     with producer_errors():
         topics = []
         for topic in request.topics:
-            topics.append((topic, topic_id_of(shard, topic.name)))
-            if draft.rules.check is not None and topics[-1][1] == NO_TOPIC_ID:
-                raise BrokerError(ErrorCode.ILLEGAL_GENERATION)
+            topics.append((topic, topic_ids[topic.name]))
             yield 0
         return (yield from drafting_transactional_commit(draft, topics))
 

@@ -7,10 +7,11 @@ Leaves    the decisions to `offset_api.py`, the order of changes and the log to 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TypeAlias, TypeVar
 
+from ottla.base.ids import TopicId
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.batches import NOBODY, Writer
@@ -94,9 +95,13 @@ class OffsetService:
         return await outcome if isinstance(outcome, Awaitable) else outcome
 
     async def commit_many_transactional(
-        self, request: TxnOffsetCommitRequest, version: int, by: ProducedBy = BY_COORDINATOR
+        self,
+        request: TxnOffsetCommitRequest,
+        version: int,
+        topic_ids: Mapping[str, TopicId],
+        by: ProducedBy = BY_COORDINATOR,
     ) -> TxnOffsetCommitResponse:
-        """As `commit_transactional`, for many offsets."""
+        """As `commit_transactional`, for many offsets, and only for topics with these ids."""
 
         def rules() -> CommitRules:
             shard.state.check_usable(request.group_id)
@@ -105,7 +110,7 @@ class OffsetService:
         shard = self._named(request.group_id)
         draft = self._draft(shard, rules())
         response = await self._scheduler.run(
-            offset_api.drafting_commit_transactional(shard.state, request, draft)
+            offset_api.drafting_commit_transactional(request, topic_ids, draft)
         )
         writer = Writer(request.producer_id, request.producer_epoch)
         with offset_api.producer_errors():

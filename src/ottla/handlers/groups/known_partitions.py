@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
+from ottla.base.ids import TopicId
 from ottla.base.scheduling.steps import Steps
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
@@ -65,17 +66,20 @@ def splitting(
     keep: Callable[[str, Sequence[P]], T],
     respond: Callable[[str, list[A]], R],
     refuse: Callable[[int, ErrorCode], A],
+    topic_ids: dict[str, TopicId] | None = None,
 ) -> Steps[tuple[list[T], list[R]]]:
     """(the topics with their existing partitions, the results for the others).
 
     `keep`, `respond` and `refuse` are the classes of an API: of a topic in the request, of a topic
-    in the response, and of its partitions.
+    in the response, and of its partitions. `topic_ids` gets the ids of the existing topics.
     """
     known: list[T] = []
     unknown: list[R] = []
     code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     for topic in topics:
         found = image.topic(topic.name)
+        if found is not None and topic_ids is not None:
+            topic_ids.setdefault(topic.name, found.id)
         existing, missing = yield from parting(
             topic.partitions,
             0 if found is None else len(found.partitions),
