@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ottla.base.files.readers import WAIT
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.files.file_names import CLEANED_SUFFIX, DELETED_SUFFIX
 from ottla.storage.log.deletion import Removal
 from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.unsynced import Unsynced
-from ottla.storage.producers.producer_replay import SnapshotFiles
+from ottla.storage.producers.producer_replay import SnapshotFiles, load_states
+from ottla.storage.producers.producer_state import ProducerStates
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_files import create_segment, open_segment
 from ottla.storage.segments.segments import Segments
@@ -75,6 +77,10 @@ class LogFiles:
         if paths:
             self.unsynced.names_changed()
             self._queue(Removal(self._context.files, paths), delay_ms)
+
+    def load_producers(self, end_offset: int) -> ProducerStates:
+        """The producers of the records up to `end_offset`, from the files."""
+        return load_states(WAIT, self.snapshots, self.segments, end_offset, self._context.producers)
 
     def sync_names(self) -> None:
         self._context.files.sync_directory(self.path)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ottla.base.files.readers import WAIT, Reader
 from ottla.storage.log.log_files import LogFiles
-from ottla.storage.producers.producer_replay import load_states
 from ottla.storage.segments.segment_search import largest_timestamp
 
 if TYPE_CHECKING:
@@ -129,7 +128,7 @@ def remove_oldest(files: LogFiles, count: int, delay_ms: int) -> None:
     try:
         if first_offset not in files.snapshots:
             # It is missing, and cannot be built from the segments that stay.
-            states = load_states(WAIT, files.snapshots, files.segments, first_offset)
+            states = files.load_producers(first_offset)
             files.snapshots.write(states, first_offset, sync=True)
         files.retire(removed, delay_ms)
         files.retire_snapshots([segment.base_offset for segment in removed], delay_ms)

@@ -21,7 +21,7 @@ from ottla.protocol.records.batch import CONTROL_BIT, BatchHeader
 from ottla.protocol.records.control import CONTROL_BYTES_MAX, EndMarker, read_end_marker
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import DELETED_SUFFIX, SNAPSHOT_SUFFIX, segment_file_name
-from ottla.storage.producers.producer_bound import UNBOUNDED, ProducerBound
+from ottla.storage.producers.producer_bound import ProducerBound
 from ottla.storage.producers.producer_snapshot import (
     encode_snapshot,
     read_snapshot,
@@ -149,7 +149,7 @@ def load_states(
     snapshots: SnapshotFiles,
     segments: Segments,
     end_offset: int,
-    bound: ProducerBound = UNBOUNDED,
+    bound: ProducerBound,
 ) -> ProducerStates:
     """The producers of the log up to `end_offset`, also those of records that readers no longer
     see because the start of the log has passed them; no more than a partition may have."""
@@ -157,6 +157,7 @@ def load_states(
     if states is None:
         states = ProducerStates(segments[0].base_offset)
     states.bound = bound.of_one_partition()
+    states.bound.producers_read(states)  # the snapshot may be of a time with another bound
     replay(reader, states, segments, end_offset)
     return states
 

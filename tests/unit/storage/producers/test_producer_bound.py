@@ -18,7 +18,7 @@ from ottla.storage.producers.producer_bound import (
     EVICTED_AT_ONCE,
     ProducerBound,
 )
-from ottla.storage.producers.producer_snapshot import encode_snapshot
+from ottla.storage.producers.producer_snapshot import encode_snapshot, read_snapshot
 from ottla.storage.producers.producer_state import ProducerStates
 from ottla.storage.producers.transaction_verification import UNDER_WAY_MAX, Verifications
 
@@ -168,6 +168,25 @@ def test_no_more_are_read_than_a_partition_remembers(
     known = again(place, log).producers.load(WAIT)
     assert known.count <= 100
     assert 290 in known.producers
+
+
+@pytest.mark.parametrize("lost", [slice(None), slice(-2, None)])
+def test_a_snapshot_that_deletion_has_to_write_has_no_more_than_a_partition_remembers(
+    lost: slice,
+) -> None:
+    place = Place()
+    log = place.open()
+    for producer_id in range(300):
+        log.append_as_leader(batch_of(b"v", producer=(producer_id, 0, 0)), 0)
+    place.producers = ProducerBound(100, MANY)  # the snapshots are of a time without a bound
+    log = place.reopen_clean(log)
+    log.snapshots.remove(log.snapshots.offsets()[lost])
+    last = log.segments[-1].base_offset
+    assert last not in log.snapshots
+    log.delete_oldest(len(log.segments) - 1)
+    known = read_snapshot(place.disk, log.snapshots.path(last))
+    assert last - 1 in known
+    assert len(known) <= 100
 
 
 def test_producers_that_were_read_count_for_all_partitions() -> None:
