@@ -18,19 +18,19 @@ from typing import Any, TypeVar, assert_never
 from ottla.metadata.zookeeper.service import (
     ANY_VERSION,
     Check,
-    ConnectionLost,
     Create,
     Delete,
     OnChange,
     Operation,
+    OutcomeUnknown,
     ServiceClosed,
-    Session,
     SessionState,
     VersionMismatch,
     Write,
     Znode,
     ZnodeExists,
     ZnodeMissing,
+    ZooKeeperSession,
 )
 
 T = TypeVar("T")
@@ -151,8 +151,8 @@ class ModelService:
         return "model"
 
     @property
-    def session(self) -> Session:
-        return Session(self._session, b"")
+    def session(self) -> ZooKeeperSession:
+        return ZooKeeperSession(self._session, b"")
 
     def subscribe(self, listener: Callable[[SessionState], None]) -> None:
         self._listeners.append(listener)
@@ -215,7 +215,7 @@ class ModelService:
         if self._is_closed or not self._is_connected.is_set():
             return
         self._is_connected.clear()
-        self._drop(ConnectionLost)
+        self._drop(OutcomeUnknown)
         for listener in self._listeners:
             listener(SessionState.DISCONNECTED)
         session = self._session
@@ -262,7 +262,7 @@ class ModelService:
         await self._is_connected.wait()
         connection = self._connection
         if connection.is_lost:
-            raise ConnectionLost
+            raise OutcomeUnknown
         future: asyncio.Future[T] = self._loop.create_future()
         connection.waiting[future] = None
         self._loop.call_at(self._arrival(connection), self._serve, connection, serve, future)

@@ -17,7 +17,7 @@ from ottla.controller.decision import Decision
 from ottla.controller.state import ControllerState
 from ottla.metadata.entities import BrokerRegistration
 from ottla.metadata.image import Image
-from ottla.metadata.zookeeper.membership import Member, read_members
+from ottla.metadata.zookeeper.membership import LiveBroker, read_members
 from ottla.metadata.zookeeper.service import ZooKeeperService
 from ottla.protocol.errors import BrokerError
 
@@ -41,7 +41,7 @@ async def fence_ended_brokers(
         await changed.wait()
 
 
-def ended_brokers(image: Image, members: Mapping[int, Member]) -> list[BrokerRegistration]:
+def ended_brokers(image: Image, members: Mapping[int, LiveBroker]) -> list[BrokerRegistration]:
     return [
         broker
         for broker in image.brokers.values()
@@ -49,7 +49,7 @@ def ended_brokers(image: Image, members: Mapping[int, Member]) -> list[BrokerReg
     ]
 
 
-def is_alive(broker: BrokerRegistration, members: Mapping[int, Member]) -> bool:
+def is_alive(broker: BrokerRegistration, members: Mapping[int, LiveBroker]) -> bool:
     member = members.get(broker.id)
     return member is not None and member.incarnation_id == broker.incarnation_id
 

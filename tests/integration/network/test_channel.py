@@ -9,9 +9,9 @@ import pytest
 
 from ottla.network.channel.channel import Channel, Channels, ChannelSettings
 from ottla.network.channel.errors import (
+    BrokerUnreachable,
     ConnectionRefused,
     ResponseLost,
-    Unreachable,
     UnsupportedRequest,
 )
 from ottla.protocol.messages.alter_partition_request import AlterPartitionRequest
@@ -91,7 +91,7 @@ def test_a_broker_that_does_not_answer_is_given_up(broker: RunningBroker) -> Non
         broker.resume()
         await channel.request(MetadataRequest([]), LONG_S)
         channel.close()
-        with pytest.raises(Unreachable, match="the channel is closed"):
+        with pytest.raises(BrokerUnreachable, match="the channel is closed"):
             await channel.request(MetadataRequest([]), LONG_S)
 
     run(story)
@@ -128,7 +128,7 @@ def test_a_peer_that_is_no_broker_is_refused(sent: bytes, message: str) -> None:
         async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
             channel = Channel("127.0.0.1", port, SETTINGS)
-            with pytest.raises(Unreachable, match=message):
+            with pytest.raises(BrokerUnreachable, match=message):
                 await channel.request(MetadataRequest([]), LONG_S)
             channel.close()
 
@@ -142,7 +142,7 @@ def test_a_broker_that_has_moved_is_found_at_its_new_address(broker: RunningBrok
         channels = Channels(addresses.get, SETTINGS)
         with pytest.raises(ConnectionRefused):
             await channels.to(1).request(MetadataRequest([]), LONG_S)
-        with pytest.raises(Unreachable, match="broker 2 is not registered"):
+        with pytest.raises(BrokerUnreachable, match="broker 2 is not registered"):
             channels.to(2)
         addresses[1] = (host, int(port))
         await channels.to(1).request(MetadataRequest([]), LONG_S)

@@ -19,14 +19,14 @@ from ottla.metadata.zookeeper.kazoo_service import KazooService, NotConnected, o
 from ottla.metadata.zookeeper.layout import BROKER_IDS
 from ottla.metadata.zookeeper.membership import (
     BrokerIdInUse,
-    Member,
+    LiveBroker,
     announce,
     read_members,
     remove_member,
 )
-from ottla.metadata.zookeeper.service import Create, Session, create_missing
+from ottla.metadata.zookeeper.service import Create, ZooKeeperSession, create_missing
 
-MEMBER = Member(3, b"i" * 16, (Endpoint("PLAINTEXT", "host-a", 9092, "PLAINTEXT"),), "rack-1")
+MEMBER = LiveBroker(3, b"i" * 16, (Endpoint("PLAINTEXT", "host-a", 9092, "PLAINTEXT"),), "rack-1")
 
 PROCESS = """
 import asyncio, sys
@@ -43,7 +43,7 @@ asyncio.run(main())
 """
 
 
-async def connect(hosts: str, chroot: str, session: Session | None = None) -> KazooService:
+async def connect(hosts: str, chroot: str, session: ZooKeeperSession | None = None) -> KazooService:
     service = await open_service(
         ConnectString(hosts, chroot), asyncio.to_thread,
         session_timeout_ms=30_000, connection_timeout_ms=20_000, session=session,
@@ -84,7 +84,7 @@ def test_two_brokers_with_one_id_are_told_apart(zookeeper: ZooKeeperServer) -> N
         chroot = f"/test-{uuid4()}"
         one, other = [await connect(zookeeper.address, chroot) for _ in range(2)]
         await announce(one, MEMBER, 1)
-        second = Member(3, b"j" * 16, MEMBER.endpoints)
+        second = LiveBroker(3, b"j" * 16, MEMBER.endpoints)
         with pytest.raises(BrokerIdInUse, match="/brokers/ids/3 belongs to host-a:9092"):
             await announce(other, second, 1)
         await remove_member(other, second)  # of another incarnation: nothing happens
@@ -112,14 +112,14 @@ def test_the_znode_of_a_killed_process_is_removed_by_its_successor(
     process.communicate()
 
     async def story() -> None:
-        session = Session(int(session_id), bytes.fromhex(password))
+        session = ZooKeeperSession(int(session_id), bytes.fromhex(password))
         previous = await connect(zookeeper.address, chroot, session)
         assert previous.session == session
         assert await read_members(previous) == {3: MEMBER}
         await previous.close()
         service = await connect(zookeeper.address, chroot)
         assert await read_members(service) == {}  # long before 30 seconds have passed
-        await announce(service, Member(3, b"j" * 16, MEMBER.endpoints), 1)
+        await announce(service, LiveBroker(3, b"j" * 16, MEMBER.endpoints), 1)
         await service.close()
 
     asyncio.run(story())

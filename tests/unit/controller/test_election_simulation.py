@@ -34,7 +34,7 @@ from ottla.metadata.publisher import Publisher
 from ottla.metadata.records import ALL_BROKERS, BrokerRegistered, ConfigChanged, Endpoint
 from ottla.metadata.zookeeper.batch_znode import decode_batch, decode_header
 from ottla.metadata.zookeeper.layout import CONTROLLER, LOG
-from ottla.metadata.zookeeper.membership import BrokerIdInUse, Member, announce
+from ottla.metadata.zookeeper.membership import BrokerIdInUse, LiveBroker, announce
 from ottla.metadata.zookeeper.service import Delete, SessionState, ZnodeMissing, retried
 from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
 from ottla.protocol.errors import BrokerError
@@ -85,7 +85,7 @@ class Broker:
 
     async def run(self, world: World) -> None:
         self.publisher.replace(await load_known(self.log, KnownState()))
-        member = Member(self.broker_id, self.incarnation_id, (Endpoint("L", "host", 1, "P"),))
+        member = LiveBroker(self.broker_id, self.incarnation_id, (Endpoint("L", "host", 1, "P"),))
         while True:
             try:
                 await announce(self.service, member, 0)
@@ -100,7 +100,7 @@ class Broker:
     def note_session(self, _state: SessionState) -> None:
         self.session_changed.set()
 
-    async def stay_registered(self, world: World, member: Member) -> None:
+    async def stay_registered(self, world: World, member: LiveBroker) -> None:
         """Announce again after every session, and register again whenever it was fenced."""
         while True:
             self.session_changed.clear()

@@ -3,18 +3,18 @@ from __future__ import annotations
 import pytest
 
 from ottla.base.files.filesystem import replace_file
-from ottla.metadata.zookeeper.service import Session
+from ottla.metadata.zookeeper.service import ZooKeeperSession
 from ottla.metadata.zookeeper.session_file import NAME, read_session, write_session
 from ottla.testing.filesystem import MemoryDisk
 
-SESSION = Session(0x1000_0000_0000_0007, b"\x00secret\xff")
+SESSION = ZooKeeperSession(0x1000_0000_0000_0007, b"\x00secret\xff")
 
 
 def test_the_last_session_is_read_again() -> None:
     disk = MemoryDisk()
     disk.make_directory("/d")
     assert read_session(disk, "/d", "host:2181/x") is None
-    write_session(disk, "/d", "host:2181/x", Session(1, b"p"))
+    write_session(disk, "/d", "host:2181/x", ZooKeeperSession(1, b"p"))
     write_session(disk, "/d", "host:2181/x", SESSION)
     assert read_session(disk, "/d", "host:2181/x") == SESSION
 

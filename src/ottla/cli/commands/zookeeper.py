@@ -18,7 +18,7 @@ from pathlib import Path
 from ottla.cli.errors import CommandFailed
 from ottla.cli.zookeeper_process.jars import find_jars
 from ottla.cli.zookeeper_process.readiness import is_process_alive, wait_until_serving
-from ottla.cli.zookeeper_process.server_config import Member, parse_members, write_config
+from ottla.cli.zookeeper_process.server_config import EnsembleServer, parse_members, write_config
 from ottla.config.addresses import Address, parse_port
 
 DEFAULT_LISTEN = "localhost:2181"
@@ -75,7 +75,7 @@ def listen_address(text: str) -> Address:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def members_argument(text: str) -> list[Member]:
+def members_argument(text: str) -> list[EnsembleServer]:
     try:
         return parse_members(text)
     except ValueError as error:
@@ -109,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
     os.execv(java, [*command, "-cp", ":".join(map(str, jars)), main_class, str(config)])
 
 
-def check_membership(members: list[Member], own_id: int | None) -> None:
+def check_membership(members: list[EnsembleServer], own_id: int | None) -> None:
     ids = [each.id for each in members]
     if members and own_id not in ids:
         raise CommandFailed(f"--id must be one of the ids in --servers: {ids}", code=2)

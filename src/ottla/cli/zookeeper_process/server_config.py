@@ -28,7 +28,7 @@ standaloneEnabled=false
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class EnsembleServer:
     """A server of an ensemble: where the others reach it, for data and for elections."""
 
     id: int
@@ -37,7 +37,7 @@ class Member:
     election_port: int
 
 
-def parse_members(text: str) -> list[Member]:
+def parse_members(text: str) -> list[EnsembleServer]:
     """`1=HOST:2888:3888,2=HOST:2888:3888,...`; ValueError says what is wrong."""
     members = [_parse_member(part.strip()) for part in text.split(",")]
     if len({each.id for each in members}) < len(members):
@@ -45,7 +45,7 @@ def parse_members(text: str) -> list[Member]:
     return members
 
 
-def _parse_member(text: str) -> Member:
+def _parse_member(text: str) -> EnsembleServer:
     number, equals, places = text.partition("=")
     address, colon, election = places.rpartition(":")
     if not equals or not colon or not (number.isascii() and number.isdigit()):
@@ -53,10 +53,10 @@ def _parse_member(text: str) -> Member:
     if not 1 <= int(number) <= 255:
         raise ValueError(f"{text!r}: ids are 1 to 255")
     data = parse_address(address)
-    return Member(int(number), data.host, data.port, parse_port(text, election))
+    return EnsembleServer(int(number), data.host, data.port, parse_port(text, election))
 
 
-def write_config(data: Path, listen: Address, own_id: int, members: list[Member]) -> Path:
+def write_config(data: Path, listen: Address, own_id: int, members: list[EnsembleServer]) -> Path:
     """Write what the server reads at its start, and return the path of its configuration."""
     lines = COMMON
     lines += f"dataDir={data}\nclientPortAddress={listen.host}\nclientPort={listen.port}\n"

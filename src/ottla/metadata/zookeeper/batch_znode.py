@@ -30,7 +30,7 @@ class BadZnode(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class BatchHeader:
+class BatchZnodeHeader:
     base_offset: int
     controller_epoch: int
     count: int
@@ -76,7 +76,7 @@ def encode_batch(
     if len(body) > COMPRESSED_FROM_BYTES:
         body, compression = bytes(cramjam.zstd.compress(body)), "zstd"
     parts = split(body, part_bytes_max) if len(body) > part_bytes_max else ()
-    header = BatchHeader(
+    header = BatchZnodeHeader(
         batch.base_offset, batch.controller_epoch, len(batch.records),
         controller_id, nonce, compression, len(parts),
     )  # fmt: skip
@@ -84,12 +84,12 @@ def encode_batch(
     return EncodedBatch(header.encode_line() + (b"" if parts else body), parts)
 
 
-def decode_header(data: bytes) -> tuple[BatchHeader, bytes]:
+def decode_header(data: bytes) -> tuple[BatchZnodeHeader, bytes]:
     """The header and what follows it. The checksum is compared by `decode_batch`."""
     line, newline, body = data.partition(b"\n")
     try:
         fields = json.loads(line)
-        header = BatchHeader(
+        header = BatchZnodeHeader(
             fields["offset"], fields["epoch"], fields["records"], fields["controller"],
             fields["nonce"], fields["compression"], fields["parts"], fields["crc32c"],
         )  # fmt: skip
@@ -100,7 +100,7 @@ def decode_header(data: bytes) -> tuple[BatchHeader, bytes]:
     return header, body
 
 
-def decode_batch(header: BatchHeader, body: bytes) -> Batch:
+def decode_batch(header: BatchZnodeHeader, body: bytes) -> Batch:
     """The batch, with its records from `body`. BadZnode unless all of it is as written."""
     if header.compression not in _COMPRESSIONS or header.computed_checksum(body) != header.checksum:
         raise BadZnode("the checksum does not match")

@@ -16,10 +16,10 @@ from ottla.metadata.log import CorruptMetadataError
 from ottla.metadata.zookeeper.layout import CONTROLLER, CONTROLLER_EPOCH
 from ottla.metadata.zookeeper.service import (
     Check,
-    ConnectionLost,
     Create,
     Delete,
     Operation,
+    OutcomeUnknown,
     VersionMismatch,
     Write,
     Znode,
@@ -45,7 +45,7 @@ async def elect(service: ZooKeeperService, broker_id: int, clock: Clock) -> Clai
         await service.multi(operations)
     except (ZnodeExists, VersionMismatch):
         return None
-    except ConnectionLost:
+    except OutcomeUnknown:
         return claim if await holds_controller(service, claim) else None
     return claim
 

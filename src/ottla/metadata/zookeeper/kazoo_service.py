@@ -5,7 +5,7 @@ Threads   kazoo answers in threads of its own. Every result and watch is handed 
           nothing here waits for another thread on the event loop.
 
 kazoo renews a lost connection, and an expired session, by itself. While there is no connection,
-requests are refused or wait, depending on the moment; both end as ConnectionLost or as a response.
+requests are refused or wait, depending on the moment; both end as OutcomeUnknown or as a response.
 """
 
 from __future__ import annotations
@@ -27,13 +27,12 @@ from ottla.base.scheduling.threads import RunJob
 from ottla.metadata.zookeeper.connect_string import ConnectString
 from ottla.metadata.zookeeper.service import (
     Check,
-    ConnectionLost,
     Create,
     Delete,
     OnChange,
     Operation,
+    OutcomeUnknown,
     ServiceClosed,
-    Session,
     SessionExpired,
     SessionState,
     VersionMismatch,
@@ -42,6 +41,7 @@ from ottla.metadata.zookeeper.service import (
     ZnodeExists,
     ZnodeMissing,
     ZooKeeperError,
+    ZooKeeperSession,
     create_missing,
 )
 
@@ -85,9 +85,9 @@ class KazooService:
         return str(self._connect)
 
     @property
-    def session(self) -> Session:
+    def session(self) -> ZooKeeperSession:
         session_id, password = self._client.client_id
-        return Session(session_id, password)
+        return ZooKeeperSession(session_id, password)
 
     def subscribe(self, listener: Callable[[SessionState], None]) -> None:
         self._listeners.append(listener)
@@ -188,11 +188,11 @@ class KazooService:
         except kazoo_errors.SessionExpiredError as error:
             raise SessionExpired(str(error)) from error
         except _LOST as error:
-            raise ConnectionLost(str(error)) from error
+            raise OutcomeUnknown(str(error)) from error
         except kazoo_errors.ConnectionClosedError as error:
             if self._is_closed:
                 raise ServiceClosed from error
-            raise ConnectionLost(str(error)) from error
+            raise OutcomeUnknown(str(error)) from error
         except kazoo_errors.KazooException as error:
             raise ZooKeeperError(repr(error)) from error
 
@@ -203,7 +203,7 @@ async def open_service(
     *,
     session_timeout_ms: int,
     connection_timeout_ms: int,
-    session: Session | None = None,
+    session: ZooKeeperSession | None = None,
 ) -> KazooService:
     """Connect, and create the chroot if it does not exist. NotConnected if no server answers.
 

@@ -16,10 +16,10 @@ from ottla.base.uuids import uuid_from_text, uuid_to_text
 from ottla.metadata.records import Endpoint
 from ottla.metadata.zookeeper.layout import BROKER_IDS, broker_path
 from ottla.metadata.zookeeper.service import (
-    ConnectionLost,
     Create,
     Delete,
     OnChange,
+    OutcomeUnknown,
     VersionMismatch,
     Znode,
     ZnodeExists,
@@ -50,7 +50,7 @@ class BrokerIdInUse(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class LiveBroker:
     broker_id: int
     incarnation_id: bytes
     endpoints: tuple[Endpoint, ...]
@@ -79,14 +79,14 @@ class Member:
         return f"{self.endpoints[0].host}:{self.endpoints[0].port}" if self.endpoints else "?"
 
 
-def decode_member(broker_id: int, data: bytes) -> Member | None:
+def decode_member(broker_id: int, data: bytes) -> LiveBroker | None:
     """None if the data is not that of a broker: a znode that was created by hand."""
     try:
         fields = json.loads(data)
         protocols: Mapping[str, str] = fields["listener_security_protocol_map"]
         endpoints = tuple(_decode_endpoint(each, protocols) for each in fields["endpoints"])
         incarnation_id = uuid_from_text(fields["incarnation"])
-        return Member(broker_id, incarnation_id, endpoints, fields["rack"])
+        return LiveBroker(broker_id, incarnation_id, endpoints, fields["rack"])
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -97,13 +97,13 @@ def _decode_endpoint(text: Any, protocols: Mapping[str, str]) -> Endpoint:
     return Endpoint(listener, host, int(port), protocols[listener])
 
 
-async def announce(service: ZooKeeperService, member: Member, now_ms: int) -> None:
+async def announce(service: ZooKeeperService, member: LiveBroker, now_ms: int) -> None:
     """Create the znode of this broker. BrokerIdInUse if another process has it."""
     path = broker_path(member.broker_id)
     while True:
         try:
             await service.multi([Create(path, member.encode(now_ms), is_ephemeral=True)])
-        except ConnectionLost:
+        except OutcomeUnknown:
             await service.connected()
         except ZnodeExists:
             await retried(service, service.sync)  # its server may not know yet that it was removed
@@ -118,7 +118,7 @@ async def announce(service: ZooKeeperService, member: Member, now_ms: int) -> No
 
 async def read_members(
     service: ZooKeeperService, on_change: OnChange | None = None
-) -> dict[int, Member]:
+) -> dict[int, LiveBroker]:
     """The brokers that are alive, by id. `on_change` is called when one comes or goes."""
     names = await retried(service, service.children, BROKER_IDS, on_change) or []
     members = {}
@@ -131,12 +131,12 @@ async def read_members(
     return members
 
 
-async def remove_member(service: ZooKeeperService, member: Member) -> None:
+async def remove_member(service: ZooKeeperService, member: LiveBroker) -> None:
     """Remove the znode of a process that is known to have ended, before its session expires."""
     path = broker_path(member.broker_id)
     znode = await retried(service, service.get, path)
     if znode is not None and _incarnation(member.broker_id, znode) == member.incarnation_id:
-        with suppress(ZnodeMissing, VersionMismatch, ConnectionLost):
+        with suppress(ZnodeMissing, VersionMismatch, OutcomeUnknown):
             await service.multi([Delete(path, znode.version)])
 
 

@@ -1,7 +1,7 @@
 """What a broker needs of ZooKeeper: znodes, transactions, watches, one session.
 
 Promises  an implementation orders the requests of one caller as they were made, as ZooKeeper does.
-          `ConnectionLost` means that a write may or may not have happened; every other error means
+          `OutcomeUnknown` means that a write may or may not have happened; every other error means
           that it has not.
 Leaves    the protocol and its threads to `kazoo_service.py`; tests have a model that loses
           connections, expires sessions and delays watches.
@@ -22,11 +22,11 @@ class ZooKeeperError(Exception):
     """Base of the errors below."""
 
 
-class ConnectionLost(ZooKeeperError):
+class OutcomeUnknown(ZooKeeperError):
     """The connection ended before the response. A write may have been applied."""
 
 
-class SessionExpired(ConnectionLost):
+class SessionExpired(OutcomeUnknown):
     """ZooKeeper has ended the session and removed its ephemeral znodes. A new one begins."""
 
 
@@ -60,7 +60,7 @@ class Znode(NamedTuple):
     owner: int = 0  # the session that an ephemeral znode belongs to
 
 
-class Session(NamedTuple):
+class ZooKeeperSession(NamedTuple):
     """What another process needs to take over a session, and to close it."""
 
     id: int
@@ -112,7 +112,7 @@ class ZooKeeperService(Protocol):
         """Hosts and chroot, for messages."""
 
     @property
-    def session(self) -> Session: ...
+    def session(self) -> ZooKeeperSession: ...
 
     async def connected(self) -> None:
         """Return while there is a connection; wait for one otherwise."""
@@ -153,7 +153,7 @@ async def retried(
     while True:
         try:
             return await request(*args, **kwargs)
-        except ConnectionLost:
+        except OutcomeUnknown:
             await service.connected()
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 
 from ottla.base.files.filesystem import FileSystem, read_file, replace_file
-from ottla.metadata.zookeeper.service import Session
+from ottla.metadata.zookeeper.service import ZooKeeperSession
 
 NAME = ".zookeeper-session"
 FILE_BYTES_MAX = 4096
 
 
-def read_session(files: FileSystem, directory: str, connect: str) -> Session | None:
+def read_session(files: FileSystem, directory: str, connect: str) -> ZooKeeperSession | None:
     """The session of the last process; None if there is none, or it was in another ensemble."""
     path = f"{directory}/{NAME}"
     if not files.exists(path):
@@ -25,11 +25,13 @@ def read_session(files: FileSystem, directory: str, connect: str) -> Session | N
         fields = json.loads(read_file(files, path, FILE_BYTES_MAX))
         if fields["connect"] != connect:
             return None
-        return Session(int(fields["id"]), bytes.fromhex(fields["password"]))
+        return ZooKeeperSession(int(fields["id"]), bytes.fromhex(fields["password"]))
     except (ValueError, KeyError, TypeError):
         return None  # the session times out instead
 
 
-def write_session(files: FileSystem, directory: str, connect: str, session: Session) -> None:
+def write_session(
+    files: FileSystem, directory: str, connect: str, session: ZooKeeperSession
+) -> None:
     fields = {"connect": connect, "id": session.id, "password": session.password.hex()}
     replace_file(files, f"{directory}/{NAME}", json.dumps(fields).encode())

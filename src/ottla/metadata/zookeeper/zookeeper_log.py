@@ -28,7 +28,7 @@ from ottla.metadata.log import (
 )
 from ottla.metadata.zookeeper.batch_znode import (
     BadZnode,
-    BatchHeader,
+    BatchZnodeHeader,
     EncodedBatch,
     decode_batch,
     decode_header,
@@ -44,9 +44,9 @@ from ottla.metadata.zookeeper.layout import (
 )
 from ottla.metadata.zookeeper.service import (
     Check,
-    ConnectionLost,
     Create,
     Operation,
+    OutcomeUnknown,
     VersionMismatch,
     Znode,
     ZnodeExists,
@@ -209,7 +209,7 @@ class ZooKeeperMetadataLog:
             try:
                 await self._service.multi(operations)
                 break
-            except ConnectionLost:
+            except OutcomeUnknown:
                 is_repeated = True
                 await self._service.connected()
             except (ZnodeExists, VersionMismatch) as error:
@@ -290,7 +290,7 @@ class ZooKeeperMetadataLog:
                 return None  # its parts were removed while it was read
             raise CorruptMetadataError(f"the znode {path}", 0, str(error)) from error
 
-    async def _read_parts(self, header: BatchHeader) -> bytes:
+    async def _read_parts(self, header: BatchZnodeHeader) -> bytes:
         parts = []
         for number in range(header.parts):
             path = part_path(header.base_offset, number, header.nonce)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ottla.network.channel.errors import (
+    BrokerUnreachable,
     ChannelError,
     ConnectionRefused,
-    Unreachable,
     UnsupportedRequest,
 )
 from ottla.network.channel.outbound import OutboundConnection
@@ -88,7 +88,7 @@ class Channel:
         if self._connection is not None and self._connection.is_open:
             return self._connection
         if self._is_closed:
-            raise Unreachable(f"{self.name}: the channel is closed")
+            raise BrokerUnreachable(f"{self.name}: the channel is closed")
         if self._opening is None:
             if self._last_error is not None and self._loop.time() < self._not_before_s:
                 raise self._last_error
@@ -120,9 +120,9 @@ class Channel:
             raise ConnectionRefused(f"{self.name}: nothing listens there") from error
         except TimeoutError as error:
             within = f"{settings.connect_timeout_s:g} s"
-            raise Unreachable(f"{self.name}: no connection within {within}") from error
+            raise BrokerUnreachable(f"{self.name}: no connection within {within}") from error
         except OSError as error:
-            raise Unreachable(f"{self.name}: {error}") from error
+            raise BrokerUnreachable(f"{self.name}: {error}") from error
         try:
             await self._negotiate(connection)
         except BaseException:
@@ -136,17 +136,17 @@ class Channel:
         )
 
     async def _negotiate(self, connection: OutboundConnection) -> None:
-        """Nothing of a caller was sent yet: whatever fails here is Unreachable."""
+        """Nothing of a caller was sent yet: whatever fails here is BrokerUnreachable."""
         request = ApiVersionsRequest(SOFTWARE_NAME, self._settings.software_version)
         try:
             response = await connection.send(
                 ApiKey.API_VERSIONS, API_VERSIONS_VERSION, request, self._settings.connect_timeout_s
             )
         except ChannelError as error:
-            raise Unreachable(str(error)) from error
+            raise BrokerUnreachable(str(error)) from error
         if response.error_code != ErrorCode.NONE:
             code = ErrorCode(response.error_code).name
-            raise Unreachable(f"{self.name} answered ApiVersions with {code}")
+            raise BrokerUnreachable(f"{self.name} answered ApiVersions with {code}")
         self._versions = {
             each.api_key: range(each.min_version, each.max_version + 1)
             for each in response.api_keys
@@ -164,10 +164,10 @@ class Channels:
         self._channels: dict[int, Channel] = {}
 
     def to(self, broker_id: int) -> Channel:
-        """Unreachable if the broker is not registered, or has no listener for brokers."""
+        """BrokerUnreachable if the broker is not registered, or has no listener for brokers."""
         address = self._address_of(broker_id)
         if address is None:
-            raise Unreachable(f"broker {broker_id} is not registered")
+            raise BrokerUnreachable(f"broker {broker_id} is not registered")
         channel = self._channels.get(broker_id)
         if channel is None or channel.address != address:
             if channel is not None:

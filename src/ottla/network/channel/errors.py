@@ -7,11 +7,11 @@ class ChannelError(Exception):
     """Base of the errors below; the message names the broker and the reason."""
 
 
-class Unreachable(ChannelError):
+class BrokerUnreachable(ChannelError):
     """The request was not sent. Sending it again cannot do anything twice."""
 
 
-class ConnectionRefused(Unreachable):
+class ConnectionRefused(BrokerUnreachable):
     """Nothing listens on the port: the process of that broker has ended."""
 
 
