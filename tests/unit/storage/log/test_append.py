@@ -453,3 +453,25 @@ def test_usual_batches_are_recognised(codec: Codec) -> None:
     for producer in (None, (1, 0, 0)):
         batch = batch_of(b"a", b"b", codec=codec, producer=producer)
         assert recognise(batch, ProduceRules(), 13, NOW_MS) is not None
+
+
+@pytest.mark.parametrize(
+    ("spare_bytes", "flipped", "code"),
+    [
+        (0, 0, ErrorCode.NONE),
+        (0, 1, ErrorCode.CORRUPT_MESSAGE),
+        (-1, 0, ErrorCode.MESSAGE_TOO_LARGE),
+    ],
+)
+def test_a_coordinator_s_batch_is_checked_as_any_other(
+    spare_bytes: int, flipped: int, code: ErrorCode
+) -> None:
+    batch = bytearray(batch_of(b"offsets" * 10))
+    log = Place(config=replace(SMALL, max_message_bytes=len(batch) + spare_bytes)).open()
+    batch[-1] ^= flipped
+    if code is ErrorCode.NONE:
+        log.append_as_leader(batch, 0, COORDINATOR)
+        return
+    with pytest.raises(BrokerError) as refused:
+        log.append_as_leader(batch, 0, COORDINATOR)
+    assert (refused.value.code, log.log_end_offset) == (code, 0)
