@@ -41,6 +41,11 @@ def _refused(name: str, value: object, reason: str) -> InvalidSetting:
     return InvalidSetting(name, invalid(name, value, reason))
 
 
+def _unusable(name: str, reason: str) -> InvalidSetting:
+    """Without the value: that of `sasl.jaas.config` is a secret, and errors are logged."""
+    return InvalidSetting(name, f"Invalid configuration {name}: {reason}")
+
+
 def _is_supported(name: str, value: Any) -> str | None:
     if value == PLAINTEXT:
         return None
@@ -196,9 +201,9 @@ _NOT_YET = ("ssl.", "sasl.")
 def _parse(name: str, text: str) -> tuple[str, Any]:
     """The attribute and its value."""
     if name.startswith(_NOT_YET):
-        raise _refused(name, text, "TLS and SASL are not supported yet")
+        raise _unusable(name, "TLS and SASL are not supported yet")
     if name not in CLIENT_OPTIONS:
-        raise _refused(name, text, "this client does not know the setting; remove it")
+        raise _unusable(name, "this client does not know the setting; remove it")
     try:
         return _FIELDS[name].name, CLIENT_OPTIONS[name].parse(text)
     except InvalidOption as error:

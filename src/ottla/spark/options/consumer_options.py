@@ -64,4 +64,8 @@ def parse_kafka_options(
         raise InvalidOption("Option kafka.group.id is empty: give a name, or remove the option.")
     if poll_timeout_ms is not None:
         properties.setdefault("default.api.timeout.ms", str(max(1, poll_timeout_ms)))
-    return KafkaOptions(client_settings(properties, WITHOUT_EFFECT, "ottla-spark"), group_id)
+    return KafkaOptions(_client_settings(properties), group_id)
+
+
+def _client_settings(properties: Mapping[str, str]) -> ClientSettings:
+    return client_settings(properties, WITHOUT_EFFECT, "ottla-spark", (GROUP_ID,))

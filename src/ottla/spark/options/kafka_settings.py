@@ -7,11 +7,12 @@ Leaves    which of Kafka's settings are refused or have no effect to `consumer_o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ottla.client.errors import InvalidSetting
-from ottla.client.settings import BOOTSTRAP_SERVERS, ClientSettings
+from ottla.client.settings import BOOTSTRAP_SERVERS, CLIENT_OPTIONS, ClientSettings
 from ottla.config.checks import anything
 from ottla.config.kinds import INT, LONG, STRING, Kind
 from ottla.config.options import InvalidOption, Option
@@ -54,10 +55,14 @@ def _properties(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def client_settings(
-    properties: Mapping[str, str], without_effect: WithoutEffect, client_id: str
+    properties: Mapping[str, str],
+    without_effect: WithoutEffect,
+    client_id: str,
+    others: Iterable[str],
 ) -> ClientSettings:
     """Settings of the client; `client_id` is used unless the properties have one. An invalid
-    value is rejected even if the setting has no effect."""
+    value is rejected even if the setting has no effect. `others` are names that the caller has
+    taken out of the properties: an unknown setting may be one of them, misspelled."""
     for name in properties.keys() & without_effect.keys():
         declared = Option(name, None, without_effect[name], anything, "")
         parse_option(declared, properties[name], KAFKA_PREFIX)
@@ -65,4 +70,11 @@ def client_settings(
     try:
         return ClientSettings.from_properties({CLIENT_ID: client_id, **understood})
     except InvalidSetting as error:
-        raise InvalidOption(f"Option {KAFKA_PREFIX}{error.name}: {error}.") from None
+        known = [*CLIENT_OPTIONS, *without_effect, *others]
+        advice = "" if error.name in known else _nearest(error.name, known)
+        raise InvalidOption(f"Option {KAFKA_PREFIX}{error.name}: {error}.{advice}") from None
+
+
+def _nearest(unknown: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(unknown, known, n=1, cutoff=0.8)
+    return f" Did you mean {KAFKA_PREFIX}{near[0]}?" if near else ""

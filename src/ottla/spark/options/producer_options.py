@@ -125,7 +125,7 @@ def parse_producer_options(texts: Mapping[str, str]) -> tuple[ProducerOptions, C
 
 
 def _client_settings(properties: dict[str, str]) -> ClientSettings:
-    settings = client_settings(properties, WITHOUT_EFFECT, "ottla-spark-sink")
+    settings = client_settings(properties, WITHOUT_EFFECT, "ottla-spark-sink", _OPTIONS)
     if settings.acks != -1:
         raise InvalidOption("Option kafka.acks must be all: an idempotent producer needs it.")
     return settings

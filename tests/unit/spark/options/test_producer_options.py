@@ -36,6 +36,7 @@ def test_codec_level_and_sizes_are_taken() -> None:
         ("kafka.enable.idempotence", "false", "must stay true"),
         ("kafka.ssl.truststore.location", "x", "kafka.ssl.truststore.location"),
         ("kafka.no.such.thing", "x", "kafka.no.such.thing"),
+        ("kafka.batchsize", "5", r"kafka.batchsize: .* Did you mean kafka.batch.size\?"),
         ("kafka.batch.size", "0", "kafka.batch.size: "),
         ("kafka.linger.ms", "soon", "kafka.linger.ms: .*Not a number of type LONG"),
         ("kafka.retries", "many", "kafka.retries: .*Not a number of type INT"),
