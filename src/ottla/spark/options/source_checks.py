@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from datetime import UTC, datetime
 
 from ottla.config.options import InvalidOption
 from ottla.spark.options.positions import (
     EARLIEST_OFFSET,
     LATEST_OFFSET,
     AtOffsets,
+    AtTimestamp,
+    AtTimestamps,
     Earliest,
     Latest,
     Position,
@@ -27,6 +30,7 @@ STREAM_ONLY = {
     "maxOffsetsPerTrigger": "max_offsets_per_trigger",
     "minOffsetsPerTrigger": "min_offsets_per_trigger",
 }
+LIKELY_SECONDS = range(10**9, 10**10)  # 2001 to 2286 in seconds, January to April 1970 in ms
 ENDING = {
     "endingOffsets": "ending_offsets",
     "endingTimestamp": "ending_timestamp",
@@ -84,6 +88,7 @@ def check_batch(options: SourceOptions) -> None:
         )
     if isinstance(start, AtOffsets) and isinstance(end, AtOffsets):
         _check_order(start, end)
+    _warn_of_seconds(start, end)
     for name, attribute in STREAM_ONLY.items():
         if getattr(options, attribute) is not None:
             log.warning("the option %s is for streams, this batch ignores it", name)
@@ -113,6 +118,31 @@ def check_stream(options: SourceOptions) -> None:
         raise InvalidOption(
             f"Option minOffsetsPerTrigger={least} is larger than maxOffsetsPerTrigger={most}."
         )
+    _warn_of_seconds(starting_position(options, Latest()))
+
+
+def _warn_of_seconds(*positions: Position) -> None:
+    """A time of today in seconds is one of January 1970 in milliseconds: such a start reads all
+    records, and such an end none."""
+    for position in positions:
+        for time_ms in _times_of(position):
+            if time_ms in LIKELY_SECONDS:
+                date = datetime.fromtimestamp(time_ms / 1000, UTC).date()
+                log.warning(
+                    "the time %d is in milliseconds and so on %s: multiply seconds by 1000",
+                    time_ms,
+                    date,
+                )
+                return
+
+
+def _times_of(position: Position) -> Collection[int]:
+    match position:
+        case AtTimestamp(timestamp_ms):
+            return (timestamp_ms,)
+        case AtTimestamps(timestamps_ms):
+            return timestamps_ms.values()
+    return ()
 
 
 def check_common(options: SourceOptions) -> None:

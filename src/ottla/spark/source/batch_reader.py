@@ -8,6 +8,7 @@ Leaves    reading to `task_reader.py`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
@@ -25,7 +26,9 @@ from ottla.spark.source.query import Query
 from ottla.spark.source.record_sizes import RecordSizes
 from ottla.spark.source.task_planning import plan_tasks
 from ottla.spark.source.task_reader import read_task
-from ottla.spark.source.topics import find_topics
+from ottla.spark.source.topics import find_topics, selection_text
+
+log = logging.getLogger("ottla.spark")
 
 
 class BatchReader(DataSourceReader):  # type: ignore[misc]
@@ -54,6 +57,8 @@ def plan_ranges(cluster: Cluster, query: Query, bounds: Bounds) -> list[TaskRang
     options = query.options
     topics = find_topics(cluster, options)
     topics.demand_all()
+    if not topics.partitions:  # only a pattern may match nothing
+        log.warning("no topic matches %s: the batch is empty", selection_text(options))
     logs, places = Logs(cluster), topics.partitions
     starts = resolve_start(logs, starting_position(options, Earliest()), places, query)
     ends = resolve_end(logs, ending_position(options), places, query)

@@ -65,13 +65,13 @@ def resolve_start(logs: Logs, position: Position, places: Places, query: Query) 
         case Latest():
             return logs.latest(places)
         case AtOffsets(offsets):
-            _demand_same(places, offsets, "startingOffsets")
+            _demand_same(places, offsets, "startingOffsets", OFFSET_ADVICE)
             ends = logs.high_watermarks(places)  # a start may lie behind an open transaction
             return _given(logs, offsets, ends, "startingOffsets", query.loss_policy)
         case AtTimestamp(timestamp_ms):
             return _first_since(logs, dict.fromkeys(places, timestamp_ms), query.options)
         case AtTimestamps(timestamps_ms):
-            _demand_same(places, timestamps_ms, "startingOffsetsByTimestamp")
+            _demand_same(places, timestamps_ms, "startingOffsetsByTimestamp", TIMESTAMP_ADVICE)
             return _first_since(logs, timestamps_ms, query.options)
 
 
@@ -83,17 +83,24 @@ def resolve_end(logs: Logs, position: Position, places: Places, query: Query) ->
         case Latest():
             return logs.latest(places)
         case AtOffsets(offsets):
-            _demand_same(places, offsets, "endingOffsets")
+            _demand_same(places, offsets, "endingOffsets", OFFSET_ADVICE)
             ends = logs.latest(places)  # but records of open transactions are not read
             return _given(logs, offsets, ends, "endingOffsets", query.loss_policy)
         case AtTimestamp(timestamp_ms):
             return _first_or_latest(logs, dict.fromkeys(places, timestamp_ms))
         case AtTimestamps(timestamps_ms):
-            _demand_same(places, timestamps_ms, "endingOffsetsByTimestamp")
+            _demand_same(places, timestamps_ms, "endingOffsetsByTimestamp", END_TIMESTAMP_ADVICE)
             return _first_or_latest(logs, timestamps_ms)
 
 
-def _demand_same(places: Places, given: Mapping[TopicPartition, int], option: str) -> None:
+OFFSET_ADVICE = "Use -2 for the earliest offset and -1 for the latest."
+TIMESTAMP_ADVICE = "Use 0 to begin with the first record of a partition."
+END_TIMESTAMP_ADVICE = "Use a time in the future to read a partition to its end."
+
+
+def _demand_same(
+    places: Places, given: Mapping[TopicPartition, int], option: str, advice: str
+) -> None:
     """As Spark's `kafka` format: a partition that is not named would be skipped silently."""
     forgotten = [place for place in places if place not in given]
     read = set(places)
@@ -103,7 +110,7 @@ def _demand_same(places: Places, given: Mapping[TopicPartition, int], option: st
     if told:
         raise InvalidOption(
             f"Option {option} must name exactly the partitions that are read: {'; '.join(told)}. "
-            "Use -2 for the earliest offset and -1 for the latest."
+            f"{advice}"
         )
 
 

@@ -9,11 +9,15 @@ import pytest
 from tests.integration.spark.source.dataframes import (
     delete_before,
     expected_rows,
+    options_of,
     read,
     rows_of,
     write_transaction,
 )
 
+from ottla.config.options import InvalidOption
+from ottla.spark.data_source import batch_reader
+from ottla.spark.records.schema import full_schema
 from ottla.testing import Kafka
 from ottla.testing.records import Record
 
@@ -246,3 +250,37 @@ def test_an_unreachable_broker_is_named(spark: Any) -> None:
     options = {"kafka.default.api.timeout.ms": "500"}
     told = failure_of(lambda: read(spark, nobody, "t", **options))
     assert "127.0.0.1:9" in told
+
+
+def planned(kafka: Kafka, topic: str | None, **options: Any) -> Any:
+    """What Spark would call to plan a batch, without Spark."""
+    chosen = options_of(kafka, topic, options)
+    return batch_reader(chosen, full_schema(with_headers=False)).partitions()
+
+
+@pytest.mark.parametrize(
+    ("option", "accepted"),
+    [
+        ("startingOffsets", "-2"),
+        ("endingOffsets", "-1"),
+        ("startingOffsetsByTimestamp", "0"),
+        ("endingOffsetsByTimestamp", str(2**62)),
+    ],
+)
+def test_the_advice_on_partitions_not_named_can_be_followed(
+    kafka: Kafka, option: str, accepted: str
+) -> None:
+    topic = kafka.topic("t")
+    kafka.produce(topic, ["a"])
+    with pytest.raises(InvalidOption, match=f"{option} must name exactly") as caught:
+        planned(kafka, topic, **{option: f'{{"{topic}":{{"1":5}}}}'})
+    told = "a time in the future" if accepted == str(2**62) else f"Use {accepted} "
+    assert told in str(caught.value) or f"and {accepted} " in str(caught.value)
+    assert len(planned(kafka, topic, **{option: f'{{"{topic}":{{"0":{accepted}}}}}'})) == 1
+
+
+def test_a_pattern_that_matches_no_topic_is_warned_of(
+    kafka: Kafka, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert planned(kafka, None, subscribePattern="no-such-topic-.*") == []
+    assert "no topic matches subscribePattern=no-such-topic-.*" in caplog.text

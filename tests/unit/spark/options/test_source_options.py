@@ -245,6 +245,39 @@ def test_settings_of_the_client_are_understood_or_refused_by_name(name: str, adv
         parse_kafka_options({**SERVERS, name: "-1"})
 
 
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("kafka.max.poll.record", "kafka.max.poll.records"),
+        ("kafka.fetch.max.byte", "kafka.fetch.max.bytes"),
+        ("kafka.groupid", "kafka.group.id"),
+    ],
+)
+def test_a_misspelled_setting_of_the_client_is_refused_with_the_nearest(
+    name: str, nearest: str
+) -> None:
+    with pytest.raises(InvalidOption, match=rf"{name}.* Did you mean {nearest}\?"):
+        parse_kafka_options({**SERVERS, name: "1"})
+
+
+def test_an_error_about_credentials_does_not_show_them() -> None:
+    with pytest.raises(InvalidOption, match="not supported yet") as caught:
+        parse_kafka_options({**SERVERS, "kafka.sasl.jaas.config": 'password="pass-word"'})
+    assert "pass-word" not in str(caught.value)
+
+
+def test_a_time_in_seconds_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    check_stream(parse_options({"subscribe": "a", "startingTimestamp": "1700000000000"}))
+    check_batch(parse_options({"subscribe": "a", "startingTimestamp": "0"}))
+    assert caplog.text == ""
+    check_stream(parse_options({"subscribe": "a", "startingTimestamp": "1700000000"}))
+    assert "1700000000 is in milliseconds and so on 1970-01-20" in caplog.text
+    by_partition = '{"a":{"0":1700000000000,"1":1700000001}}'
+    check_batch(parse_options({"subscribe": "a", "endingOffsetsByTimestamp": by_partition}))
+    assert "1700000001 is in milliseconds" in caplog.text
+    assert "multiply seconds by 1000" in caplog.text
+
+
 def test_an_empty_group_is_refused() -> None:
     with pytest.raises(InvalidOption, match=r"kafka\.group\.id is empty"):
         parse_kafka_options({**SERVERS, "kafka.group.id": " "})
