@@ -1,13 +1,16 @@
 """Which columns of a DataFrame become records, and whether they have the right types.
 
 Owns      the columns value, key, headers, topic and partition: names, types, which are required.
-Promises  as Spark's own `kafka` format: names are case-sensitive, other columns are ignored. Errors
-          are raised before a task starts.
+Promises  as Spark's own `kafka` format: names are case-sensitive, other columns are ignored. A
+          warning names them, because a misspelled `key` is one. Errors are raised before a task
+          starts.
 Leaves    errors of single rows to `row_partitioning.py`.
 """
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pyspark.sql.types import (
@@ -23,6 +26,11 @@ from pyspark.sql.types import (
 
 from ottla.spark.sink.errors import InvalidRows
 
+log = logging.getLogger("ottla.spark.sink")
+
+WRITTEN = {"value", "key", "headers", "topic", "partition"}
+# The other columns of the source: a copy of a topic has them, and no use for them.
+OF_THE_SOURCE = {"offset", "timestamp", "timestampType"}
 TEXT = (StringType, BinaryType)
 
 
@@ -52,12 +60,23 @@ def check_columns(schema: StructType, topic: str | None) -> SinkColumns:
     if topic is None:
         _check(fields["topic"], (StringType,), "a string")
     _check_headers(fields.get("headers"))
+    _warn_of_ignored(fields)
     return SinkColumns(
         topic=topic,
         has_key="key" in fields,
         has_headers="headers" in fields,
         has_partition="partition" in fields,
     )
+
+
+def _warn_of_ignored(names: Iterable[str]) -> None:
+    if ignored := [name for name in names if name not in WRITTEN | OF_THE_SOURCE]:
+        log.warning(
+            "columns that are not written: %s. Records are made of %s; use "
+            "to_json(struct(*)) AS value to write whole rows",
+            _shown(ignored),
+            ", ".join(sorted(WRITTEN)),
+        )
 
 
 def _check(field: StructField | None, kinds: tuple[type[DataType], ...], wanted: str) -> None:
@@ -82,8 +101,20 @@ def _check_headers(field: StructField | None) -> None:
         return
     raise InvalidRows(
         f"The column headers is {field.dataType.simpleString()}, "
-        "and must be array<struct<key:string,value:binary>>."
+        "and must be array<struct<key:string,value:binary>>"
+        f"{_headers_conversion(field.dataType)}."
     )
+
+
+def _headers_conversion(kind: DataType) -> str:
+    """The function of DataFrames that makes headers of a map, or of names and texts."""
+    converted = "h -> struct(h.key AS key, CAST(h.value AS BINARY) AS value))"
+    if isinstance(kind, MapType):
+        return f": use transform(map_entries(headers), {converted}"
+    element = kind.elementType if isinstance(kind, ArrayType) else None
+    if isinstance(element, StructType) and {"key", "value"} <= set(element.fieldNames()):
+        return f": use transform(headers, {converted}"
+    return ""
 
 
 def _is_headers(kind: DataType) -> bool:
@@ -97,5 +128,7 @@ def _is_headers(kind: DataType) -> bool:
     )
 
 
-def _shown(fields: dict[str, StructField]) -> str:
-    return ", ".join(list(fields)[:20]) or "none"
+def _shown(names: Iterable[str]) -> str:
+    names = list(names)
+    rest = f" and {len(names) - 20} more" if len(names) > 20 else ""
+    return (", ".join(names[:20]) or "none") + rest

@@ -150,7 +150,8 @@ class Splitter:
         first = pc.index(pc.fill_null(wrong, False), True).as_py()
         raise InvalidRows(
             f"A row for topic {topic} names partition {named[first].as_py()}, and the topic has "
-            f"partitions 0 to {count - 1}: change the column partition, or add partitions."
+            f"partitions 0 to {count - 1}: change the column partition, add partitions, or let the "
+            'key decide with drop("partition"). Rows that were read from a topic have that column.'
         )
 
     def _refuse(self, wrong: pa.Array, what: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -53,6 +54,19 @@ def test_every_column_arrives(spark: Any, servers: str, new_topic: Callable[...,
         Found(1, "tombstone", None),
         Found(2, "a", "one", (("h", b"1"), ("h", None))),
     ]
+
+
+@pytest.mark.parametrize("headers", ["map('h', '1')", "array(struct('h' AS key, '1' AS value))"])
+def test_the_advice_on_headers_of_another_type_can_be_followed(
+    spark: Any, servers: str, new_topic: Callable[..., str], headers: str
+) -> None:
+    topic = new_topic(1)
+    rows = values(spark, "a").selectExpr("value", f"{headers} AS headers")
+    told = failure_of(lambda: write(rows, servers, topic))
+    advice = re.search(r"value:binary>>: use (.*)\.\s", told)
+    assert advice is not None, told
+    write(rows.selectExpr("value", f"{advice[1]} AS headers"), servers, topic)
+    assert committed(servers, topic) == [Found(0, None, "a", (("h", b"1"),))]
 
 
 def test_keys_go_where_javas_producer_sends_them(

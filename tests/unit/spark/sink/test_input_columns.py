@@ -41,6 +41,19 @@ def test_all_columns_are_found_and_others_left_alone() -> None:
     assert found == SinkColumns(None, has_key=True, has_headers=True, has_partition=True)
 
 
+def test_ignored_columns_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    copied = schema(
+        key=BinaryType(), value=BinaryType(), topic=StringType(), partition=IntegerType(),
+        offset=LongType(), timestamp=LongType(), timestampType=IntegerType(),
+    )  # fmt: skip
+    check_columns(copied, "orders")
+    assert caplog.text == ""
+    many = {f"c{n}": LongType() for n in range(30)}
+    check_columns(schema(value=StringType(), Key=StringType(), **many), "orders")
+    assert "columns that are not written: Key, c0, c1" in caplog.text
+    assert "c18 and 11 more" in caplog.text
+
+
 def test_the_option_topic_goes_before_a_column_whatever_its_type() -> None:
     assert check_columns(schema(value=StringType(), topic=LongType()), "orders").topic == "orders"
 
