@@ -28,6 +28,11 @@ REFUSED = {
     "the option valueFormat",
     "key.serializer": "it is for writing",
     "value.serializer": "it is for writing",
+    "batch.size": "it is for writing",
+    "compression.type": "it is for writing",
+    "enable.idempotence": "it is for writing",
+    "linger.ms": "it is for writing",
+    "transactional.id": "it is for writing",
     "interceptor.classes": "they are Java classes",
     "metric.reporters": "they are Java classes",
 }

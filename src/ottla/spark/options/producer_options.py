@@ -36,6 +36,12 @@ REFUSED = {
     "them, or give rows a column partition",
     "key.serializer": "keys are strings or bytes; convert them with functions of DataFrames",
     "value.serializer": "values are strings or bytes; convert them with functions of DataFrames",
+    "auto.offset.reset": "it is for reading",
+    "enable.auto.commit": "it is for reading",
+    "group.id": "it is for reading",
+    "key.deserializer": "it is for reading",
+    "value.deserializer": "it is for reading",
+    "max.poll.records": "it is for reading",
     "interceptor.classes": "they are Java classes",
     "metric.reporters": "they are Java classes",
 }

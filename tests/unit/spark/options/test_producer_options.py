@@ -32,6 +32,7 @@ def test_codec_level_and_sizes_are_taken() -> None:
     [
         ("kafka.compression.type", "brotli", "kafka.compression.type"),
         ("kafka.transactional.id", "x", "kafka.transactional.id cannot be used.*sinkName"),
+        ("kafka.group.id", "g", "kafka.group.id cannot be used: it is for reading"),
         ("kafka.acks", "1", "kafka.acks must be all"),
         ("kafka.enable.idempotence", "false", "must stay true"),
         ("kafka.ssl.truststore.location", "x", "kafka.ssl.truststore.location"),

@@ -233,6 +233,7 @@ def test_brokers_must_be_named() -> None:
         ("kafka.value.deserializer", "valueFormat"),
         ("kafka.enable.auto.commit", "commitOffsets"),
         ("kafka.interceptor.classes", "Java"),
+        ("kafka.compression.type", "cannot be used: it is for writing"),
         ("kafka.sasl.mechanism", "not supported yet"),
         ("kafka.no.such.thing", "does not know the setting"),
         ("kafka.isolation.level", "read_committed"),
