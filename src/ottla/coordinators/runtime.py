@@ -22,7 +22,7 @@ from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.coordinators.batches import NOBODY, BatchFormat, Writer
 from ottla.coordinators.loading import load, until_gone
 from ottla.coordinators.records import CoordinatorRecord, CoordinatorResult, RecordTypes
-from ottla.coordinators.shard import PendingResponse, S, Shard, Status
+from ottla.coordinators.shard import DecidedResponse, S, Shard, Status
 from ottla.coordinators.sharding import shard_of
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -329,7 +329,7 @@ class Runtime(Generic[S]):
         return failed
 
     def _respond(
-        self, shard: Shard[S], end_offset: int, responses: Sequence[PendingResponse]
+        self, shard: Shard[S], end_offset: int, responses: Sequence[DecidedResponse]
     ) -> None:
         if not responses:
             return
@@ -340,7 +340,7 @@ class Runtime(Generic[S]):
             self._tasks.start(later, name="responses of a coordinator")
 
     async def _respond_later(
-        self, shard: Shard[S], end_offset: int, responses: Sequence[PendingResponse]
+        self, shard: Shard[S], end_offset: int, responses: Sequence[DecidedResponse]
     ) -> None:
         try:
             await self.replicated(shard, end_offset)
@@ -352,6 +352,6 @@ class Runtime(Generic[S]):
             give(responses[at : at + RESPONSES_MAX])
 
 
-def give(responses: Iterable[PendingResponse]) -> None:
+def give(responses: Iterable[DecidedResponse]) -> None:
     for each in responses:
         each.give()

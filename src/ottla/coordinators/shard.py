@@ -17,12 +17,12 @@ from ottla.storage.errors import StorageError
 from ottla.storage.log.append import Appended, ProducedBy
 
 
-class PendingResponse(Protocol):
+class DecidedResponse(Protocol):
     """A response to a waiting request, decided in a step."""
 
     def give(self) -> None: ...
 
-    def failed(self, code: ErrorCode) -> PendingResponse:
+    def failed(self, code: ErrorCode) -> DecidedResponse:
         """The response if the records of the step are not replicated."""
 
 
@@ -37,7 +37,7 @@ class ShardState(Protocol):
     def apply_marker(self, writer: Writer, is_commit: bool) -> None:
         """A transaction that wrote records here has ended."""
 
-    def end_step(self, refusal: ErrorCode | None = None) -> Sequence[PendingResponse]:
+    def end_step(self, refusal: ErrorCode | None = None) -> Sequence[DecidedResponse]:
         """The records of a decision were applied or rejected: update soft state."""
 
     def cancel_step(self) -> None:

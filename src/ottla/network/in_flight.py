@@ -12,11 +12,18 @@ from ottla.network.served import Answer, memory_bytes
 
 
 class InFlightRequest:
-    __slots__ = ("answer", "answer_bytes", "frame_bytes", "is_abandoned", "is_working", "work")
+    __slots__ = (
+        "answer",
+        "answer_bytes",
+        "frame_bytes",
+        "is_abandoned",
+        "is_taking_effect",
+        "work",
+    )
 
-    def __init__(self, frame_bytes: int, *, is_working: bool) -> None:
+    def __init__(self, frame_bytes: int, *, is_taking_effect: bool) -> None:
         self.frame_bytes = frame_bytes
-        self.is_working = is_working  # it has not taken effect yet
+        self.is_taking_effect = is_taking_effect  # it has not taken effect yet
         self.is_abandoned = False  # its connection is closed
         self.answer: Answer | None = None
         self.answer_bytes = 0  # of these in memory, while the answer waits for earlier ones
@@ -24,21 +31,21 @@ class InFlightRequest:
 
 
 class InFlightRequests:
-    __slots__ = ("answer_bytes", "frame_bytes", "requests", "working")
+    __slots__ = ("answer_bytes", "frame_bytes", "requests", "taking_effect")
 
     def __init__(self) -> None:
         self.requests: deque[InFlightRequest] = deque()  # oldest first
         self.frame_bytes = 0  # of all requests in flight
         self.answer_bytes = 0  # in memory, of answers that wait for earlier ones
-        self.working: InFlightRequest | None = None  # the youngest, until it has taken effect
+        self.taking_effect: InFlightRequest | None = None  # the youngest, until it has taken effect
 
-    def begin(self, frame_bytes: int, *, is_working: bool) -> InFlightRequest:
-        assert self.working is None
-        request = InFlightRequest(frame_bytes, is_working=is_working)
+    def begin(self, frame_bytes: int, *, is_taking_effect: bool) -> InFlightRequest:
+        assert self.taking_effect is None
+        request = InFlightRequest(frame_bytes, is_taking_effect=is_taking_effect)
         self.requests.append(request)
         self.frame_bytes += frame_bytes
-        if is_working:
-            self.working = request
+        if is_taking_effect:
+            self.taking_effect = request
         return request
 
     def complete(self, request: InFlightRequest, answer: Answer) -> None:
@@ -49,9 +56,9 @@ class InFlightRequests:
         self.took_effect(request)
 
     def took_effect(self, request: InFlightRequest) -> None:
-        request.is_working = False
-        if request is self.working:
-            self.working = None
+        request.is_taking_effect = False
+        if request is self.taking_effect:
+            self.taking_effect = None
 
     def take_answer(self) -> Answer | None:
         """Remove the oldest request and return its answer, if it is ready."""
@@ -69,5 +76,5 @@ class InFlightRequests:
             request.is_abandoned = True
         self.requests.clear()
         self.frame_bytes = self.answer_bytes = 0
-        self.working = None
+        self.taking_effect = None
         return unanswered

@@ -16,7 +16,7 @@ from types import CoroutineType
 
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.network.in_flight import InFlightRequest, InFlightRequests
-from ottla.network.served import Answer, PendingAnswer, Served, Waiting, Working
+from ottla.network.served import Answer, AwaitingAnswer, PendingAnswer, Served, TakingEffect
 from ottla.network.settings import ConnectionSettings
 from ottla.protocol.framing import LENGTH_BYTES
 
@@ -78,14 +78,14 @@ class Pipeline:
             queued_bytes = self._queued_bytes
         if requests.frame_bytes > WAITING_BYTES_MIN:
             return queued_bytes + requests.frame_bytes
-        working_bytes = requests.working.frame_bytes if requests.working is not None else 0
-        return queued_bytes + working_bytes
+        unfinished = requests.taking_effect
+        return queued_bytes + (unfinished.frame_bytes if unfinished is not None else 0)
 
     @property
     def is_stalled(self) -> bool:
         """Whether frames wait for requests that have taken effect and have no response yet."""
         requests = self._in_flight
-        if requests.working is not None:
+        if requests.taking_effect is not None:
             return False
         if self.queued and self.in_flight:
             return not self.has_room()
@@ -95,7 +95,7 @@ class Pipeline:
         """Whether another request may begin besides those in flight."""
         settings, requests = self._settings, self._in_flight
         return (
-            requests.working is None
+            requests.taking_effect is None
             and requests.answer_bytes < settings.unsent_bytes_max
             and len(requests.requests) < settings.requests_in_flight_max
             and requests.frame_bytes < settings.in_flight_bytes_max
@@ -110,7 +110,9 @@ class Pipeline:
 
     def begin(self, served: Served, frame_bytes: int) -> None:
         """Add a request whose answer is not ready, or waits for earlier ones."""
-        request = self._in_flight.begin(frame_bytes, is_working=isinstance(served, Working))
+        request = self._in_flight.begin(
+            frame_bytes, is_taking_effect=isinstance(served, TakingEffect)
+        )
         if isinstance(served, Answer):
             self._in_flight.complete(request, served)
         else:
@@ -127,7 +129,7 @@ class Pipeline:
         """The connection is closed. Requests that have not taken effect run to their end."""
         self.queued.clear()
         for request in self._in_flight.abandon():
-            if not request.is_working:
+            if not request.is_taking_effect:
                 self._cancel(request)
 
     def _cancel(self, request: InFlightRequest) -> None:
@@ -162,16 +164,16 @@ class Pipeline:
             elif not request.is_abandoned:
                 self._complete(request, served)
 
-    def _continue(self, request: InFlightRequest, served: Waiting | Working) -> None:
+    def _continue(self, request: InFlightRequest, served: AwaitingAnswer | TakingEffect) -> None:
         """The first part of the work is done."""
-        if not request.is_abandoned or isinstance(served, Working):
+        if not request.is_abandoned or isinstance(served, TakingEffect):
             self._start(request, served.answer)
         elif isinstance(served.answer, PendingAnswer):
             served.answer.cancel()
         else:
             self._start_task(request, served.answer)
             self._cancel(request)
-        if isinstance(served, Waiting) and not request.is_abandoned:
+        if isinstance(served, AwaitingAnswer) and not request.is_abandoned:
             self._in_flight.took_effect(request)
             self._schedule_advance()  # the next one may begin
 

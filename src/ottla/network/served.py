@@ -3,11 +3,13 @@
 A request of a connection begins when the one before it has taken effect. So a server returns one of
 three results:
 
-Answer    the request is done, and this is its response
-Waiting   it has taken effect and waits for its response; the next request may begin (a fetch
-          without data, a produce that waits for replicas, a member that joins a group)
-Working   it has not taken effect yet; the next request begins when it has. Its result may be a
-          `Waiting`
+Answer          the request is done, and this is its response
+AwaitingAnswer  it has taken effect and waits for its response; the next request may begin (a fetch
+                without data, a produce that waits for replicas, a member that joins a group)
+TakingEffect    it has not taken effect yet, or a thread encodes its large response; the next
+                request begins when this is done. Its result may be an `AwaitingAnswer`
+
+An `Answer` is an encoded frame; a response is the message that it contains.
 
 Responses are sent in the order of the requests, in whatever order they become ready.
 """
@@ -41,9 +43,7 @@ class Answer:
         self, segments: list[Segment], throttle_ms: int = 0, *, is_last: bool = False
     ) -> None:
         self.segments = segments
-        self.throttle_ms = (
-            throttle_ms  # after the response is sent, the client is not read for this long
-        )
+        self.throttle_ms = throttle_ms  # the client is not read for this long after the response
         self.is_last = is_last  # the connection is closed after it
 
 
@@ -74,8 +74,8 @@ class PendingAnswer:
             self.cancel()
 
 
-class Waiting:
-    """Cancelled when its client disconnects."""
+class AwaitingAnswer:
+    """The request has taken effect. Cancelled when its client disconnects."""
 
     __slots__ = ("answer",)
 
@@ -83,8 +83,9 @@ class Waiting:
         self.answer = answer
 
 
-class Working:
-    """Runs to its end even when its client disconnects: it must not stop half-way."""
+class TakingEffect:
+    """The request has not taken effect yet. Runs to its end even when its client disconnects: it
+    must not stop half-way."""
 
     __slots__ = ("answer",)
 
@@ -92,7 +93,7 @@ class Working:
         self.answer = answer
 
 
-Served: TypeAlias = "Answer | Waiting | Working"
+Served: TypeAlias = "Answer | AwaitingAnswer | TakingEffect"
 
 
 class RequestServer(Protocol):

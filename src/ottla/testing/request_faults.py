@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ottla.handlers.serving.dispatch import find_handler
-from ottla.network.served import Answer, RequestServer, Served, Working
+from ottla.network.served import Answer, RequestServer, Served, TakingEffect
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.headers import (
@@ -77,15 +77,15 @@ class FaultyServer:
         rule = applying[0]
         if rule.kind == "fail" and api == ApiKey.METADATA:
             served = self._server.serve(without_creation(frame), connection)
-            return Working(failed_metadata(frame, served, rule.error))
+            return TakingEffect(failed_metadata(frame, served, rule.error))
         if rule.kind == "fail":
             return failed(frame, rule.error)
         if rule.kind == "refuse":
             return closed(connection)
         served = self._server.serve(frame, connection)
         if rule.kind == "drop":
-            return Working(closed_behind(served, connection))
-        return Working(delayed(served, rule.seconds))
+            return TakingEffect(closed_behind(served, connection))
+        return TakingEffect(delayed(served, rule.seconds))
 
 
 def failed(frame: memoryview, error: ErrorCode) -> Answer:

@@ -19,7 +19,7 @@ import pytest
 
 from ottla.network.connection import Connection
 from ottla.network.network import Network
-from ottla.network.served import Answer, Served, Waiting, Working
+from ottla.network.served import Answer, AwaitingAnswer, Served, TakingEffect
 from ottla.network.settings import ConnectionSettings, ListenerSettings, NetworkSettings
 from ottla.protocol.errors import MalformedMessage
 
@@ -64,10 +64,10 @@ class ScriptedServer:
         self.opened_connections: list[Connection] = []
         self.closed_connections: list[Connection] = []
         self._held: dict[bytes, asyncio.Future[Answer]] = {}
-        self.script(b"W", lambda body, _: Waiting(self._hold(body)))
-        self.script(b"K", lambda body, _: Working(self._hold(body)))
-        self.script(b"D", lambda body, _: Working(self._hold_twice(body)))
-        self.script(b"A", lambda body, _: Waiting(self._hold_as_coroutine(body)))
+        self.script(b"W", lambda body, _: AwaitingAnswer(self._hold(body)))
+        self.script(b"K", lambda body, _: TakingEffect(self._hold(body)))
+        self.script(b"D", lambda body, _: TakingEffect(self._hold_twice(body)))
+        self.script(b"A", lambda body, _: AwaitingAnswer(self._hold_as_coroutine(body)))
         self.script(b"N", lambda *_: Answer([]))
 
     def script(self, first: bytes, reaction: Callable[[bytes, Connection], Served]) -> None:
@@ -102,7 +102,7 @@ class ScriptedServer:
     async def _hold_twice(self, body: bytes) -> Served:
         """Work, and then only wait."""
         await self._hold(b"work of " + body)
-        return Waiting(self._hold(body))
+        return AwaitingAnswer(self._hold(body))
 
     def _hold(self, body: bytes) -> Awaitable[Answer]:
         future = self._held[body] = asyncio.get_running_loop().create_future()

@@ -16,7 +16,7 @@ from tests.integration.network.harness import (
 )
 
 from ottla.network.connection import Connection
-from ottla.network.served import Answer, Served, Waiting, Working
+from ottla.network.served import Answer, AwaitingAnswer, Served, TakingEffect
 from ottla.network.settings import ConnectionSettings
 from ottla.protocol.errors import MalformedMessage
 
@@ -191,7 +191,7 @@ def test_a_bug_in_the_server_closes_one_connection_and_no_other(
         raise KeyError("a bug")
 
     network.server.script(b"B", fail_at_once)
-    network.server.script(b"C", lambda *_: Waiting(fail()))
+    network.server.script(b"C", lambda *_: AwaitingAnswer(fail()))
     good = network.connect()
     for first in (b"B", b"C"):
         bad = network.connect()
@@ -208,7 +208,7 @@ def test_a_request_that_turns_out_malformed_closes_its_connection_without_alarm(
     async def find_out() -> Answer:
         raise MalformedMessage("not a request")
 
-    network.server.script(b"M", lambda *_: Working(find_out()))
+    network.server.script(b"M", lambda *_: TakingEffect(find_out()))
     client = network.connect()
     client.send(b"M")
     assert client.receive_to_the_end() == b""
@@ -267,7 +267,9 @@ def test_of_two_throttles_the_longer_counts(network: RunningNetwork) -> None:
         begun_s[body] = network.loop.time()
         if body == b"T3":
             return answer_of(body)
-        return Waiting(answered_later(answer_of(body, throttle_ms=60 if body == b"T1" else 1)))
+        return AwaitingAnswer(
+            answered_later(answer_of(body, throttle_ms=60 if body == b"T1" else 1))
+        )
 
     async def answered_later(answer: Answer) -> Answer:
         return answer

@@ -21,7 +21,7 @@ from tests.integration.network.harness import (
 from ottla.base.files.disk import DiskFileSystem
 from ottla.base.memory.collector import paused_collector
 from ottla.network.connection import Connection
-from ottla.network.served import Answer, Waiting
+from ottla.network.served import Answer, AwaitingAnswer
 from ottla.network.settings import ConnectionSettings
 from ottla.storage.files.file_range import FileRange
 
@@ -90,10 +90,10 @@ def test_a_request_that_ends_with_its_connection_in_the_turn_it_began_in_is_clea
         finally:
             set_up.discard(body)
 
-    def begin(body: bytes, _connection: Connection) -> Waiting:
+    def begin(body: bytes, _connection: Connection) -> AwaitingAnswer:
         begun.append(body)
         set_up.add(body)
-        return Waiting(wait(body))
+        return AwaitingAnswer(wait(body))
 
     network.server.script(b"S", begin)
     malformed = b""

@@ -15,7 +15,7 @@ from tests.unit.handlers.group_world import GroupWorld
 from tests.unit.handlers.world import FakeConnection
 
 from ottla.network.connection import Connection
-from ottla.network.served import Answer, Served, Working
+from ottla.network.served import Answer, Served, TakingEffect
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.framing import LENGTH_BYTES
 from ottla.protocol.headers import encode_request
@@ -77,7 +77,7 @@ async def leave_after(turns: int, world: GroupWorld, request: Message, version: 
             if turns < 0:
                 is_gone = True
                 world.dispatcher.closed(cast(Connection, connection))
-        if is_gone and not isinstance(served, Working):
+        if is_gone and not isinstance(served, TakingEffect):
             task.cancel()
         try:
             served = await task

@@ -16,7 +16,7 @@ from ottla.base.files.readers import WAIT
 from ottla.handlers.fetching.checking import check_all, outcome_of, run_checks
 from ottla.handlers.fetching.reading import Found, failed
 from ottla.network.connection import Connection
-from ottla.network.served import Waiting
+from ottla.network.served import AwaitingAnswer
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.framing import LENGTH_BYTES
@@ -332,7 +332,7 @@ def test_records_that_come_before_the_next_turn_of_the_loop_end_a_wait(
         served = world.dispatcher.serve(
             memoryview(frame)[LENGTH_BYTES:], cast(Connection, world.me)
         )
-        assert isinstance(served, Waiting)
+        assert isinstance(served, AwaitingAnswer)
         partition_of(world).append(batch_of(b"v"), -1)
         answer = await asyncio.wait_for(served.answer, PATIENT_MS / 4000)
         return sum(len(bytes_of(segment)) for segment in answer.segments)

@@ -13,7 +13,7 @@ from tests.unit.storage.log_making import batch_of
 
 from ottla.base.files.readers import WAIT
 from ottla.network.connection import Connection
-from ottla.network.served import Answer, Working
+from ottla.network.served import Answer, TakingEffect
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import MalformedMessage
@@ -72,7 +72,7 @@ def gzipped(world: World) -> World:
 def test_a_large_batch_in_another_codec_keeps_the_connection_s_next_request_waiting(
     gzipped: World,
 ) -> None:
-    assert isinstance(serve(gzipped, request_of(LARGE)), Working)
+    assert isinstance(serve(gzipped, request_of(LARGE)), TakingEffect)
     assert stored_codec(gzipped) == Codec.GZIP
 
 
@@ -83,7 +83,7 @@ def test_a_small_batch_is_recompressed_at_once(gzipped: World) -> None:
 
 def test_many_small_batches_are_recompressed_in_a_thread(world: World) -> None:
     world.create_topic("t", 40, {"compression.type": "gzip"})
-    assert isinstance(serve(world, request_of(SMALL, partitions=40)), Working)
+    assert isinstance(serve(world, request_of(SMALL, partitions=40)), TakingEffect)
     assert {stored_codec(world, at) for at in range(40)} == {Codec.GZIP}
 
 
@@ -95,7 +95,7 @@ def test_a_few_compressed_bytes_that_open_to_very_many_are_opened_in_a_thread(
     assert len(zeros) < 300
     parts = [PartitionProduceData(0, zeros)]
     request = ProduceRequest(None, -1, 1000, [TopicProduceData("t", partition_data=parts)])
-    assert isinstance(serve(world, request), Working)
+    assert isinstance(serve(world, request), TakingEffect)
     assert world.broker.replicas.partition("t", 0).log.log_end_offset == 1
 
 

@@ -12,7 +12,7 @@ from ottla.network.served import Answer
 def test_answers_come_out_in_order_whenever_they_are_ready(seed: int) -> None:
     rng, order = random.Random(seed), InFlightRequests()
     answers = [Answer([b"%d" % number]) for number in range(30)]
-    waiting = [(order.begin(10, is_working=False), answer) for answer in answers]
+    waiting = [(order.begin(10, is_taking_effect=False), answer) for answer in answers]
     rng.shuffle(waiting)
     out = []
     for begun, answer in waiting:
@@ -25,17 +25,17 @@ def test_answers_come_out_in_order_whenever_they_are_ready(seed: int) -> None:
 
 def test_a_working_request_is_known_until_it_is_ready() -> None:
     order = InFlightRequests()
-    order.begin(5, is_working=False)
-    working = order.begin(7, is_working=True)
-    assert order.working is working
+    order.begin(5, is_taking_effect=False)
+    youngest = order.begin(7, is_taking_effect=True)
+    assert order.taking_effect is youngest
     assert order.frame_bytes == 12
-    order.complete(working, Answer([]))
-    assert order.working is None
+    order.complete(youngest, Answer([]))
+    assert order.taking_effect is None
 
 
 def test_giving_up_returns_what_has_no_answer_and_marks_it() -> None:
     order = InFlightRequests()
-    begun = [order.begin(1, is_working=False) for _ in range(3)]
+    begun = [order.begin(1, is_taking_effect=False) for _ in range(3)]
     order.complete(begun[1], Answer([]))
     assert order.abandon() == [begun[0], begun[2]]
     assert [each.is_abandoned for each in begun] == [True, False, True]

@@ -13,7 +13,7 @@ from dataclasses import replace
 from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.batches import Writer
 from ottla.coordinators.records import CoordinatorRecord
-from ottla.coordinators.shard import PendingResponse, Shard
+from ottla.coordinators.shard import DecidedResponse, Shard
 from ottla.coordinators.transactions.record_types import transaction_of
 from ottla.coordinators.transactions.states import ENDING, TransactionState
 from ottla.coordinators.transactions.transaction import Transaction
@@ -79,7 +79,7 @@ class TransactionShard:
     def apply_marker(self, writer: Writer, is_commit: bool) -> None:
         """No transaction writes to this topic."""
 
-    def end_step(self, refusal: ErrorCode | None = None) -> Sequence[PendingResponse]:  # noqa: ARG002
+    def end_step(self, refusal: ErrorCode | None = None) -> Sequence[DecidedResponse]:  # noqa: ARG002
         """There is no soft state, and there are no waiting requests."""
         return ()
 

@@ -10,7 +10,7 @@ from ottla.protocol.api_keys import ApiKey
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ottla.handlers.serving.large_responses import ResponseAccount
+    from ottla.handlers.serving.large_responses import LargeResponseAccount
     from ottla.handlers.serving.parts import Parts
 
 THROTTLE_MS_MAX = 2**31 - 1  # the largest value of the field
@@ -75,7 +75,9 @@ class Context:
         self.throttle_ms = 0
         self.is_large = False  # its response is encoded in a thread
         self.has_many_items = False  # it was decoded in a thread
-        self.account: ResponseAccount | None = None  # the memory of its response, if that is large
+        self.account: LargeResponseAccount | None = (
+            None  # the memory of its response, if that is large
+        )
         self.on_refusal: Callable[[], None] | None = None  # undoes what only a response tells of
         self.began_s: float | None = None  # start of the time to charge, until it is charged
         self.spent_s = 0.0  # before `began_s`

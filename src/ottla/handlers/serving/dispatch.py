@@ -28,7 +28,7 @@ from ottla.handlers.serving.pending import EncodedLater, PendingResponse
 from ottla.handlers.serving.registry import Handler, Outcome, handler_of
 from ottla.handlers.serving.served_apis import SERVED
 from ottla.network.addresses import network_of
-from ottla.network.served import Answer, Served, Waiting, Working
+from ottla.network.served import Answer, AwaitingAnswer, Served, TakingEffect
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, MalformedMessage
@@ -89,7 +89,7 @@ class Dispatcher:
             )
         request = decode_here(handler.request, frame, version, at)
         if request is None:
-            return Working(self._decode_and_begin(handler, frame, at, context, connection))
+            return TakingEffect(self._decode_and_begin(handler, frame, at, context, connection))
         return self._begin(handler, request, context)
 
     async def _decode_and_begin(
@@ -115,26 +115,26 @@ class Dispatcher:
             if type(outcome) is GeneratorType:
                 work, is_done = self._parts.scheduler.begin(outcome)
                 if not is_done:
-                    return self._go_on(handler, request, context, work)
+                    return self._continue_in_slices(handler, request, context, work)
                 check_built(work, work.grown, self._large.bytes_max)
                 outcome = work.result
         except MalformedMessage:
             raise  # the connection is closed
         except Exception as error:
             if context.is_large:
-                return Working(refuse_large(handler, request, context, error))
+                return TakingEffect(refuse_large(handler, request, context, error))
             outcome = refuse(handler, request, context, error)
         if isinstance(outcome, Message) and not context.is_large:
             return encode_answer(outcome, context)  # nearly all
-        return served(handler, request, context, outcome)
+        return to_served(handler, request, context, outcome)
 
-    def _go_on(
+    def _continue_in_slices(
         self, handler: Handler, request: Message, context: Context, work: Work[Outcome]
-    ) -> Working:
+    ) -> TakingEffect:
         context.is_large = True
         spend_time(context)
         building = self._build(handler, request, context, work)
-        return Working(building if context.began_s is None else Timed(building, context))
+        return TakingEffect(building if context.began_s is None else Timed(building, context))
 
     async def _build(
         self, handler: Handler, request: Message, context: Context, work: Work[Outcome]
@@ -146,32 +146,38 @@ class Dispatcher:
             close_account(context)
             raise
         except Exception as error:
-            return await close_behind(context, refuse_large(handler, request, context, error))
+            return await answer_and_close_account(
+                context, refuse_large(handler, request, context, error)
+            )
         except BaseException:
             close_account(context)  # the client has disconnected
             raise
         if isinstance(outcome, Message) or outcome is None:
-            return await close_behind(context, encode_large(handler, request, context, outcome))
+            return await answer_and_close_account(
+                context, encode_large(handler, request, context, outcome)
+            )
         if context.account is not None:
             context.account.pause()
-        return served(handler, request, context, outcome)
+        return to_served(handler, request, context, outcome)
 
 
-def served(handler: Handler, request: Message, context: Context, outcome: Outcome) -> Served:
+def to_served(handler: Handler, request: Message, context: Context, outcome: Outcome) -> Served:
     """Pass the outcome of a handler to the network."""
     if isinstance(outcome, Message) or outcome is None:
         if context.is_large:
-            return Working(encode_large(handler, request, context, outcome))
+            return TakingEffect(encode_large(handler, request, context, outcome))
         return encode_answer(outcome, context)
     spend_time(context)
     if isinstance(outcome, PendingResponse) and not context.is_large:
-        return Waiting(encoded_later(handler, request, context, outcome))
+        return AwaitingAnswer(encoded_later(handler, request, context, outcome))
     if isinstance(outcome, registry.Deferred):
-        return Working(finish(handler, request, context, outcome.answer))
+        return TakingEffect(finish(handler, request, context, outcome.answer))
     finishing = finish(handler, request, context, outcome)
-    # Only a `Deferred` leads to another `Waiting`.
+    # Only a `Deferred` leads to another `AwaitingAnswer`.
     return (
-        Working(finishing) if handler.is_deferred else Waiting(cast(Awaitable[Answer], finishing))
+        TakingEffect(finishing)
+        if handler.is_deferred
+        else AwaitingAnswer(cast(Awaitable[Answer], finishing))
     )
 
 
@@ -200,30 +206,34 @@ async def finish(
     request: Message,
     context: Context,
     outcome: Awaitable[Message | PendingResponse | None],
-) -> Answer | Waiting:
+) -> Answer | AwaitingAnswer:
     """The response of an awaitable outcome, which may become large meanwhile."""
     try:
         response = await (outcome if context.began_s is None else Timed(outcome, context))
         if isinstance(response, PendingResponse):
             if not context.is_large:
-                return Waiting(encoded_later(handler, request, context, response))
+                return AwaitingAnswer(encoded_later(handler, request, context, response))
             response = await response
     except MalformedMessage:
         close_account(context)
         raise
     except Exception as error:
         if context.is_large:
-            return await close_behind(context, refuse_large(handler, request, context, error))
+            return await answer_and_close_account(
+                context, refuse_large(handler, request, context, error)
+            )
         response = refuse(handler, request, context, error)
     except BaseException:
         close_account(context)  # the client has disconnected
         raise
     if context.is_large:
-        return await close_behind(context, encode_large(handler, request, context, response))
+        return await answer_and_close_account(
+            context, encode_large(handler, request, context, response)
+        )
     return encode_answer(response, context)
 
 
-async def close_behind(context: Context, answering: Awaitable[Answer]) -> Answer:
+async def answer_and_close_account(context: Context, answering: Awaitable[Answer]) -> Answer:
     """From here on the network counts the memory of the response."""
     try:
         return await answering

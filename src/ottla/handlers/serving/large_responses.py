@@ -76,10 +76,10 @@ class LargeResponses:
         finally:
             work.close()
 
-    async def _account_of(self, context: Context) -> ResponseAccount:
+    async def _account_of(self, context: Context) -> LargeResponseAccount:
         if context.account is None:
             address = network_of(context.peer.host)
-            account = ResponseAccount(self._memory, self._building, address)
+            account = LargeResponseAccount(self._memory, self._building, address)
             await account.open()
             context.account = account
         return context.account
@@ -117,7 +117,7 @@ def check_size(response_bytes: int, bytes_max: int) -> None:
         raise BrokerError(ErrorCode.INVALID_REQUEST, what)
 
 
-class ResponseAccount:
+class LargeResponseAccount:
     """The memory of one response until it is passed to the network."""
 
     def __init__(self, memory: Memory, building: FairLock, address: str) -> None:

@@ -15,7 +15,7 @@ from ottla.base.scheduling.tasks import next_turn
 from ottla.handlers.serving import decoding
 from ottla.handlers.serving.decoding import ITEMS_MAX, ITEMS_MIN
 from ottla.network.connection import Connection
-from ottla.network.served import Answer, Waiting, Working
+from ottla.network.served import Answer, AwaitingAnswer, TakingEffect
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.framing import LENGTH_BYTES
@@ -172,9 +172,9 @@ def test_a_large_request_is_decoded_elsewhere_and_then_waits_as_any_other(
 
     async def begin_and_leave() -> None:
         served = world.dispatcher.serve(memoryview(frame), cast(Connection, world.me))
-        assert isinstance(served, Working)
+        assert isinstance(served, TakingEffect)
         served = await served.answer
-        assert isinstance(served, Waiting)  # given up when its client leaves
+        assert isinstance(served, AwaitingAnswer)  # given up when its client leaves
         waiting = asyncio.ensure_future(served.answer)
         await next_turn()
         waiting.cancel()
@@ -210,7 +210,7 @@ def test_a_client_that_leaves_takes_along_the_large_request_that_waits_for_anoth
     def begin() -> tuple[Connection, asyncio.Future[Any]]:
         connection = cast(Connection, FakeConnection())
         served = world.dispatcher.serve(memoryview(frame), connection)
-        assert isinstance(served, Working)
+        assert isinstance(served, TakingEffect)
         return connection, asyncio.ensure_future(served.answer)
 
     async def leave_one_after_the_other() -> None:
@@ -228,7 +228,7 @@ def test_a_client_that_leaves_takes_along_the_large_request_that_waits_for_anoth
         finally:
             may_decode.set()
         encoding = await decoding
-        assert isinstance(encoding, Working)
+        assert isinstance(encoding, TakingEffect)
         assert isinstance(await encoding.answer, Answer)
         assert isinstance(await serve(world, frame), Answer)  # nobody is in the way
 
@@ -248,7 +248,7 @@ def test_large_requests_of_one_address_do_not_delay_those_of_another(world: Worl
         frame = bytearray(b"".join(encode_request(ApiKey.METADATA, 9, 1, None, request)))
         connection = cast(Connection, FakeConnection(host))
         served = world.dispatcher.serve(memoryview(frame)[LENGTH_BYTES:], connection)
-        assert isinstance(served, Working)
+        assert isinstance(served, TakingEffect)
         while not isinstance(served, Answer):
             served = await served.answer
         done.append(host)

@@ -10,7 +10,7 @@ import pytest
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps
 from ottla.handlers.serving.context import Context, Peer
-from ottla.handlers.serving.large_responses import LARGE_BYTES, LargeResponses, ResponseAccount
+from ottla.handlers.serving.large_responses import LARGE_BYTES, LargeResponseAccount, LargeResponses
 from ottla.network.response_memory import ResponseMemory
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -51,7 +51,7 @@ class Asked:
 
     def __init__(self) -> None:
         self.peer = Peer("L", "h", 1)
-        self.account: ResponseAccount | None = None
+        self.account: LargeResponseAccount | None = None
         self.is_large = False
 
 
