@@ -16,6 +16,8 @@ import pyarrow as pa
 from ottla.spark.records.avro_schema import parse_avro_schema
 from ottla.spark.records.values import BadValue, Decode, Decoded, decode_one_by_one
 
+REGISTRY_PREFIX_BYTES = 5
+
 
 def avro_decoder(schema_text: str) -> Decode:
     schema = parse_avro_schema(schema_text)
@@ -40,11 +42,10 @@ def _datum_decoder(schema: Any, made_plain: Callable[[Any], Any]) -> Callable[[b
         try:
             datum = made_plain(schemaless_reader(source, schema, None))
         except Exception as error:  # malformed bytes raise exceptions of many types
-            raise _bad(error) from None
+            raise _bad(_reason(error) + _registry_hint(value)) from None
         if source.tell() != len(value):
-            raise BadValue(
-                f"not Avro of the given schema: {len(value) - source.tell()} bytes are left over"
-            )
+            left = f"{len(value) - source.tell()} bytes are left over"
+            raise _bad(left + _registry_hint(value))
         return datum
 
     return decode
@@ -56,14 +57,31 @@ def _checked(decode: Callable[[bytes], object], wanted: pa.DataType) -> Callable
         try:
             pa.scalar(datum, wanted)
         except Exception as error:
-            raise _bad(error) from None
+            raise _bad(_reason(error)) from None
         return datum
 
     return decode_and_check
 
 
-def _bad(error: Exception) -> BadValue:
-    return BadValue(f"not Avro of the given schema: {type(error).__name__}: {error}")
+def _bad(reason: str) -> BadValue:
+    return BadValue(f"not Avro of the given schema: {reason}")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, EOFError | IndexError):  # fastavro read beyond the end
+        return "the value ends too early"
+    return f"{type(error).__name__}: {error}"
+
+
+def _registry_hint(value: bytes) -> str:
+    """Serializers of schema registries write a zero and the id of the schema before the datum."""
+    if len(value) <= REGISTRY_PREFIX_BYTES or value[0] != 0:
+        return ""
+    schema_id = int.from_bytes(value[1:REGISTRY_PREFIX_BYTES], "big")
+    return (
+        f"; it begins as values of a schema registry do (schema id {schema_id}), whose prefix of "
+        f"{REGISTRY_PREFIX_BYTES} bytes is not supported"
+    )
 
 
 def _as_it_is(value: Any) -> Any:

@@ -81,6 +81,19 @@ def test_remaining_bytes_are_reported() -> None:
     assert reasons[0].endswith("2 bytes are left over")
 
 
+def test_a_value_with_the_prefix_of_a_schema_registry_is_recognised() -> None:
+    _, reasons = decode(record("long"), b"\0\0\0\1\2" + encoded(record("long"), {"f0": 7}))
+    assert "5 bytes are left over; it begins as values of a schema registry do" in reasons[0]
+    assert "(schema id 258)" in reasons[0]
+    _, reasons = decode(record("long", "string"), b"\0\0\0\0")
+    assert reasons[0].endswith("2 bytes are left over")
+
+
+@pytest.mark.parametrize("value", [b"", b"\xff" * 11])
+def test_a_value_that_ends_too_early_is_told_so(value: bytes) -> None:
+    assert decode(record("long"), value)[1][0].endswith("the value ends too early")
+
+
 def record(*fields: Any) -> Any:
     return {
         "type": "record",
