@@ -20,7 +20,7 @@ from benchmarks.micro.timing import best_of, table
 
 from ottla.base.clock import SystemClock
 from ottla.base.files.disk import DiskFileSystem
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import run_blocking
 from ottla.config.topic_options import TopicConfig
@@ -127,10 +127,10 @@ def lookup_rows(directory: str) -> list[list[object]]:
     times = [log.segments.active.base_offset, end]
 
     def read_random() -> None:
-        log.read(WAIT, random.randrange(end), MIB, end)
+        log.read(BLOCKING, random.randrange(end), MIB, end)
 
     def read_last() -> None:
-        log.read(WAIT, end - 1, MIB, end)
+        log.read(BLOCKING, end - 1, MIB, end)
 
     def find_time() -> None:
         run_blocking(log.finding_by_timestamp(first_ms + random.randrange(times[1] // 8)))

@@ -15,8 +15,8 @@ FILES = sorted(path for folder in (*BROKER, "storage") for path in (SOURCE / fol
 THREADS = {"to_thread", "run_in_executor", "ThreadPoolExecutor", "Thread"}
 THREADS_MODULE = "base/scheduling/threads.py"
 
-# Modules of the event loop that read with WAIT, and why no client waits for the disk.
-MAY_WAIT = {
+# Modules of the event loop that read with BLOCKING, and why no client waits for the disk.
+MAY_BLOCK = {
     "coordinators/transactions/verifying.py": "the produce request has loaded the producers",
     "replication/partition_placement.py": "partitions are opened before clients use them",
     "replication/replica_manager.py": "logs on disk are identified at the start",
@@ -44,13 +44,13 @@ def test_threads_are_used_in_one_module() -> None:
 
 def test_the_event_loop_reads_no_file_with_a_reader_that_blocks() -> None:
     """In storage the caller passes the reader; it blocks itself only where it changes files."""
-    users = {name_of(path) for path in FILES if "WAIT" in set(names_in(path))}
+    users = {name_of(path) for path in FILES if "BLOCKING" in set(names_in(path))}
     outside = {each for each in users if not each.startswith(("base/", "storage/"))}
-    assert outside == set(MAY_WAIT)
+    assert outside == set(MAY_BLOCK)
 
 
 def uses_of(function: ast.FunctionDef) -> Iterator[ast.Name]:
-    """Uses of WAIT in a function, except as what a job is given: `partial(function, WAIT, ...)`."""
+    """Uses of BLOCKING in a function, except in the arguments of a job: `partial(f, BLOCKING)`."""
     given = {
         id(argument)
         for node in ast.walk(function)
@@ -59,7 +59,7 @@ def uses_of(function: ast.FunctionDef) -> Iterator[ast.Name]:
         for argument in node.args
     }
     for node in ast.walk(function):
-        if isinstance(node, ast.Name) and node.id == "WAIT" and id(node) not in given:
+        if isinstance(node, ast.Name) and node.id == "BLOCKING" and id(node) not in given:
             yield node
 
 
@@ -75,4 +75,4 @@ def test_a_function_that_is_given_a_reader_reads_with_that_one(path: Path) -> No
         arguments = {each.arg for each in node.args.args}
         if "reader" in arguments and node.name not in READS_WHAT_IT_FETCHED:
             lines = [use.lineno for use in uses_of(node)]
-            assert not lines, f"{name_of(path)}: {node.name} reads with WAIT in line {lines[0]}"
+            assert not lines, f"{name_of(path)}: {node.name} reads with BLOCKING in line {lines[0]}"

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Iterable
 
 from ottla.base.clock import Clock
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.base.log_messages.sparse_log import SparseLog
 from ottla.base.scheduling.steps import Start
@@ -96,7 +96,7 @@ class PartitionPlacement:
             config = self._configs.of_topic(topic.name)
             found = self._logs.take_back(name, topic.id, config)
             found = found or self._logs.create(name, config, topic.id)
-        elif (topic_id := found.topic_id.load(WAIT)) is None:
+        elif (topic_id := found.topic_id.load(BLOCKING)) is None:
             found.topic_id.write(topic.id)
         elif topic_id != topic.id:  # new records would be deleted with the other topic
             raise StorageError(f"{found.path} holds records of another topic of that name")
@@ -140,7 +140,7 @@ def check_epoch(found: Log, leader_epoch: int) -> None:
 
     Records appended in an earlier epoch would be truncated by the next recovery.
     """
-    latest = found.epochs.load(WAIT).latest_epoch
+    latest = found.epochs.load(BLOCKING).latest_epoch
     if latest is not None and latest > leader_epoch:
         raise StorageError(
             f"{found.path} has leader epoch {latest}, the metadata has {leader_epoch}: the "

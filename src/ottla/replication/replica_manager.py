@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from ottla.base.clock import Clock
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.steps import Driver, Steps, run_blocking
 from ottla.base.scheduling.tasks import next_turn
@@ -277,7 +277,7 @@ class ReplicaManager:
 
     def _is_placed(self, found: Log, image: Image) -> bool:
         try:
-            topic_id = found.topic_id.load(WAIT)
+            topic_id = found.topic_id.load(BLOCKING)
         except StorageError:
             topic_id = None  # its file is damaged: the partition will be offline
         return is_placed(image, self.broker_id, found.partition, topic_id)

@@ -12,7 +12,7 @@ from tests.support.java_clients import Consumed
 
 from ottla.base.clock import Clock, SystemClock
 from ottla.base.files.disk import DiskFileSystem
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.steps import run_blocking
 from ottla.config.layers import BrokerLayers, topic_config
 from ottla.config.topic_options import TopicConfig
@@ -60,10 +60,10 @@ def open_directory(path: Path, clock: Clock | None = None) -> Iterator[LogDirect
 
 def consume(log: Log, *, is_committed: bool, fetch_bytes: int = FETCH_BYTES) -> list[Consumed]:
     """Everything that a consumer of this isolation level is given, fetch by fetch."""
-    end_offset = log.last_stable_offset(WAIT) if is_committed else log.high_watermark
+    end_offset = log.last_stable_offset(BLOCKING) if is_committed else log.high_watermark
     offset, found = log.log_start_offset, []
     while offset < end_offset:
-        fetched = log.read(WAIT, offset, fetch_bytes, end_offset, with_aborted=is_committed)
+        fetched = log.read(BLOCKING, offset, fetch_bytes, end_offset, with_aborted=is_committed)
         data = checked_bytes(fetched)
         if not data:
             break  # compaction has taken everything up to the end

@@ -9,7 +9,7 @@ from itertools import count
 from tests.compatibility.storage.kafka_workload import COMPACTED, NOW_MS, SMALL, TRIMMED_TO
 
 from ottla.base.files.disk import DiskFileSystem
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.steps import run_blocking
 from ottla.config.layers import BrokerLayers, topic_config
@@ -79,7 +79,7 @@ class Writer:
         files = DiskFileSystem()
         offsets = CleanerOffsets(files, self.directory.path)
         compactor = Compactor(offsets, CleaningLimits())
-        round_ = compactor.begin(WAIT, [self.log], now_ms)
+        round_ = compactor.begin(BLOCKING, [self.log], now_ms)
         assert round_ is not None
         throttle = Throttle(float("inf"), lambda: 0.0, lambda _s: None)
         for event in events(round_.request, files, throttle):

@@ -19,7 +19,7 @@ from tests.support.dump_log_segments import segment_files
 from tests.support.java_clients import JavaClients
 
 from ottla.base.files.disk import DiskFileSystem
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.log.log import Log
@@ -73,12 +73,12 @@ def as_we_see(log: Log) -> Written:
     times = times_to_look_up(records)
     return Written(
         log.partition.topic,
-        log.topic_id.load(WAIT) or b"",
+        log.topic_id.load(BLOCKING) or b"",
         uncommitted=records,
         committed=consume(log, is_committed=True),
         start_offset=log.log_start_offset,
         end_offset=log.log_end_offset,
-        stable_offset=log.last_stable_offset(WAIT),
+        stable_offset=log.last_stable_offset(BLOCKING),
         times={time: offset_for_time(log, time) for time in times},
     )
 

@@ -12,7 +12,7 @@ from tests.compatibility.storage.our_logs import consume, newest_values, open_di
 from tests.compatibility.storage.our_workload import CLEANED_MS, LATER_MS, Writer
 from tests.support.dump_log_segments import DumpLogSegments, segment_files
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.config.layers import BrokerLayers, topic_config
 from ottla.protocol.records.record import Record
@@ -73,13 +73,13 @@ def test_our_compaction_cleans_what_kafka_wrote(
             key: value for key, value in newest_values(after).items() if key is not None
         } == keyed
         assert len(after) < len(before)
-        assert log.last_stable_offset(WAIT) == written.stable_offset
+        assert log.last_stable_offset(BLOCKING) == written.stable_offset
         producers = {
-            each: entry.epoch for each, entry in log.producers.load(WAIT).producers.items()
+            each: entry.epoch for each, entry in log.producers.load(BLOCKING).producers.items()
         }
         log.producers.unload()
         assert producers == {
-            each: entry.epoch for each, entry in log.producers.load(WAIT).producers.items()
+            each: entry.epoch for each, entry in log.producers.load(BLOCKING).producers.items()
         }
         directory.close()
     for path in segment_files(copy / f"{topic}-0", ".log"):

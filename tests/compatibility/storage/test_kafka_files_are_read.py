@@ -14,7 +14,7 @@ from tests.support.dump_log_segments import DumpLogSegments, segment_files
 from tests.support.kafka_small_files import KafkaSmallFiles
 
 from ottla.base.files.disk import DiskFileSystem
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.base.uuids import uuid_to_text
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
@@ -56,10 +56,10 @@ def test_offset_indexes(
     for path in paths:
         index = OffsetIndex.open(files, str(path), int(path.stem), INDEX_BYTES)
         entries = dump.offset_entries(path)
-        assert index.count(WAIT) == len(entries)
-        assert [tuple(index.lookup(WAIT, offset)) for offset, _ in entries] == entries
-        assert [tuple(index.lookup(WAIT, offset + 1)) for offset, _ in entries] == entries
-        index.check_entries(WAIT, path.with_suffix(".log").stat().st_size)
+        assert index.count(BLOCKING) == len(entries)
+        assert [tuple(index.lookup(BLOCKING, offset)) for offset, _ in entries] == entries
+        assert [tuple(index.lookup(BLOCKING, offset + 1)) for offset, _ in entries] == entries
+        index.check_entries(BLOCKING, path.with_suffix(".log").stat().st_size)
         index.close()
 
 
@@ -71,9 +71,9 @@ def test_time_indexes(
     for path in partition_files(kafka_files, ending, topic, ".timeindex"):
         index = TimeIndex.open(files, str(path), int(path.stem), INDEX_BYTES)
         entries = dump.time_entries(path)
-        assert index.count(WAIT) == len(entries)
-        assert [tuple(index.lookup(WAIT, timestamp)) for timestamp, _ in entries] == entries
-        index.check_entries(WAIT, kafka_files.topics[topic].end_offset)
+        assert index.count(BLOCKING) == len(entries)
+        assert [tuple(index.lookup(BLOCKING, timestamp)) for timestamp, _ in entries] == entries
+        index.check_entries(BLOCKING, kafka_files.topics[topic].end_offset)
         index.close()
 
 
@@ -83,7 +83,7 @@ def test_transaction_indexes(kafka_files: KafkaFiles, dump: DumpLogSegments, end
     for topic in ("transactions", "compacted-transactions"):
         for path in partition_files(kafka_files, ending, topic, ".txnindex"):
             index = TransactionIndex.open(files, str(path), int(path.stem))
-            entries = [tuple(entry) for entry in index.iterate(WAIT)]
+            entries = [tuple(entry) for entry in index.iterate(BLOCKING)]
             assert entries == dump.aborted_transactions(path)
             count += len(entries)
             index.close()
@@ -127,10 +127,12 @@ def test_leader_epochs_and_topic_ids(
         directory / "leader-epoch-checkpoint",
         directory / "partition.metadata",
     )
-    epochs = [tuple(entry) for entry in LeaderEpochs.open(WAIT, files, str(epochs_path)).entries]
+    epochs = [
+        tuple(entry) for entry in LeaderEpochs.open(BLOCKING, files, str(epochs_path)).entries
+    ]
     assert epochs == small_files.leader_epochs(epochs_path)
     assert epochs
-    topic_id = read_topic_id(WAIT, files, str(metadata_path))
+    topic_id = read_topic_id(BLOCKING, files, str(metadata_path))
     assert topic_id == small_files.topic_id(metadata_path) == kafka_files.topics[topic].topic_id
 
 

@@ -15,7 +15,7 @@ from tests.support.dump_log_segments import segment_files
 from tests.support.kafka_small_files import KafkaSmallFiles
 
 from ottla.base.files.disk import DiskFileSystem
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -73,7 +73,7 @@ def test_consumers_get_the_records_that_kafka_gave(
         written.start_offset,
         written.end_offset,
     )
-    assert log.last_stable_offset(WAIT) == written.stable_offset
+    assert log.last_stable_offset(BLOCKING) == written.stable_offset
     for fetch_bytes in (1, 700, 1_000_000):
         assert consume(log, is_committed=False, fetch_bytes=fetch_bytes) == written.uncommitted
         assert consume(log, is_committed=True, fetch_bytes=fetch_bytes) == written.committed
@@ -87,7 +87,7 @@ def test_reading_can_begin_at_every_offset(
     written, log = kafka_files.topics[topic], log_of(opened, topic)
     ends = [header.last_offset for header in headers_of(Path(log.path))]
     for offset in range(written.start_offset, written.end_offset):
-        data = log.read(WAIT, offset, 1, log.log_end_offset).records.read()
+        data = log.read(BLOCKING, offset, 1, log.log_end_offset).records.read()
         expected = next((end for end in ends if end >= offset), None)
         assert (read_header(data).last_offset if data else None) == expected
 
@@ -117,9 +117,9 @@ def test_topic_ids_and_leader_epochs_are_known(
     kafka_files: KafkaFiles, small_files: KafkaSmallFiles, opened: LogDirectory, topic: str
 ) -> None:
     log = log_of(opened, topic)
-    assert log.topic_id.load(WAIT) == kafka_files.topics[topic].topic_id
+    assert log.topic_id.load(BLOCKING) == kafka_files.topics[topic].topic_id
     epochs = small_files.leader_epochs(Path(log.path) / "leader-epoch-checkpoint")
-    assert [tuple(entry) for entry in log.epochs.load(WAIT).entries] == [
+    assert [tuple(entry) for entry in log.epochs.load(BLOCKING).entries] == [
         (epoch, max(start, log.log_start_offset))
         for epoch, start in epochs
         if start < log.log_end_offset  # Kafka drops an epoch without records too when it opens
@@ -134,7 +134,7 @@ def test_producers_go_on_where_they_were(
     log = log_of(opened, topic)
     for producer_id, batch in last_batches(Path(log.path)).items():
         header = read_header(batch)
-        if log.producers.load(WAIT).producers[producer_id].epoch != header.producer_epoch:
+        if log.producers.load(BLOCKING).producers[producer_id].epoch != header.producer_epoch:
             continue  # its last transaction ended with a new epoch: nothing to repeat
         again = log.append_as_leader(sent_with(batch, header.base_sequence), leader_epoch=9)
         assert again.is_duplicate

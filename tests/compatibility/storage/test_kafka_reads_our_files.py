@@ -15,7 +15,7 @@ from tests.support.oracle import Oracle
 from tests.support.records_oracle import JavaBatch, RecordsOracle
 
 from ottla.base.files.disk import DiskFileSystem
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.uuids import random_uuid
 from ottla.protocol.records.batch import BatchHeader, iterate_headers
 from ottla.storage.indexes.offset_index import OffsetIndex
@@ -154,8 +154,8 @@ def test_offset_indexes(ours: Path, dump: DumpLogSegments, topic: str) -> None:
         dump.check_index(path)
         index = OffsetIndex.open(files, str(path), int(path.stem), INDEX_BYTES)
         entries = dump.offset_entries(path)
-        assert [tuple(index.lookup(WAIT, offset)) for offset, _ in entries] == entries
-        assert index.count(WAIT) == len(entries)
+        assert [tuple(index.lookup(BLOCKING, offset)) for offset, _ in entries] == entries
+        assert index.count(BLOCKING) == len(entries)
         count += len(entries)
         index.close()
     assert count > 1
@@ -167,8 +167,8 @@ def test_time_indexes(ours: Path, dump: DumpLogSegments, topic: str) -> None:
         dump.check_index(path)
         index = TimeIndex.open(files, str(path), int(path.stem), INDEX_BYTES)
         entries = dump.time_entries(path)
-        assert [tuple(index.lookup(WAIT, timestamp)) for timestamp, _ in entries] == entries
-        assert index.count(WAIT) == len(entries)
+        assert [tuple(index.lookup(BLOCKING, timestamp)) for timestamp, _ in entries] == entries
+        assert index.count(BLOCKING) == len(entries)
         index.close()
 
 
@@ -177,7 +177,7 @@ def test_transaction_indexes(ours: Path, dump: DumpLogSegments) -> None:
     for topic in ("transactions", "compacted-transactions"):
         for path in partition_files(ours, topic, ".txnindex"):
             index = TransactionIndex.open(files, str(path), 0)
-            entries = [tuple(each) for each in index.iterate(WAIT)]
+            entries = [tuple(each) for each in index.iterate(BLOCKING)]
             assert dump.aborted_transactions(path) == entries
             count += len(entries)
     assert count > 5

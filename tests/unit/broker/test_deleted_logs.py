@@ -11,7 +11,7 @@ from tests.support.steps_by_hand import job_of
 from tests.unit.storage.dooming import doom
 from tests.unit.storage.log_making import append_many
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.broker.housekeeping import Housekeeping
@@ -100,16 +100,16 @@ def test_a_log_that_waits_to_be_deleted_is_not_cleaned(place: Place) -> None:
     append_many(log, 60)
     log.update_high_watermark(60)
     log.health.end_use()
-    assert place.compactor.begin(WAIT, [log], now_ms=0) is None
+    assert place.compactor.begin(BLOCKING, [log], now_ms=0) is None
     log.health.begin_use()
-    assert place.compactor.begin(WAIT, [log], now_ms=0) is not None
+    assert place.compactor.begin(BLOCKING, [log], now_ms=0) is not None
 
 
 def test_a_round_under_way_notes_nothing_about_a_log_that_was_deleted(place: Place) -> None:
     log = place.create()
     append_many(log, 60)
     log.update_high_watermark(60)
-    chosen = place.compactor.begin(WAIT, [log], now_ms=0)
+    chosen = place.compactor.begin(BLOCKING, [log], now_ms=0)
     assert chosen is not None
     place.logs.delete(doom(place.logs, A))
     assert place.compactor.states.is_called_off(A)

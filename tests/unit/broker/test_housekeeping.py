@@ -15,7 +15,7 @@ from tests.unit.storage.dooming import doom
 from tests.unit.storage.log_making import append, append_many
 
 from ottla.base.files.disk import DiskFileSystem
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.pacing import PAUSE_MIN_S, repeat
 from ottla.broker.housekeeping import HELPER_IDLE_MS_MAX, Housekeeping, cleaning_limits
@@ -77,7 +77,7 @@ def test_a_new_log_is_safe_after_the_next_round_of_syncs(place: Place, seed: int
     place.disk.crash(Random(seed))
     found = Place(place.disk).logs.get(A)
     assert found is not None
-    assert found.topic_id.load(WAIT) == TopicId(b"t" * 16)
+    assert found.topic_id.load(BLOCKING) == TopicId(b"t" * 16)
 
 
 def test_closed_segments_are_synced_without_a_flush_setting(place: Place) -> None:
@@ -234,10 +234,10 @@ def test_producers_expire_by_the_setting_that_holds_now(place: Place) -> None:
     log.append_as_leader(build_batch([record], producer_id=7, producer_epoch=0, base_sequence=0), 0)
     place.clock.advance_ms(5000)
     place.run(place.housekeeping.expire_producers())
-    assert 7 in log.producers.load(WAIT).producers
+    assert 7 in log.producers.load(BLOCKING).producers
     place.config = BrokerConfig(producer_id_expiration_ms=1000)
     place.run(place.housekeeping.expire_producers())
-    assert 7 not in log.producers.load(WAIT).producers
+    assert 7 not in log.producers.load(BLOCKING).producers
 
 
 def test_compaction_keeps_the_limits_that_hold_now(place: Place) -> None:

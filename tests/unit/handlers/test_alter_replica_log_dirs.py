@@ -13,7 +13,7 @@ from tests.unit.handlers.asking import produce
 from tests.unit.handlers.quotas.test_client_quotas import fetch_request
 from tests.unit.handlers.world import DIRECTORIES, World
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.broker.broker import Broker
 from ottla.protocol.error_codes import ErrorCode
@@ -134,22 +134,22 @@ def test_producers_are_known_after_the_move_even_if_their_records_are_gone(world
     settle(world)
     log = world.broker.replicas.partition(*HERE).log
     assert (log.log_start_offset, log.high_watermark, log.log_end_offset) == (4, 5, 5)
-    assert log.producers.load(WAIT).producers[7].last_sequence == 2
-    assert log.epochs.load(WAIT).latest_epoch is not None
+    assert log.producers.load(BLOCKING).producers[7].last_sequence == 2
+    assert log.epochs.load(BLOCKING).latest_epoch is not None
 
 
 def test_a_log_that_begins_in_the_middle_of_a_batch_moves(world: World) -> None:
     produce(world, "t", 10)
     topic = DeleteRecordsTopic("t", [DeleteRecordsPartition(0, 4)])
     world.ask(DeleteRecordsRequest([topic], 1000), 2)
-    before = world.broker.replicas.partition(*HERE).log.read(WAIT, 4, 10_000, 10).records.read()
+    before = world.broker.replicas.partition(*HERE).log.read(BLOCKING, 4, 10_000, 10).records.read()
     target = elsewhere(world)
     assert move(world, target) == 0
     settle(world)
     assert place(world) == target
     log = world.broker.replicas.partition(*HERE).log
     assert (log.log_start_offset, log.log_end_offset) == (4, 10)
-    assert log.read(WAIT, 4, 10_000, 10).records.read() == before
+    assert log.read(BLOCKING, 4, 10_000, 10).records.read() == before
 
 
 def test_a_compacted_log_moves_with_its_gaps(world: World) -> None:
@@ -163,7 +163,7 @@ def test_a_compacted_log_moves_with_its_gaps(world: World) -> None:
     settle(world)
     log = world.broker.replicas.partition(*HERE).log
     assert (log.log_end_offset, log.high_watermark) == (18, 18)
-    assert len(log.read(WAIT, 0, 10_000, 18).records) == 3 * 70
+    assert len(log.read(BLOCKING, 0, 10_000, 18).records) == 3 * 70
 
 
 def test_log_directories_tell_how_far_it_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

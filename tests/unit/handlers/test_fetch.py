@@ -12,7 +12,7 @@ from tests.unit.handlers.asking import produce
 from tests.unit.handlers.world import World, bytes_of
 from tests.unit.storage.log_making import COORDINATOR, batch_of
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.handlers.fetching.checking import check_all, outcome_of, run_checks
 from ottla.handlers.fetching.reading import Found, failed
 from ottla.network.connection import Connection
@@ -228,7 +228,7 @@ def unverified(world: World) -> Found:
     partition = partition_of(world)
     partition.log.segments.active.verified.clear()
     wanted = WantedPartition(FetchKey("t", 0), 0, 1 << 20)
-    read = partition.read(WAIT, 0, 1 << 20, is_committed=False, at_least_one=True)
+    read = partition.read(BLOCKING, 0, 1 << 20, is_committed=False, at_least_one=True)
     assert read.check is not None
     return Found(wanted, PartitionData(0, 0, records=read.records), partition, read.check)
 

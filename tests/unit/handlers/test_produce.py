@@ -11,7 +11,7 @@ from tests.unit.handlers.asking import START_MS
 from tests.unit.handlers.world import World, bytes_of
 from tests.unit.storage.log_making import batch_of
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.network.connection import Connection
 from ottla.network.served import Answer, TakingEffect
 from ottla.protocol.api_keys import ApiKey
@@ -60,7 +60,7 @@ def serve(world: World, request: ProduceRequest) -> Any:
 
 def stored_codec(world: World, partition: int = 0) -> int:
     log = world.broker.replicas.partition("t", partition).log
-    return read_header(log.segments.active.open(WAIT).read_at(0, 61)).codec
+    return read_header(log.segments.active.open(BLOCKING).read_at(0, 61)).codec
 
 
 @pytest.fixture

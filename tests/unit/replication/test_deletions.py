@@ -10,7 +10,7 @@ import pytest
 from tests.unit.coordinators.groups.broker_world import DIRECTORY, BrokerWorld
 from tests.unit.storage.log_making import append
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import TopicDeleted
@@ -92,7 +92,7 @@ def test_a_deletion_that_was_cut_short_leaves_the_topic_that_has_its_name_now(
     world.create_topic("t", MANY, OTHER_ID)
     world.disk.kill()
     again = restarted(world)
-    assert {each.topic_id.load(WAIT) for each in again.logs.logs} == {OTHER_ID}
+    assert {each.topic_id.load(BLOCKING) for each in again.logs.logs} == {OTHER_ID}
     assert len(again.replicas) == MANY
 
 

@@ -16,7 +16,7 @@ import pytest
 from tests.support.steps_by_hand import JobsLater
 from tests.unit.storage.log_making import Place, batch_of, marker_of
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.loop_timers import LoopTimers
 from ottla.base.scheduling.turn_queue import TASKS_MAX, TurnQueue
@@ -147,10 +147,12 @@ def test_a_reader_sees_nothing_that_is_not_on_disk_yet() -> None:
     world = World()
     end = world.append()
     for is_committed in (False, True):
-        found = world.partition.read(WAIT, 0, 1000, is_committed=is_committed, at_least_one=True)
+        found = world.partition.read(
+            BLOCKING, 0, 1000, is_committed=is_committed, at_least_one=True
+        )
         assert len(found.records) == 0
     world.syncs.run_one()
-    found = world.partition.read(WAIT, 0, 1000, is_committed=False, at_least_one=True)
+    found = world.partition.read(BLOCKING, 0, 1000, is_committed=False, at_least_one=True)
     assert len(found.records) > 0
     assert world.partition.flush_owed_to == end
 
@@ -228,7 +230,7 @@ def test_a_copy_of_the_log_that_is_not_on_disk_yet_holds_back_as_the_original_di
         await run_pending()
         copied = replace(world.place, path="/data/t-0-future").open()
         copied.append_as_follower(
-            world.partition.log.segments.active.open(WAIT).read_at(0, 1 << 20)
+            world.partition.log.segments.active.open(BLOCKING).read_at(0, 1 << 20)
         )
         copied.update_high_watermark(world.high_watermark)
         world.syncs.waiting.clear()  # of the log that is left behind
@@ -348,7 +350,7 @@ def test_a_new_epoch_of_the_same_leader_forgets_how_far_the_followers_were() -> 
     assert world.partition.has_caught_up
     world.append()
     assert world.high_watermark == end
-    assert world.partition.log.epochs.load(WAIT).entries[-1] == (2, end)
+    assert world.partition.log.epochs.load(BLOCKING).entries[-1] == (2, end)
     world.decide(ME)
     assert not world.partition.has_caught_up, "records of its last epoch may not be committed"
     world.fetched(OTHER, 2)
@@ -473,10 +475,10 @@ def test_readers_of_committed_data_sleep_until_more_is_stable() -> None:
         world.append()
         await run_pending()
         assert not waiting.done()
-        assert log.last_stable_offset(WAIT) == 0
+        assert log.last_stable_offset(BLOCKING) == 0
         world.partition.append(marker_of(5, is_commit=True), ACKS_ALL, COORDINATOR)
         await waiting
-        assert log.last_stable_offset(WAIT) == log.high_watermark == 4
+        assert log.last_stable_offset(BLOCKING) == log.high_watermark == 4
 
     run(story())
 
@@ -523,13 +525,13 @@ def test_a_fetch_with_an_ended_epoch_gets_its_end() -> None:
     world.decide(ME)
     world.append()
     partition = world.partition
-    assert partition.divergence(WAIT, 2, 3) is None
-    assert partition.divergence(WAIT, 1, 2) is None
-    longer = partition.divergence(WAIT, 1, 3)
+    assert partition.divergence(BLOCKING, 2, 3) is None
+    assert partition.divergence(BLOCKING, 1, 2) is None
+    longer = partition.divergence(BLOCKING, 1, 3)
     assert longer is not None
     assert (longer.epoch, longer.end_offset) == (1, 2)
     with pytest.raises(BrokerError) as raised:
-        partition.divergence(WAIT, 7, 1)
+        partition.divergence(BLOCKING, 7, 1)
     assert raised.value.code is ErrorCode.OFFSET_OUT_OF_RANGE
 
 

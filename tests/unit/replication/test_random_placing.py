@@ -12,7 +12,7 @@ from tests.unit.replication.test_set_aside import remove_due
 from tests.unit.replication.test_several_directories import BROKER, PATHS, World
 from tests.unit.storage.log_making import append, batch_of, values_of
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.metadata.entities import PartitionRegistration as Decided
 from ottla.metadata.image import Image
@@ -250,7 +250,7 @@ class Story:
                 continue
             found = replicas.partition(topic.name, index)
             assert found is replicas.partition_by_id(topic_id, index)
-            assert found.log.topic_id.load(WAIT) == topic_id
+            assert found.log.topic_id.load(BLOCKING) == topic_id
             assert found.log is replicas.known_log(topic.name, index)
             assert found.log is replicas.known_log(topic_id, index)
             known = found.leadership

@@ -13,7 +13,7 @@ import pytest
 from tests.unit.replication.test_high_watermark import COORDINATOR, ME, OTHER, World
 from tests.unit.storage.log_making import batch_of, marker_of
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import iterate_headers
 from ottla.replication.partition import ACKS_ALL
@@ -93,7 +93,7 @@ class Story:
         start = self.random.randint(0, high_watermark)
         for is_committed, end in ((False, high_watermark), (True, stable)):
             found = self.world.partition.read(
-                WAIT, min(start, end), ALL, is_committed=is_committed, at_least_one=True
+                BLOCKING, min(start, end), ALL, is_committed=is_committed, at_least_one=True
             )
             assert offsets_of(found) == list(range(min(start, end), end))
             if is_committed and start < end:

@@ -9,7 +9,7 @@ from tests.unit.replication.test_several_directories import FIRST, PATHS, SECOND
 from tests.unit.storage.log_making import append
 
 from ottla.base.files.filesystem import read_file
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import PartitionChanged, TopicDeleted
@@ -77,7 +77,7 @@ def test_a_later_topic_with_the_same_name_is_set_aside_too(world: World) -> None
     wrong.append(T0, b"second")
     again = started(wrong, world.image)
     assert again.values(T0) == [b"first"]
-    assert {each.log.topic_id.load(WAIT) for each in again.replicas} == {FIRST}
+    assert {each.log.topic_id.load(BLOCKING) for each in again.replicas} == {FIRST}
     back = started(again, wrong.image)
     assert back.values(T0) == [b"second"]
 

@@ -14,7 +14,7 @@ from tests.unit.coordinators.groups.broker_world import DIRECTORY, BrokerWorld
 from tests.unit.storage.dooming import doom
 from tests.unit.storage.log_making import append, append_many
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.memory.collector import begin_broker_process, end_broker_process, paused_collector
 from ottla.base.scheduling.steps import run_blocking
@@ -134,7 +134,7 @@ def test_a_topic_deleted_and_created_again_at_once_is_the_new_one(world: BrokerW
     second_id = world.create_topic("t", MANY, TopicId(b"another topic id"))
     asyncio.run(world.replicas.settle())
     assert {each.topic_id for each in world.replicas} == {second_id}
-    assert {each.topic_id.load(WAIT) for each in world.logs.logs} == {second_id}
+    assert {each.topic_id.load(BLOCKING) for each in world.logs.logs} == {second_id}
 
 
 def test_what_is_decided_before_a_partition_was_made_holds(world: BrokerWorld) -> None:
@@ -285,7 +285,7 @@ def test_a_new_topic_takes_a_name_whose_files_are_still_in_the_way(world: Broker
     new = world.replicas.partition("t", 5)
     assert (new.topic_id, new.log.log_end_offset) == (second_id, 0)
     asyncio.run(world.replicas.settle())
-    assert {each.topic_id.load(WAIT) for each in world.logs.logs} == {second_id}
+    assert {each.topic_id.load(BLOCKING) for each in world.logs.logs} == {second_id}
     assert len(world.logs.logs) == MANY
 
 
@@ -304,7 +304,7 @@ def test_a_new_log_inherits_no_recovery_point_from_one_that_was_half_deleted(
     world.disk.crash(Random(seed))
     found = BrokerWorld(disk=world.disk).logs.get(HERE)
     assert found is not None
-    assert (found.topic_id.load(WAIT), found.log_end_offset, found.damage) == (b"2" * 16, 3, ())
+    assert (found.topic_id.load(BLOCKING), found.log_end_offset, found.damage) == (b"2" * 16, 3, ())
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -327,7 +327,7 @@ def test_a_log_deleted_again_while_its_older_one_becomes_durably_deleted_does_no
     world.disk.crash(Random(seed))
     found = BrokerWorld(disk=world.disk).logs.get(HERE)
     assert found is not None
-    assert (found.topic_id.load(WAIT), found.log_end_offset, found.damage) == (b"3" * 16, 3, ())
+    assert (found.topic_id.load(BLOCKING), found.log_end_offset, found.damage) == (b"3" * 16, 3, ())
 
 
 def test_a_directory_that_fails_while_topics_are_deleted_takes_nothing_else_with_it(

@@ -11,7 +11,7 @@ import pytest
 from tests.support.steps_by_hand import Here
 from tests.unit.storage.log_making import append, values_of
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.config.topic_options import TopicConfig
 from ottla.metadata.image import Batch, Image
@@ -112,7 +112,7 @@ def test_a_directory_that_fails_to_delete_leaves_nothing_old_in_the_others(world
     assert world.error(T0) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     world.create_topic(SECOND)
     world.append(T1, b"new")
-    assert {each.log.topic_id.load(WAIT) for each in world.replicas} == {SECOND}
+    assert {each.log.topic_id.load(BLOCKING) for each in world.replicas} == {SECOND}
     assert world.values(T1) == [b"new"]
 
 
@@ -133,7 +133,7 @@ def test_a_directory_that_was_away_while_its_topic_was_deleted_may_come_back(wor
     again = world.restarted()
     assert len(again.logs.online) == 2
     assert again.values(T0) == [b"new"]
-    assert {each.topic_id.load(WAIT) for each in again.logs.logs} == {SECOND}
+    assert {each.topic_id.load(BLOCKING) for each in again.logs.logs} == {SECOND}
     assert not any(each.strays.paths for each in again.logs.directories)
 
 

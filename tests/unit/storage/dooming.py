@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.storage.directories.deletion_reasons import LogDeletion
@@ -14,7 +14,7 @@ SOME_ID = TopicId(b"some topic's id.")
 
 def doomed(log: Log) -> LogDeletion:
     """A log of a topic that was deleted; it is given a topic id if it has none."""
-    topic_id = log.topic_id.load(WAIT)
+    topic_id = log.topic_id.load(BLOCKING)
     if topic_id is None:
         log.topic_id.write_unsynced(SOME_ID)
     return LogDeletion(log, TopicDeletion(topic_id or SOME_ID))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ottla.base.files.filesystem import FileSystem
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import Start, run_blocking
 from ottla.config.topic_options import TopicConfig
@@ -135,7 +135,7 @@ def read_records(log: Log, offset: int | None = None, end_offset: int = EVERYTHI
     at = log.log_start_offset if offset is None else offset
     records: list[Record] = []
     while at < min(end_offset, log.log_end_offset):
-        found = log.read(WAIT, at, 1 << 20, end_offset)
+        found = log.read(BLOCKING, at, 1 << 20, end_offset)
         if found.check is not None:
             found.check.run()
             assert found.check.confirm()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import (
@@ -278,7 +278,7 @@ class World:
     def adopt_producers(self) -> None:
         """Producers learn what became of their batches, and go on from there."""
         for producer in self.producers:
-            entry = self.log.producers.load(WAIT).producers.get(producer.number)
+            entry = self.log.producers.load(BLOCKING).producers.get(producer.number)
             producer.sent.clear()
             if entry is None:
                 producer.epoch, producer.sequence = producer.epoch + 1, self.first_sequence
@@ -304,13 +304,13 @@ class World:
     def stored_last(self) -> bytes:
         """The last batch of the active segment."""
         active = self.log.segments.active
-        data = active.open(WAIT).read_at(0, active.size)
+        data = active.open(BLOCKING).read_at(0, active.size)
         return [data[at : at + header.size_bytes] for at, header in iterate_headers(data)][-1]
 
     def stored(self) -> list[bytes]:
         """Every batch that the log has, read from its first segment on."""
         data = b"".join(
-            segment.open(WAIT).read_at(0, segment.size) for segment in self.log.segments
+            segment.open(BLOCKING).read_at(0, segment.size) for segment in self.log.segments
         )
         return [data[at : at + header.size_bytes] for at, header in iterate_headers(data)]
 
@@ -330,11 +330,11 @@ class World:
 
 
 def verified(log: Log, offset: int, bytes_max: int, end_offset: int) -> ReadRange:
-    found = log.read(WAIT, offset, bytes_max, end_offset, with_aborted=True)
+    found = log.read(BLOCKING, offset, bytes_max, end_offset, with_aborted=True)
     if found.check is not None:
         found.check.run()
         assert found.check.confirm()
-        again = log.read(WAIT, offset, bytes_max, end_offset, with_aborted=True)
+        again = log.read(BLOCKING, offset, bytes_max, end_offset, with_aborted=True)
         assert again.check is None
     return found
 

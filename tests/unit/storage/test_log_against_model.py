@@ -22,7 +22,7 @@ from tests.unit.storage.log_world import (
     verified,
 )
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.steps import run_blocking
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.errors import BrokerError
@@ -257,7 +257,7 @@ class Driver:
             assert self.producers() == before
 
     def producers(self) -> dict[int, object]:
-        return described(self.world.log.producers.load(WAIT), with_windows=not self.has_deleted)
+        return described(self.world.log.producers.load(BLOCKING), with_windows=not self.has_deleted)
 
     # What must hold
 
@@ -271,9 +271,9 @@ class Driver:
         if not self.has_deleted:
             assert self.producers() == described(replayed(world.batches))
             stable_offset = last_stable_offset(world.batches, log.high_watermark)
-            assert log.last_stable_offset(WAIT) == max(stable_offset, log.log_start_offset)
+            assert log.last_stable_offset(BLOCKING) == max(stable_offset, log.log_start_offset)
         for segment in [] if self.has_rotten else log.segments:
-            segment.indexes.offsets.check_entries(WAIT, segment.size)
+            segment.indexes.offsets.check_entries(BLOCKING, segment.size)
 
     def check_reads(self) -> None:
         world, log = self.world, self.world.log
@@ -289,11 +289,12 @@ class Driver:
             segment = log.segments.floor(offset)
             assert segment is not None
             expected = next((h for h in world.headers() if h.last_offset >= offset), None)
-            place = locate(WAIT, segment, offset) if segment.size else None
+            place = locate(BLOCKING, segment, offset) if segment.size else None
             if place is not None:
                 assert expected is not None
                 assert (
-                    read_header(segment.open(WAIT).read_at(place.position, place.size)) == expected
+                    read_header(segment.open(BLOCKING).read_at(place.position, place.size))
+                    == expected
                 )
 
     def check_aborted(self, aborted: object, start: int, end: int) -> None:
@@ -325,7 +326,8 @@ class Driver:
             header = next((h for h in self.world.headers() if h.last_offset >= offset), None)
             if header is not None and header.base_offset <= offset:
                 assert (
-                    log.epochs.load(WAIT).epoch_for_offset(offset) == header.partition_leader_epoch
+                    log.epochs.load(BLOCKING).epoch_for_offset(offset)
+                    == header.partition_leader_epoch
                 )
 
     def some_offsets(self) -> list[int]:

@@ -2,17 +2,17 @@
 
     def find_batch(reader: Reader, segment: Segment, offset: int) -> Batch | None: ...
 
-    find_batch(WAIT, segment, offset)                   # in a thread, a tool, or during recovery
+    find_batch(BLOCKING, segment, offset)               # in a thread, a tool, or during recovery
     yield from looking_up(lambda reader: find_batch(reader, segment, offset))  # on the event loop
 
-Owns      the two ways to read. `WAIT` blocks. A `CachedReader` reads only the page cache: on a miss
-          it raises `NotCached` with a job that reads the data in a thread. The look-up is then
-          restarted (`looking_up` in `scheduling/steps.py`), so each attempt sees a consistent state
-          of memory.
+Owns      the two ways to read. `BLOCKING` waits for the disk. A `CachedReader` reads only the page
+          cache: on a miss it raises `NotCached` with a job that reads the data in a thread. The
+          look-up is then restarted (`looking_up` in `scheduling/steps.py`), so each attempt sees a
+          consistent state of memory.
 Promises  progress: data that was fetched once for a look-up is read even if it was evicted from the
           page cache since.
 Leaves    to the look-up that it can be restarted: it must not change state before its last read.
-          Code that changes state while reading uses `WAIT`.
+          Code that changes state while reading uses `BLOCKING`.
 
 Every function that may read a file has `reader` as its first parameter, without a default: the
 caller decides whether it may block, and the signature shows it.
@@ -91,7 +91,7 @@ class Reader(Protocol):
 
 
 class BlockingReader:
-    """Blocks on the disk. Stateless: `WAIT` is the only instance."""
+    """Blocks on the disk. Stateless: `BLOCKING` is the only instance."""
 
     __slots__ = ()
 
@@ -217,7 +217,7 @@ class LookUpReader(CachedReader):
         return self._results.get(place) if keeps else self._results.pop(place, None)
 
 
-WAIT = BlockingReader()
+BLOCKING = BlockingReader()
 CACHED = CachedReader()
 
 

@@ -60,9 +60,9 @@ def looking_up(attempt: Callable[[Reader], T]) -> Steps[T]:
         yield partial(reader.fetch, [missing])
 
 
-def searching(begin: Callable[[LookUpReader], Steps[T]]) -> Steps[T]:
-    """As `looking_up`, for attempts that are steps themselves. State may change at each of their
-    yields; results that the next attempt needs are stored by the caller."""
+def looking_up_in_steps(begin: Callable[[LookUpReader], Steps[T]]) -> Steps[T]:
+    """As `looking_up`, for long attempts, which are steps themselves. State may change at each of
+    their yields; results that the next attempt needs are stored by the caller."""
     reader = LookUpReader()
     while True:
         try:

@@ -16,7 +16,7 @@ from enum import Enum
 from typing import Protocol, TypeVar
 
 from ottla.base.clock import Clock
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.coordinators.transactions.transaction import EPOCH_BUMP_VERSION, ProducerIdAndEpoch
 from ottla.metadata.current_config import CurrentConfig
@@ -88,7 +88,7 @@ class Verifier:
     ) -> int:
         """The guard to append with once the coordinator agrees; NO_GUARD if it already has."""
         partition.check_leader()
-        states = partition.log.producers.load(WAIT)
+        states = partition.log.producers.load(BLOCKING)
         verdict = states.decide_verification(*producer)
         if verdict is not ACCEPTED:
             raise BrokerError(verdict.code, f"{partition.name}: {verdict.message}")

@@ -1,6 +1,6 @@
 """Compaction of the logs of one log directory, step by step, as its event loop has time.
 
-    round_ = compactor.begin(WAIT, logs, now_ms)  # the dirtiest log, if one is dirty enough
+    round_ = compactor.begin(BLOCKING, logs, now_ms)  # the dirtiest log, if one is dirty enough
     for event in helper.run(round_.request):     # elsewhere: another process, for minutes
         run_blocking(compactor.taking(round_, event))  # here: swap in what is ready
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ottla.base.files.filesystem import FileSystem
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.storage.files.checkpoint_file import Line, read_checkpoint, write_checkpoint
 from ottla.storage.files.file_names import OFFSET_MAX, PARTITION_MAX, is_topic_name
@@ -30,7 +30,7 @@ class OffsetCheckpoint:
     def read(self) -> dict[TopicPartition, int]:
         """All offsets; none if there is no file yet. CorruptLogError if it is damaged."""
         try:
-            lines = read_checkpoint(WAIT, self._files, self._path)
+            lines = read_checkpoint(BLOCKING, self._files, self._path)
         except FileNotFoundError:
             return {}
         return dict(map(_parse, lines))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.base.uuids import uuid_to_text
 from ottla.storage.errors import StorageError
@@ -36,7 +36,7 @@ def fault_of(deletion: LogDeletion) -> str | None:
     """Why the reason does not fit this log; None if it does."""
     log, reason = deletion
     try:
-        topic_id = log.topic_id.load(WAIT)
+        topic_id = log.topic_id.load(BLOCKING)
     except (StorageError, OSError) as error:
         return f"its topic id cannot be read: {error}"
     if isinstance(reason, TopicDeletion):
@@ -50,6 +50,6 @@ def fault_of(deletion: LogDeletion) -> str | None:
         return None
     remaining = reason.remaining
     is_copy = remaining is not log and remaining.partition == log.partition
-    if not is_copy or remaining.is_closed or remaining.topic_id.load(WAIT) != topic_id:
+    if not is_copy or remaining.is_closed or remaining.topic_id.load(BLOCKING) != topic_id:
         return f"{remaining.path} is no log of the same partition in use"
     return None

@@ -16,7 +16,7 @@ from __future__ import annotations
 import errno
 from typing import NamedTuple
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.files.directory_health import is_out_of_descriptors
@@ -50,7 +50,7 @@ class Watched(NamedTuple):
     def check(self) -> None:
         """OSError if the file is not the one that was opened, or was truncated."""
         path = self.segment.path
-        if self.is_written and not self.segment.open(WAIT).is_in_place():
+        if self.is_written and not self.segment.open(BLOCKING).is_in_place():
             what = "the file was removed or replaced while it was in use"
             raise OSError(errno.ESTALE, what, path)
         if (size := self.log.context.files.size(path)) < self.size:
@@ -58,7 +58,7 @@ class Watched(NamedTuple):
             raise OSError(errno.ESTALE, what, path)
         for position in self.batches_at:
             # A file that was truncated and then written to has zeros in between.
-            if not any(self.segment.open(WAIT).read_at(position + OFFSET_BYTES, LENGTH_BYTES)):
+            if not any(self.segment.open(BLOCKING).read_at(position + OFFSET_BYTES, LENGTH_BYTES)):
                 what = f"the records at byte {position} were truncated while the file was in use"
                 raise OSError(errno.ESTALE, what, path)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
@@ -57,7 +57,7 @@ class LogMoves:
         current = self._logs.get(partition)
         if current is None or directory is self._places.current[partition]:
             raise BrokerError(ErrorCode.LOG_DIR_NOT_FOUND, f"{partition} cannot move there")
-        log = directory.create(partition, config, current.topic_id.load(WAIT), is_future=True)
+        log = directory.create(partition, config, current.topic_id.load(BLOCKING), is_future=True)
         self._places.future[partition] = directory
         return log
 
@@ -96,7 +96,7 @@ class LogMoves:
 
     def _is_current_deleted(self, partition: TopicPartition, future: Log) -> bool:
         try:
-            topic_id = future.topic_id.load(WAIT)
+            topic_id = future.topic_id.load(BLOCKING)
         except StorageError:
             topic_id = None
         if partition in self._places.current or self._logs.is_out_of_reach(partition, topic_id):

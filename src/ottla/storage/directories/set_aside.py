@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ottla.base.files.filesystem import FileSystem, read_file, replace_file
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.storage.errors import StorageError
 from ottla.storage.files.file_names import (
@@ -78,7 +78,7 @@ def describe(
     files: FileSystem, path: str, partition: TopicPartition, mark: DirectoryMark
 ) -> SetAside:
     try:
-        topic_id = read_topic_id(WAIT, files, f"{path}/{PARTITION_METADATA_NAME}")
+        topic_id = read_topic_id(BLOCKING, files, f"{path}/{PARTITION_METADATA_NAME}")
     except StorageError as error:
         logger.error("%s: the topic id cannot be read: %s", path, error)
         return SetAside(path, partition, mark, None, is_damaged=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Container, Iterable
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.storage.directories.deletion_reasons import LogDeletion
@@ -128,7 +128,7 @@ def _is_taken_back(found: SetAside, is_placed: IsPlacedHere) -> bool:
 def known_topic_id(log: Log) -> TopicId | None:
     """None also if the file with the topic id is damaged."""
     try:
-        return log.topic_id.load(WAIT)
+        return log.topic_id.load(BLOCKING)
     except StorageError:
         return None
 

@@ -24,7 +24,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from ottla.base.files.filesystem import File, FileSystem
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.storage.errors import CorruptLogError
 
 PAGE_BYTES = 4096  # read at once by a search
@@ -165,7 +165,7 @@ class EntryFile:
             yield from self._entry.iter_unpack(data)
 
     def append(self, *values: int) -> None:
-        file = self._file or self.open(WAIT)
+        file = self._file or self.open(BLOCKING)
         data = self._entry.pack(*values)
         position = self.count * len(data)
         try:
@@ -179,7 +179,7 @@ class EntryFile:
 
     def append_all(self, entries: Sequence[Entry]) -> None:
         """Several entries with one write."""
-        file = self._file or self.open(WAIT)
+        file = self._file or self.open(BLOCKING)
         pack, size = self._entry.pack, self._entry.size
         data = b"".join([pack(*entry) for entry in entries])
         position = self.count * size
@@ -202,7 +202,7 @@ class EntryFile:
 
     def truncate(self, count: int) -> None:
         """Keep the first `count` entries, and cut the file there."""
-        file = self.open(WAIT)
+        file = self.open(BLOCKING)
         if count > self.count:
             raise ValueError(f"{self._path}: cannot keep {count} of {self.count} entries")
         self.count = count
@@ -214,10 +214,10 @@ class EntryFile:
     def trim(self) -> None:
         """Truncate the file after the last entry, and keep nothing in memory."""
         self._tail.clear()
-        self._cut(self.open(WAIT))
+        self._cut(self.open(BLOCKING))
 
     def sync(self) -> None:
-        self.open(WAIT).sync()
+        self.open(BLOCKING).sync()
 
     def renamed(self, path: str) -> None:
         self._path = path

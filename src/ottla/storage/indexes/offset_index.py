@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import NamedTuple
 
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.storage.errors import CorruptLogError, IndexAppendError, OffsetOverflowError
 from ottla.storage.indexes.segment_index import INT32_MAX, SegmentIndex
 
@@ -51,7 +51,7 @@ class OffsetIndex(SegmentIndex[OffsetPosition]):
     def append(self, offset: int, position: int) -> None:
         """Add an entry: IndexAppendError if full or out of order, OffsetOverflowError if it
         needs more than 31 bits."""
-        last = self._last or self.last_entry(WAIT)
+        last = self._last or self.last_entry(BLOCKING)
         relative, count = offset - self._base_offset, self._entries.count
         if count >= self._entries_max:
             raise IndexAppendError(self.path, f"full with {count} entries")
@@ -68,8 +68,8 @@ class OffsetIndex(SegmentIndex[OffsetPosition]):
 
     def append_all(self, entries: Sequence[tuple[int, int]]) -> None:
         """Several (offset, position) entries with one write, under the rules of `append`."""
-        last, base_offset = self.last_entry(WAIT), self._base_offset
-        count = self.count(WAIT)
+        last, base_offset = self.last_entry(BLOCKING), self._base_offset
+        count = self.count(BLOCKING)
         if count + len(entries) > self._entries_max:
             raise IndexAppendError(self.path, f"no room for {len(entries)} after {count}")
         last_offset, last_position = last if count else (base_offset - 1, -1)

@@ -14,7 +14,7 @@ from struct import Struct
 from typing import ClassVar, Generic, Self, TypeVar
 
 from ottla.base.files.filesystem import FileSystem
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.entry_file import EntryFile
 
@@ -79,7 +79,7 @@ class SegmentIndex(ABC, Generic[E]):
     def truncate_to(self, offset: int) -> None:
         """Remove every entry at or after `offset`."""
         before = offset - self._base_offset - 1
-        self._entries.truncate(self._entries.find(WAIT, self.offset_column, before).number)
+        self._entries.truncate(self._entries.find(BLOCKING, self.offset_column, before).number)
         self._last = None
 
     def clear(self) -> None:

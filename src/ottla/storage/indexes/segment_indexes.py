@@ -14,7 +14,7 @@ from array import array
 from collections.abc import Iterable
 
 from ottla.base.files.filesystem import FileSystem
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.protocol.records.batch import NO_TIMESTAMP, BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import (
@@ -80,7 +80,7 @@ class SegmentIndexes:
     def is_full(self) -> bool:
         """Whether there is no space for another entry. Rarely reads the files."""
         if self._room <= 0:
-            self._room = min(self.offsets.room(WAIT), self.times.room(WAIT))
+            self._room = min(self.offsets.room(BLOCKING), self.times.room(BLOCKING))
         return self._room <= 0
 
     def add(self, offset: int, position: int, timestamp: int, timestamp_offset: int) -> None:
@@ -129,11 +129,11 @@ class SegmentIndexes:
     def _says_only(self, timestamp: int, timestamp_offset: int) -> bool:
         """Whether the indexes are those of a segment too small for entries but the last."""
         expected = 0 if timestamp == NO_TIMESTAMP else 1
-        time_bytes = self._times.file_bytes(WAIT)
-        if self._offsets.file_bytes(WAIT) or time_bytes != expected * TIME_ENTRY_BYTES:
+        time_bytes = self._times.file_bytes(BLOCKING)
+        if self._offsets.file_bytes(BLOCKING) or time_bytes != expected * TIME_ENTRY_BYTES:
             return False
         try:
-            return not expected or self._times.last_entry(WAIT) == (timestamp, timestamp_offset)
+            return not expected or self._times.last_entry(BLOCKING) == (timestamp, timestamp_offset)
         except CorruptLogError:
             return False
 
@@ -154,7 +154,7 @@ class SegmentIndexes:
     def open(self) -> None:
         """Open the files now, in this thread, so that `sync` may run in another."""
         for index in (self.offsets, self.times, self.transactions):
-            index.count(WAIT)
+            index.count(BLOCKING)
 
     def sync(self) -> None:
         self.offsets.sync()

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import NamedTuple
 
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.storage.errors import CorruptLogError, IndexAppendError, OffsetOverflowError
 from ottla.storage.indexes.segment_index import INT32_MAX, SegmentIndex
 
@@ -49,7 +49,7 @@ class TimeIndex(SegmentIndex[TimestampOffset]):
 
         `even_if_full` is for the last entry of a segment that is being closed.
         """
-        last = self._last or self.last_entry(WAIT)
+        last = self._last or self.last_entry(BLOCKING)
         relative, count = offset - self._base_offset, self._entries.count
         if count >= self._entries_max and not even_if_full:
             raise IndexAppendError(self.path, f"full with {count} entries")
@@ -66,8 +66,8 @@ class TimeIndex(SegmentIndex[TimestampOffset]):
 
     def maybe_append_all(self, entries: Sequence[tuple[int, int]]) -> None:
         """Those of several (timestamp, offset) entries that are new maxima, with one write."""
-        last_timestamp, last_offset = self.last_entry(WAIT)
-        count = self.count(WAIT)
+        last_timestamp, last_offset = self.last_entry(BLOCKING)
+        count = self.count(BLOCKING)
         added: list[tuple[int, int]] = []
         for timestamp, offset in entries:
             if timestamp > last_timestamp:

@@ -15,7 +15,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from ottla.base.files.filesystem import File, FileSystem
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.storage.errors import CorruptLogError, IndexAppendError
 
 ENTRY_BYTES = 34
@@ -77,13 +77,15 @@ class TransactionIndex:
             yield from self._read(reader, start, min(start + _READ_ENTRIES, count))
 
     def append(self, transaction: AbortedTransaction) -> None:
-        if transaction.last_offset <= self.last_offset(WAIT):
+        if transaction.last_offset <= self.last_offset(BLOCKING):
             raise IndexAppendError(
                 self._path, f"{transaction} does not come after offset {self._last_offset}"
             )
         if self._file is None:
             self._file = self._files.open(self._path, create=True)
-        position = self.size_bytes(WAIT)  # over half an entry that a failed append may have left
+        position = self.size_bytes(
+            BLOCKING
+        )  # over half an entry that a failed append may have left
         self._file.write_at(position, _ENTRY.pack(VERSION, *transaction))
         self._file_bytes = position + ENTRY_BYTES
         self._last_offset = transaction.last_offset
@@ -101,13 +103,13 @@ class TransactionIndex:
 
     def truncate_to(self, offset: int) -> None:
         """Remove every transaction whose marker is at or after `offset`."""
-        count = self._count_ending_before(WAIT, offset)
+        count = self._count_ending_before(BLOCKING, offset)
         if self._file is not None and count * ENTRY_BYTES != self._file_bytes:
             self._file.truncate(count * ENTRY_BYTES)
             self._forget()
 
     def clear(self) -> None:
-        self._load(WAIT)
+        self._load(BLOCKING)
         if self._file is not None and self._file_bytes:
             self._file.truncate(0)
             self._forget()

@@ -14,7 +14,7 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.indexes.transaction_index import (
@@ -68,7 +68,7 @@ def find_aborted(
 def _search(reader: Reader, index: TransactionIndex, offset: int, end_offset: int) -> AbortedSearch:
     if index.count(reader) <= ENTRIES_HERE_MAX:
         return index.aborted_between(reader, offset, end_offset)
-    work = partial(index.aborted_between, WAIT, offset, end_offset)
+    work = partial(index.aborted_between, BLOCKING, offset, end_offset)
     return reader.compute(index.path, offset, end_offset, work, keeps=True)
 
 
@@ -96,7 +96,7 @@ def check_transactions(reader: Reader, log: Log, segment: Segment) -> None:
         if count <= ENTRIES_HERE_MAX:
             index.check(reader)
         elif not segment.checked_transactions:
-            reader.compute(index.path, CHECK, count, partial(index.check, WAIT), keeps=True)
+            reader.compute(index.path, CHECK, count, partial(index.check, BLOCKING), keeps=True)
         first = segment.checked_transactions
         for number, entry in enumerate(index.iterate(reader, first), first + 1):
             _check_entry(reader, log, segment, entry)
@@ -116,8 +116,8 @@ def rebuild_transactions(reader: Reader, log: Log, segment: Segment) -> None:
     file, end = segment.open(reader), segment.size
     reader.prefetch(file.path, 0, end, lambda: fetch_headers(file, 0, end))
     found = []
-    for position, header in scan_headers(WAIT, file, 0, end):
-        completed = states.apply(header, marker_at(WAIT, file, position, header))
+    for position, header in scan_headers(BLOCKING, file, 0, end):
+        completed = states.apply(header, marker_at(BLOCKING, file, position, header))
         if completed is not None and completed.is_aborted:
             found.append(aborted_entry(completed))
     segment.indexes.drop_transactions()

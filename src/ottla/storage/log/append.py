@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ottla.base.files.filesystem import Buffer
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, InvalidBatch
 from ottla.protocol.records.batch import (
@@ -88,7 +88,7 @@ def append_as_leader(
         data, header = admit_internal(data, log.rules, now_ms)
         if header.attributes & CONTROL_BIT:
             marker = read_end_marker(data)
-    states = log.producers.in_memory or log.producers.load(WAIT)
+    states = log.producers.in_memory or log.producers.load(BLOCKING)
     if header.producer_id != NO_PRODUCER_ID:
         repeated = _decide(log, states, header, marker, by)
         if repeated is not None:
@@ -121,7 +121,7 @@ def append_as_follower(log: Log, data: Buffer) -> Appended:
     then nothing was written. A disk that fails in between leaves complete batches.
     """
     log.health.check()
-    states = log.producers.load(WAIT)
+    states = log.producers.load(BLOCKING)
     offsets = log.offsets
     batches = check_replicated(data, offsets.end)
     first_offset = batches[0][1].base_offset if batches else offsets.end
@@ -167,7 +167,7 @@ def _segment_for(log: Log, header: BatchHeader, now_ms: int) -> Segment:
     """The segment for the batch: the active one, or a new one."""
     segment = log.segments.active
     if not segment.is_prepared:
-        prepare(WAIT, segment)
+        prepare(BLOCKING, segment)
     return log.roll(header) if segment.should_roll(log.config, header, now_ms) else segment
 
 

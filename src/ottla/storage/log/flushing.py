@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ottla.base.files.filesystem import FileSystem, parent_directory
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.storage.files.file_names import DELETED_SUFFIX, PARTITION_METADATA_NAME
 from ottla.storage.log.leader_epochs import LeaderEpochs
@@ -75,7 +75,7 @@ class FlushJob:
         # those of the active one.
         for segment in self.taken.segments:
             self._sync(segment, segment.sync)
-        self._sync(self._active, lambda: self._active.open(WAIT).sync())
+        self._sync(self._active, lambda: self._active.open(BLOCKING).sync())
 
     @staticmethod
     def _sync(segment: Segment, sync: Callable[[], None]) -> None:
@@ -104,7 +104,7 @@ def make_job(
     segments = files.segments.reaching(recovery_point)
     closed = [each for each in files.unsynced.segments if not each.state]
     for segment in [*closed, segments[-1]]:  # here, before another thread uses them
-        segment.open(WAIT).size()
+        segment.open(BLOCKING).size()
         segment.indexes.open()
     taken = files.unsynced.take()
     since = [each.base_offset for each in segments if each.base_offset >= recovery_point]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ottla.base.files.filesystem import Buffer
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import Steps
 from ottla.config.topic_options import TopicConfig
@@ -239,7 +239,7 @@ class Log:
         """Truncate to where this log and the leader's agree, as far as one answer of the leader
         shows; the new end. Replication asks again, for the epoch that is then the last, until
         nothing more is truncated (KIP-101, KIP-279)."""
-        epochs = self.epochs.load(WAIT)
+        epochs = self.epochs.load(BLOCKING)
         self.truncate_to(truncation.agreed_end(epochs, leader_end, self.offsets.end))
         return self.offsets.end
 
@@ -251,7 +251,7 @@ class Log:
             self.finish_swap()
             self._lower_offsets(offset, start)
             truncation.remove_all(self.files, self.config, offset)
-            self.epochs.load(WAIT).clear()
+            self.epochs.load(BLOCKING).clear()
         except OSError as error:
             raise self.health.failed(f"emptying {self.path}", error) from error
         self.offsets.restart(start, offset, high_watermark=offset)
@@ -286,7 +286,7 @@ class Log:
             return False
         self.offsets.advance_start(offset)
         self.epochs.truncate_from_start(offset)
-        self.producers.load(WAIT).log_start_advanced(offset)
+        self.producers.load(BLOCKING).log_start_advanced(offset)
         return True
 
     def delete_oldest(self, count: int) -> int:

@@ -7,7 +7,7 @@ Threads   that of the log; reads are jobs for another thread.
 
 from __future__ import annotations
 
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.base.scheduling.steps import Steps, looking_up
 from ottla.protocol.records.batch import read_header
 from ottla.storage.log.flushing import flush
@@ -63,7 +63,7 @@ def copy_rest(source: Log, target: Log) -> bool:
     follow_beginning(source, target)
     copied = 0
     while target.log_end_offset < source.log_end_offset:
-        found = source.read(WAIT, target.log_end_offset, CHUNK_BYTES, source.log_end_offset)
+        found = source.read(BLOCKING, target.log_end_offset, CHUNK_BYTES, source.log_end_offset)
         copied += len(found.records)
         if copied > REST_BYTES_MAX or found.check is not None:
             return False
@@ -82,8 +82,8 @@ def prepare_to_replace(source: Log, target: Log, flushed_to: int) -> None:
     target.update_config(source.config)
     target.update_high_watermark(source.high_watermark)
     target.advance_log_start(source.log_start_offset)
-    known = target.epochs.load(WAIT).latest_epoch
-    entries = source.epochs.load(WAIT).entries
+    known = target.epochs.load(BLOCKING).latest_epoch
+    entries = source.epochs.load(BLOCKING).entries
     target.epochs.note(each for each in entries if known is None or each.epoch > known)
     # The source has the state of producers whose records were deleted; the copy has not. So a
     # segment begins here: after a crash recovery uses only the snapshot at the start of a segment.

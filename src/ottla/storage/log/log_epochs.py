@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ottla.base.files.filesystem import FileSystem
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.storage.files.file_names import LEADER_EPOCHS_NAME
 from ottla.storage.log.epoch_replay import open_epochs
 from ottla.storage.log.leader_epochs import EpochEntry, LeaderEpochs
@@ -68,7 +68,7 @@ class LogEpochs:
 
     def announce(self, epoch: int) -> None:
         """A leader begins its epoch at the end of the log, before it appends anything."""
-        self.load(WAIT).announce(epoch, self._offsets.end)
+        self.load(BLOCKING).announce(epoch, self._offsets.end)
 
     def note(self, entries: Iterable[EpochEntry]) -> None:
         """Where leaders began, before anything that they wrote is in the log.
@@ -77,14 +77,14 @@ class LogEpochs:
         contain their epoch. Thousands of partitions may get new leaders at once.
         """
         for entry in entries:
-            self.load(WAIT).announce(*entry)
+            self.load(BLOCKING).announce(*entry)
             self.latest_noted = entry.epoch
 
     def truncate_from_start(self, offset: int) -> None:
-        self.load(WAIT).truncate_from_start(offset)
+        self.load(BLOCKING).truncate_from_start(offset)
 
     def truncate_from_end(self, offset: int) -> None:
-        self.load(WAIT).truncate_from_end(offset)
+        self.load(BLOCKING).truncate_from_end(offset)
         self.latest_noted = UNKNOWN_EPOCH
 
     def moved(self, directory: str) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.files.file_names import CLEANED_SUFFIX, DELETED_SUFFIX
 from ottla.storage.log.deletion import Removal
@@ -80,7 +80,9 @@ class LogFiles:
 
     def load_producers(self, end_offset: int) -> ProducerStates:
         """The producers of the records up to `end_offset`, from the files."""
-        return load_states(WAIT, self.snapshots, self.segments, end_offset, self._context.producers)
+        return load_states(
+            BLOCKING, self.snapshots, self.segments, end_offset, self._context.producers
+        )
 
     def sync_names(self) -> None:
         self._context.files.sync_directory(self.path)

@@ -7,7 +7,7 @@ Leaves    the state to `producers/`, writing snapshots to `snapshotting.py`.
 
 from __future__ import annotations
 
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.base.scheduling.steps import Steps, looking_up
 from ottla.storage.log.log_health import LogHealth
 from ottla.storage.log.log_offsets import LogOffsets
@@ -89,7 +89,7 @@ class LogProducers:
 
     def take_over(self, other: LogProducers) -> None:
         """Use those of a log with the same records, which is not used any more."""
-        self.in_memory = other.load(WAIT)
+        self.in_memory = other.load(BLOCKING)
 
     def unload(self) -> None:
         """They are read again from the files when next needed."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import (
@@ -88,7 +88,7 @@ class PartitionFiles:
         for segment in segments:
             if segment in self._without_index:
                 try:
-                    rebuild_indexes(WAIT, segment, f"{segment.path} has none")
+                    rebuild_indexes(BLOCKING, segment, f"{segment.path} has none")
                 except CorruptLogError as error:
                     logger.error("no index for damaged records: %s", error)
 
@@ -98,7 +98,7 @@ class PartitionFiles:
         for segment in segments:
             if segment.base_offset in listed:
                 try:
-                    segment.indexes.transactions.check(WAIT)
+                    segment.indexes.transactions.check(BLOCKING)
                 except CorruptLogError as error:
                     logger.warning("rebuilding an index: %s", error)
                     return segment.base_offset
@@ -152,7 +152,7 @@ class PartitionFiles:
         file = self._files.open(path)
         end_offset = base_offset
         try:
-            for _, header in scan_headers(WAIT, file, 0, file.size()):
+            for _, header in scan_headers(BLOCKING, file, 0, file.size()):
                 end_offset = header.next_offset
         except CorruptLogError as error:
             logger.error("a swapped segment is damaged: %s", error)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import BatchHeader
@@ -73,7 +73,7 @@ class RangeCheck:
         segment = self._segment
         read_bytes = min(CHECK_READ_BYTES, self._end - self._start + HEADER_READ_BYTES)
         for position, header in scan_checked(
-            segment.open(WAIT), self._start, segment.size, read_bytes=read_bytes
+            segment.open(BLOCKING), self._start, segment.size, read_bytes=read_bytes
         ):
             self._check_place(position, header)
             if (

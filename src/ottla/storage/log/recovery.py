@@ -14,7 +14,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.errors import CorruptLogError
@@ -87,7 +87,7 @@ def open_log(
 def _clean_end(segments: list[Segment], checkpoint: Checkpoint) -> int | None:
     """The end of the log; None if a clean stop would have left another one."""
     try:
-        end_offset = read_next_offset(WAIT, segments[-1])
+        end_offset = read_next_offset(BLOCKING, segments[-1])
     except CorruptLogError as error:
         logger.warning("a clean stop, but %s", error)
         return None
@@ -178,13 +178,13 @@ def _read_again(
     first_offset = unread[0].base_offset
     # Later ones may include records that were truncated, and that a power failure has restored.
     snapshots.remove(offset for offset in snapshots.offsets() if offset > first_offset)
-    states = load_states(WAIT, snapshots, known, first_offset, files.context.producers)
+    states = load_states(BLOCKING, snapshots, known, first_offset, files.context.producers)
     if trusted and first_offset not in snapshots:
         snapshots.write(states, first_offset, sync=False)
     epochs_path = f"{files.path}/{LEADER_EPOCHS_NAME}"
-    stored = stored_epochs(WAIT, files.context.files, epochs_path)
+    stored = stored_epochs(BLOCKING, files.context.files, epochs_path)
     start_offset = checkpoint.log_start_offset
-    before = checked_epochs(WAIT, epochs_path, stored, trusted, start_offset, first_offset)
+    before = checked_epochs(BLOCKING, epochs_path, stored, trusted, start_offset, first_offset)
     # Compaction leaves gaps between segments; ours only below the recovery point.
     is_unknown = checkpoint.recovery_point is None
     may_have_gaps = checkpoint.is_foreign or (files.config.is_compacted and is_unknown)
@@ -238,7 +238,7 @@ def _empty_log(
         damage=damage,
     )
     log.snapshots.remove(log.snapshots.offsets())
-    epochs = log.epochs.load(WAIT)
+    epochs = log.epochs.load(BLOCKING)
     if epochs.entries:
         epochs.clear()
     if start:

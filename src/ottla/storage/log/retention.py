@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.storage.log.log_files import LogFiles
 from ottla.storage.segments.segment_search import largest_timestamp
 
@@ -92,7 +92,7 @@ def enforce_retention(log: Log) -> int:
     if not log.config.is_deleted:
         return deleted
     deleted += log.delete_oldest(_count_oversized(log))
-    return deleted + log.delete_oldest(_count_expired(WAIT, log))
+    return deleted + log.delete_oldest(_count_expired(BLOCKING, log))
 
 
 def _count_oversized(log: Log) -> int:

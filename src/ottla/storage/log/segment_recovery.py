@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.protocol.errors import InvalidBatch
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
@@ -118,7 +118,7 @@ class _Scan:
         segment.indexes.drop_transactions()
         segment.rebuild_begins()
         segment.indexes.rebuild(self._batches(), segment.index_interval_bytes)
-        file = segment.open(WAIT)
+        file = segment.open(BLOCKING)
         if self._end < file.size():
             logger.warning(
                 "%s: truncated from %d to %d bytes", segment.path, segment.size, self._end
@@ -126,8 +126,8 @@ class _Scan:
             file.truncate(self._end)
             # Otherwise a power failure restores it, once the recovery point is past this segment.
             file.sync()
-        segment.note_newest(*segment.indexes.times.last_entry(WAIT))
-        last_position = segment.indexes.offsets.last_entry(WAIT).position
+        segment.note_newest(*segment.indexes.times.last_entry(BLOCKING))
+        last_position = segment.indexes.offsets.last_entry(BLOCKING).position
         segment.rebuilt(self._end, bytes_since_index=self._end - last_position)
         self._result.end_offset = self._next_offset
 
@@ -135,7 +135,7 @@ class _Scan:
         segment, start = self._segment, 0
         while start < segment.size:
             try:
-                for position, header in scan_checked(segment.open(WAIT), start, segment.size):
+                for position, header in scan_checked(segment.open(BLOCKING), start, segment.size):
                     self._take_over(position, header)
                     yield position, header
                 return
@@ -149,7 +149,7 @@ class _Scan:
         segment, result = self._segment, self._result
         self._check_order(position, header)
         try:
-            marker = marker_at(WAIT, segment.open(WAIT), position, header)
+            marker = marker_at(BLOCKING, segment.open(BLOCKING), position, header)
         except InvalidBatch as error:
             raise CorruptLogError(segment.path, position, error.message) from error
         completed = result.states.apply(header, marker)
@@ -196,7 +196,7 @@ class _Scan:
             logger.error("damaged records: %s", error)
             limit = self._next_base_offset
             found = find_valid_batch(
-                segment.open(WAIT), error.position + 1, segment.size, self._next_offset, limit
+                segment.open(BLOCKING), error.position + 1, segment.size, self._next_offset, limit
             )
             if found is not None and found[1].base_offset <= self._recovery_point:
                 self._next_offset = found[1].base_offset

@@ -11,7 +11,7 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.steps import Steps
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.producers.producer_snapshot import encode_snapshot
@@ -30,7 +30,7 @@ def take_snapshot(log: Log, offset: int, *, sync: bool = False) -> None:
     """Write the producer state at `offset`. Neither a full disk, nor a damaged log, nor a lack of
     file descriptors is an error."""
     try:
-        states = log.producers.load(WAIT)
+        states = log.producers.load(BLOCKING)
         states.end_offset = offset
         if sync or states.count <= ENCODED_HERE_MAX:
             log.snapshots.write(states, offset, sync=sync)

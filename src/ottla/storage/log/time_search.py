@@ -14,9 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ottla.base.files.filesystem import File
-from ottla.base.files.readers import WAIT, LookUpReader, NotCached, Reader
+from ottla.base.files.readers import BLOCKING, LookUpReader, NotCached, Reader
 from ottla.base.memory.stored_errors import without_traceback
-from ottla.base.scheduling.steps import PAUSE, Job, Steps, searching
+from ottla.base.scheduling.steps import PAUSE, Job, Steps, looking_up_in_steps
 from ottla.protocol.records.batch import CODEC_MASK, BatchHeader, has_valid_checksum
 from ottla.protocol.records.searching import FoundRecord, find_timestamp
 from ottla.storage.errors import CorruptLogError
@@ -67,7 +67,7 @@ def finding_by_timestamp(log: Log, timestamp: int) -> Steps[FoundTime | None]:
             except LogChanged:
                 passed.clear()
 
-    return (yield from searching(attempting))
+    return (yield from looking_up_in_steps(attempting))
 
 
 def finding_max_timestamp(log: Log) -> Steps[FoundTime | None]:
@@ -83,7 +83,7 @@ def finding_max_timestamp(log: Log) -> Steps[FoundTime | None]:
             except LogChanged:
                 continue
 
-    return (yield from searching(attempting))
+    return (yield from looking_up_in_steps(attempting))
 
 
 def _check_open(log: Log) -> None:
@@ -261,7 +261,7 @@ class _Opened:
     def _search_elsewhere(self) -> FoundRecord | None:
         """In a thread."""
         try:
-            return self._search(WAIT)
+            return self._search(BLOCKING)
         except Exception as error:
             raise without_traceback(error) from None  # its frames hold the decompressed batch
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.log.leader_epochs import UNDEFINED_OFFSET, EpochEndOffset, LeaderEpochs
 from ottla.storage.log.log_files import LogFiles
@@ -38,10 +38,10 @@ def decide_cut(segments: Segments, offset: int) -> Cut:
     """To end at `offset` or before it. Reads, and changes nothing."""
     segment = segments.floor(offset)
     assert segment is not None, "the caller has compared with the first base offset"
-    found = find_batch(WAIT, segment, offset) if segment.size else None
+    found = find_batch(BLOCKING, segment, offset) if segment.size else None
     # A batch is removed as a whole, and offsets may have gaps: the log ends where the batch before
     # the offset does.
-    last = last_before(WAIT, segment, offset) if segment.size else None
+    last = last_before(BLOCKING, segment, offset) if segment.size else None
     end_offset = segment.base_offset if last is None else last.next_offset
     return Cut(
         end_offset,

@@ -15,7 +15,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ottla.base.files.filesystem import File, FileSystem
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.base.memory.stored_errors import without_traceback
 from ottla.protocol.records.batch import CONTROL_BIT, BatchHeader
 from ottla.protocol.records.control import CONTROL_BYTES_MAX, EndMarker, read_end_marker
@@ -140,7 +140,7 @@ def _load(
 def headers_in(ranges: Iterable[HeaderRange]) -> Iterator[BatchHeader]:
     """In a thread."""
     for each in ranges:
-        for _, header in scan_headers(WAIT, *each):
+        for _, header in scan_headers(BLOCKING, *each):
             yield header
 
 

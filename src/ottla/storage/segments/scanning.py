@@ -15,7 +15,7 @@ from struct import Struct
 from crc32c import crc32c
 
 from ottla.base.files.filesystem import File
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.protocol.records.batch import (
     CHECKED_FROM,
     HEADER_BYTES,
@@ -64,7 +64,7 @@ def scan_headers(
 def fetch_headers(file: File, position: int, end: int) -> None:
     """In a thread: read what `scan_headers` will. What is wrong with it is found then."""
     try:
-        for _ in scan_headers(WAIT, file, position, end):
+        for _ in scan_headers(BLOCKING, file, position, end):
             pass
     except CorruptLogError:
         pass

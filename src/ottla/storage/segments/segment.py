@@ -17,7 +17,7 @@ from bisect import bisect_left
 from typing import NamedTuple
 
 from ottla.base.files.filesystem import Buffer, File, FileSystem
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import LENGTH_PREFIX_BYTES, NO_TIMESTAMP, BatchHeader
 from ottla.storage.files.file_names import LOG_SUFFIX, segment_file_name
@@ -96,7 +96,7 @@ class Segment:
         They are not part of the segment before `note` is called for each of them.
         """
         position = self.size
-        (self._file or self.open(WAIT)).write_at(position, data)
+        (self._file or self.open(BLOCKING)).write_at(position, data)
         return position
 
     def note(self, position: int, header: BatchHeader) -> None:
@@ -131,7 +131,7 @@ class Segment:
             return False
         first = self._first_timestamp
         if first is None:
-            first = self.first_timestamp(WAIT)
+            first = self.first_timestamp(BLOCKING)
         waited_ms = header.max_timestamp - first if first >= 0 else now_ms - self.created_ms
         open_ms_max = config.segment_ms
         if 0 < config.max_compaction_lag_ms < open_ms_max and config.is_compacted:
@@ -199,7 +199,7 @@ class Segment:
     def undo_write(self) -> None:
         """Truncate what a failed write may have left after the last batch."""
         self.is_repaired = True
-        file = self.open(WAIT)
+        file = self.open(BLOCKING)
         file.truncate(self.size)
         file.sync()
 
@@ -209,7 +209,7 @@ class Segment:
         self.is_repaired = True
         self.indexes.truncate_to(offset)
         self.size = position
-        file = self.open(WAIT)
+        file = self.open(BLOCKING)
         file.truncate(position)
         file.sync()
         self.verified.cut(position)
@@ -241,7 +241,7 @@ class Segment:
         self._forget_recent(len(self._recent_last_offsets))
 
     def sync(self) -> None:
-        self.open(WAIT).sync()
+        self.open(BLOCKING).sync()
         self.indexes.sync()
         self.is_repaired = False
 

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.protocol.records.batch import NO_TIMESTAMP, BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.indexes.offset_index import OffsetPosition
@@ -185,7 +185,7 @@ def rebuild_indexes(reader: Reader, segment: Segment, reason: str) -> None:
     reader.prefetch(file.path, 0, end, lambda: fetch_headers(file, 0, end))
     log.warning("rebuilding indexes: %s", reason)
     segment.note_index_damage(True)
-    batches = scan_headers(WAIT, file, 0, end)
+    batches = scan_headers(BLOCKING, file, 0, end)
     segment.indexes.rebuild(batches, segment.index_interval_bytes)
     segment.indexes.sync()
     segment.note_index_damage(False)

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from ottla.base.clock import SystemClock
-from ottla.base.files.readers import CACHED, WAIT, LookUpReader, NotCached, Reader
+from ottla.base.files.readers import BLOCKING, CACHED, LookUpReader, NotCached, Reader
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import looking_up, run_blocking
 from ottla.testing.disk_handles import MemoryFile
@@ -39,7 +39,7 @@ def test_only_the_blocking_reader_waits(disk: MemoryDisk) -> None:
     file = disk.open("/cold")
     with pytest.raises(NotCached):
         CACHED.read(file, 0, 4)
-    assert WAIT.read(file, 0, 4) == b"some"
+    assert BLOCKING.read(file, 0, 4) == b"some"
     assert CACHED.read(file, 0, 4) == b"some"
 
 

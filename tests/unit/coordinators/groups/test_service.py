@@ -11,7 +11,7 @@ import pytest
 from tests.unit.coordinators.groups.broker_world import BrokerWorld
 
 from ottla.base.clock import SystemClock
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId
 from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.coordinators.batches import Writer
@@ -539,7 +539,7 @@ def test_the_topic_of_offsets_may_be_compressed() -> None:
     async def story() -> None:
         world = await new_world("offsets.topic.compression.codec=3")
         await outcome(commit(world, 7))
-        found = world.partition_of(GROUP).log.read(WAIT, 0, 1000, 10)
+        found = world.partition_of(GROUP).log.read(BLOCKING, 0, 1000, 10)
         header = read_header(found.records.read())
         assert (header.codec, header.base_sequence) == (3, 0)  # as Kafka writes it
         number = world.groups.topic.partition_of(GROUP).partition
@@ -623,7 +623,7 @@ def test_many_offsets_are_committed_as_one_batch_and_survive_a_restart() -> None
         await run_blocking(drafting)
         assert await all_fetched(world) == {7}
         log = world.partition_of(GROUP).log
-        data = log.read(WAIT, 0, 1_000_000, log.log_end_offset).records.read()
+        data = log.read(BLOCKING, 0, 1_000_000, log.log_end_offset).records.read()
         assert read_header(data, 0).records_count == 300
         before = world.groups.service._shard(GROUP).state.offsets.committed
         partition = world.partition_of(GROUP)

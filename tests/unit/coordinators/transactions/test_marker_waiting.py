@@ -10,7 +10,7 @@ import pytest
 from tests.unit.coordinators.groups.broker_world import BrokerWorld
 from tests.unit.storage.log_making import batch_of
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.coordinators.transactions.marker_writing import MarkerWriter
 from ottla.metadata.records import PartitionChanged
@@ -88,7 +88,7 @@ def test_markers_are_answered_when_every_one_of_them_is_replicated() -> None:
         markers.replicate("copied", 0)
         assert await writing == {("alone", 0): NONE, ("copied", 0): NONE, ("copied", 1): NONE}
         log = markers.partition("copied").log
-        assert log.last_stable_offset(WAIT) == log.log_end_offset == 2
+        assert log.last_stable_offset(BLOCKING) == log.log_end_offset == 2
 
     run(story())
 

@@ -19,7 +19,7 @@ from tests.compatibility.clients.transactions_harness import Begun, Producer
 from tests.support.raw_client import RawClient
 from tests.unit.handlers.world import World
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.broker.broker import Broker
 from ottla.coordinators.transactions.finishing import Finisher
 from ottla.coordinators.transactions.marker_writing import MarkerWriter
@@ -245,7 +245,7 @@ class Life:
             expected = [value for value, each in self.written[partition] if each.is_committed]
             assert read_committed(self.client, partition) == expected
             log = self.world.broker.replicas.partition(TOPIC, partition).log
-            assert log.last_stable_offset(WAIT) == log.high_watermark == log.log_end_offset
+            assert log.last_stable_offset(BLOCKING) == log.high_watermark == log.log_end_offset
         for program in self.programs:
             found = program.world.committed_offset(require_stable=True)
             assert found == (NONE, program.offset)

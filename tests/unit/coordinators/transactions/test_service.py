@@ -16,7 +16,7 @@ from tests.unit.handlers.test_alter_replica_log_dirs import settle as settle_mov
 from tests.unit.handlers.test_cold_data import SlowDisk
 from tests.unit.handlers.world import DIRECTORIES, World
 
-from ottla.base.files.readers import WAIT, Reader
+from ottla.base.files.readers import BLOCKING, Reader
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import Steps, looking_up
 from ottla.broker.producer_ids import Block
@@ -170,7 +170,7 @@ def test_a_transaction_that_outlives_its_timeout_is_aborted(world: TransactionWo
     world.settle()
     assert world.state() is TransactionState.COMPLETE_ABORT
     log = world.partition.log
-    assert log.last_stable_offset(WAIT) == log.high_watermark == 2
+    assert log.last_stable_offset(BLOCKING) == log.high_watermark == 2
     with pytest.raises(BrokerError) as refused:
         world.end(producer)
     assert refused.value.code is ErrorCode.PRODUCER_FENCED
@@ -332,10 +332,10 @@ def test_a_new_coordinator_writes_the_markers_that_the_old_one_owed(
     world.end(producer)
     monkeypatch.undo()
     assert world.state() is TransactionState.PREPARE_COMMIT
-    assert world.partition.log.last_stable_offset(WAIT) == 0
+    assert world.partition.log.last_stable_offset(BLOCKING) == 0
     world.lead_again()
     assert world.state() is TransactionState.COMPLETE_COMMIT
-    assert world.partition.log.last_stable_offset(WAIT) == 2
+    assert world.partition.log.last_stable_offset(BLOCKING) == 2
 
 
 def test_while_it_loads_clients_have_to_retry(world: TransactionWorld) -> None:

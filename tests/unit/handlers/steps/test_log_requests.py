@@ -12,7 +12,7 @@ from tests.unit.handlers.steps.counting import LINE_S, CountedWorld, counted_wor
 from tests.unit.handlers.world import FakeConnection
 from tests.unit.storage.log_making import COORDINATOR, batch_of, marker_of
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.step_scheduler import FIRST_SLICE_S, SLICE_S
 from ottla.network.connection import Connection
 from ottla.network.served import Answer
@@ -158,7 +158,7 @@ def test_the_first_produce_after_a_start_to_a_partition_of_many_producers(
     log.producers.unload()
     assert world.steps_of(produce("t", range(3, 4)), 9) < TURN_LINES_MAX
     assert log.producers.is_loaded
-    assert log.producers.load(WAIT).count == PRODUCERS
+    assert log.producers.load(BLOCKING).count == PRODUCERS
 
 
 def test_a_segment_is_closed_in_a_partition_of_many_producers(world: CountedWorld) -> None:

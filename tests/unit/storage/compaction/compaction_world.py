@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import run_blocking
 from ottla.config.topic_options import TopicConfig
@@ -150,7 +150,7 @@ class World:
     # Compacting
 
     def begin(self) -> Round | None:
-        return self.compactor.begin(WAIT, [self.log], self.clock.now_ms())
+        return self.compactor.begin(BLOCKING, [self.log], self.clock.now_ms())
 
     def clean(self, round_: Round) -> Iterator[CleanedGroup | CleanSummary]:
         """The helper's work, in this process, with room for `map_keys_max` keys."""
@@ -179,7 +179,7 @@ class World:
         """Every batch of the log, whole."""
         found = []
         for segment in self.log.segments:
-            data = segment.open(WAIT).read_at(0, segment.size)
+            data = segment.open(BLOCKING).read_at(0, segment.size)
             for position, header in iterate_headers(data):
                 found.append((header, data[position : position + header.size_bytes]))
         return found
@@ -195,10 +195,10 @@ class World:
 
     def read_committed(self) -> list[Record]:
         """What a consumer with isolation level read_committed sees from the start."""
-        offset, end = self.log.log_start_offset, self.log.last_stable_offset(WAIT)
+        offset, end = self.log.log_start_offset, self.log.last_stable_offset(BLOCKING)
         records: list[Record] = []
         while offset < end:
-            found = self.log.read(WAIT, offset, EVERYTHING, end, with_aborted=True)
+            found = self.log.read(BLOCKING, offset, EVERYTHING, end, with_aborted=True)
             if found.check is not None:
                 found.check.run()
                 found.check.confirm()
@@ -226,7 +226,7 @@ class World:
     def check(self) -> None:
         """What holds at any time, whatever was compacted, cut off or lost halfway."""
         assert all(self.written[offset].record == r for offset, r in self.present().items())
-        stable = self.log.last_stable_offset(WAIT)
+        stable = self.log.last_stable_offset(BLOCKING)
         seen = self.read_committed()
         assert [r.offset for r in seen] == sorted({r.offset for r in seen})
         assert all(self.is_visible(self.written[r.offset]) for r in seen)

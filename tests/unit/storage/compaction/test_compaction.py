@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.storage.compaction.compaction_world import CONFIG, PATH, RETENTION_MS, World
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
 
@@ -120,7 +120,7 @@ def test_the_last_word_of_a_producer_outlives_its_records() -> None:
     world.compact()
     emptied, _ = world.batches()[0]
     assert (emptied.records_count, emptied.base_sequence, emptied.last_sequence) == (0, 0, 1)
-    world.log.producers.load(WAIT).expire(world.clock.now_ms() + 1000, expiration_ms=0)
+    world.log.producers.load(BLOCKING).expire(world.clock.now_ms() + 1000, expiration_ms=0)
     world.produce([(b"c", b"1")])
     world.log.roll()
     world.compact()

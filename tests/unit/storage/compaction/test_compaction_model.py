@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from tests.unit.storage.compaction.compaction_world import RETENTION_MS, World
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.protocol.records.control import read_end_marker
 from ottla.storage.compaction.request import CleanSummary
 from ottla.storage.log.recovery import Checkpoint
@@ -131,8 +131,8 @@ def check_transactions(world: World) -> None:
 def check_producers(world: World) -> None:
     """A broker that lost its snapshots learns the same about every producer from the records."""
     replayed = ProducerStates(world.log.segments[0].base_offset)
-    replay(WAIT, replayed, world.log.segments, world.log.log_end_offset)
-    assert facts(replayed) == facts(world.log.producers.load(WAIT))
+    replay(BLOCKING, replayed, world.log.segments, world.log.log_end_offset)
+    assert facts(replayed) == facts(world.log.producers.load(BLOCKING))
 
 
 def facts(states: ProducerStates) -> dict[int, tuple[int, ...]]:

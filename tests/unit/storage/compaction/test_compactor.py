@@ -14,7 +14,7 @@ from tests.unit.storage.compaction.compaction_world import (
     World,
 )
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import run_blocking
 from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
@@ -284,7 +284,7 @@ def test_a_damaged_log_keeps_no_other_from_being_cleaned() -> None:
     damaged.disk.flip_bit(damaged.log.segments[0].path, 16)  # the magic of its first batch
     damaged.open(Checkpoint(2, 0, is_clean=True))
     damaged.log.partition = OTHER
-    round_ = sound.compactor.begin(WAIT, [damaged.log, sound.log], sound.clock.now_ms())
+    round_ = sound.compactor.begin(BLOCKING, [damaged.log, sound.log], sound.clock.now_ms())
     assert round_ is not None
     assert round_.log is sound.log
     assert list(sound.compactor.states.uncleanable) == [OTHER]

@@ -13,7 +13,7 @@ import pytest
 from tests.unit.storage.compaction.compaction_world import PARTITION
 
 from ottla.base.files.disk import DiskFileSystem
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.steps import run_blocking
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.building import build_batch
@@ -61,7 +61,7 @@ class Place:
         self.log.update_high_watermark(self.log.log_end_offset)
 
     def begin(self, limits: CleaningLimits | None = None) -> Round:
-        round_ = self.compactor.begin(WAIT, [self.log], self.clock.now_ms())
+        round_ = self.compactor.begin(BLOCKING, [self.log], self.clock.now_ms())
         assert round_ is not None
         if limits is not None:
             round_.request = replace(round_.request, limits=limits)

@@ -17,7 +17,7 @@ from tests.unit.storage.log_making import append_many, batch_of, values_of
 from ottla.base.clock import SystemClock
 from ottla.base.files.disk import DiskFileSystem
 from ottla.base.files.filesystem import FileSystem, read_file
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.steps import PAUSE, Job, run_blocking
 from ottla.base.topic_deletion import TopicDeletion
@@ -150,7 +150,7 @@ def test_topic_ids_are_kept(disk: MemoryDisk) -> None:
     topic_id = TopicId(bytes(range(16)))
     broker.manager.create(A, CONFIG, topic_id)
     disk.kill()
-    assert Broker(disk).log(A).topic_id.load(WAIT) == topic_id
+    assert Broker(disk).log(A).topic_id.load(BLOCKING) == topic_id
 
 
 def test_a_new_log_waits_for_no_disk(disk: MemoryDisk) -> None:
@@ -171,7 +171,7 @@ def test_a_log_that_was_synced_once_is_there_after_a_power_cut(disk: MemoryDisk,
     flush(log)
     disk.crash(Random(seed))
     found = Broker(disk).log(A)
-    assert found.topic_id.load(WAIT) == topic_id
+    assert found.topic_id.load(BLOCKING) == topic_id
     assert len(values_of(found)) == 5
 
 
@@ -187,7 +187,7 @@ def test_a_log_that_a_kill_left_unsynced_is_synced_with_its_next_records(
     flush(log)
     disk.crash(Random(seed))
     found = Broker(disk).log(A)
-    assert found.topic_id.load(WAIT) == topic_id
+    assert found.topic_id.load(BLOCKING) == topic_id
     assert len(values_of(found)) == 5
 
 
@@ -200,7 +200,7 @@ def test_a_log_that_was_never_synced_may_lose_its_topic_id_and_nothing_else_brea
     disk.crash(Random(seed))
     manager = Broker(disk).manager
     found = manager.get(A) or manager.create(A, CONFIG, topic_id)
-    assert found.topic_id.load(WAIT) in (None, topic_id)
+    assert found.topic_id.load(BLOCKING) in (None, topic_id)
 
 
 def test_a_damaged_topic_id_of_records_that_were_synced_is_told(disk: MemoryDisk) -> None:
@@ -211,7 +211,7 @@ def test_a_damaged_topic_id_of_records_that_were_synced_is_told(disk: MemoryDisk
     first.manager.close()
     disk.flip_bit(path, 0)
     with pytest.raises(CorruptLogError):
-        _ = Broker(disk).log(A).topic_id.load(WAIT)
+        _ = Broker(disk).log(A).topic_id.load(BLOCKING)
 
 
 def test_deleting_many_logs_syncs_their_directory_once(disk: MemoryDisk) -> None:
@@ -323,10 +323,10 @@ def test_of_two_logs_of_one_partition_the_one_of_a_deleted_topic_goes(
     disk.kill()
     manager = Broker(disk).manager
     settle_duplicates(manager, only_the_first_was_deleted)
-    assert [log.topic_id.load(WAIT) for log in manager.logs] == [b"2" * 16]
+    assert [log.topic_id.load(BLOCKING) for log in manager.logs] == [b"2" * 16]
     assert manager.get(A) is manager.logs[0]
     disk.crash(Random(1))
-    assert Broker(disk).log(A).topic_id.load(WAIT) == b"2" * 16
+    assert Broker(disk).log(A).topic_id.load(BLOCKING) == b"2" * 16
 
 
 def test_a_future_log_of_a_deleted_topic_goes(disk: MemoryDisk) -> None:
@@ -340,7 +340,7 @@ def test_a_future_log_of_a_deleted_topic_goes(disk: MemoryDisk) -> None:
     assert manager.moves.get(A) is not None
     settle_duplicates(manager, only_the_first_was_deleted)
     assert manager.moves.get(A) is None
-    assert [log.topic_id.load(WAIT) for log in manager.logs] == [b"2" * 16]
+    assert [log.topic_id.load(BLOCKING) for log in manager.logs] == [b"2" * 16]
 
 
 def test_a_disk_that_fails_to_give_up_a_left_over_log_stops_nobody(disk: MemoryDisk) -> None:
@@ -354,7 +354,7 @@ def test_a_disk_that_fails_to_give_up_a_left_over_log_stops_nobody(disk: MemoryD
     assert [directory.path for directory in manager.online] == ["/two"]
     found = manager.get(A)
     assert found is not None
-    assert found.topic_id.load(WAIT) == b"2" * 16
+    assert found.topic_id.load(BLOCKING) == b"2" * 16
 
 
 # Creating
@@ -379,7 +379,7 @@ def test_a_log_that_a_full_disk_left_half_made_is_made_whole_in_the_same_directo
     append_many(made, 3)
     manager.close()
     again = Broker(disk).log()
-    assert (len(values_of(again)), again.topic_id.load(WAIT)) == (3, b"1" * 16)
+    assert (len(values_of(again)), again.topic_id.load(BLOCKING)) == (3, b"1" * 16)
 
 
 # Deleting
@@ -407,7 +407,7 @@ def test_a_deletion_that_a_full_disk_cuts_short_is_finished_later(
 def test_a_deleted_partition_is_out_of_the_way_at_once_and_gone_later(disk: MemoryDisk) -> None:
     broker = Broker(disk, ["/one"])
     append_many(broker.manager.create(A, CONFIG), 10)
-    found = broker.log().read(WAIT, 0, 1000, 10)
+    found = broker.log().read(BLOCKING, 0, 1000, 10)
     broker.manager.delete(doom(broker.manager, A))
     assert broker.manager.get(A) is None
     assert found.records.read()
@@ -755,7 +755,7 @@ def test_a_future_log_takes_the_place_of_the_current_one(disk: MemoryDisk) -> No
     first, second = broker.manager.directories
     append_many(broker.manager.create(A, CONFIG, directory=first), 10)
     future = broker.manager.moves.begin(A, CONFIG, second)
-    future.append_as_follower(broker.log().read(WAIT, 0, 1 << 20, 10).records.read())
+    future.append_as_follower(broker.log().read(BLOCKING, 0, 1 << 20, 10).records.read())
     assert broker.manager.moves.get(A) is future
     assert broker.manager.moves.finish(A) is future
     assert broker.manager.directory_of(A) is second
@@ -783,7 +783,7 @@ def test_a_move_that_a_crash_interrupted_is_finished(disk: MemoryDisk) -> None:
     first, second = broker.manager.directories
     append_many(broker.manager.create(A, CONFIG, directory=first), 10)
     future = broker.manager.moves.begin(A, CONFIG, second)
-    future.append_as_follower(broker.log().read(WAIT, 0, 1 << 20, 10).records.read())
+    future.append_as_follower(broker.log().read(BLOCKING, 0, 1 << 20, 10).records.read())
     first.deletions.delete([doomed(broker.log())])
     disk.kill()
     broker = Broker(disk)
@@ -846,7 +846,7 @@ def test_a_log_half_deleted_in_one_directory_is_gone_before_its_name_is_used_in_
     other = next(each for each in broker.manager.directories if each.context is not old.context)
     flush(broker.manager.create(A, CONFIG, TopicId(b"2" * 16), directory=other))
     disk.crash(Random(seed))
-    assert Broker(disk).log(A).topic_id.load(WAIT) == b"2" * 16
+    assert Broker(disk).log(A).topic_id.load(BLOCKING) == b"2" * 16
 
 
 @pytest.mark.parametrize("is_made_again_first", [True, False])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.support.volumes import Volume
 
 from ottla.base.files.disk import DiskFileSystem
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.storage.errors import CorruptLogError, IndexAppendError, OffsetOverflowError
 from ottla.storage.indexes.offset_index import OffsetIndex, OffsetPosition
 from ottla.testing.filesystem import MemoryDisk
@@ -39,22 +39,22 @@ def put_entries(volume: Volume, *entries: tuple[int, int], zeros: int = 0) -> Of
 
 def test_an_empty_index_answers_with_the_start_of_the_segment(volume: Volume) -> None:
     index = new_index(volume)
-    assert index.lookup(WAIT, BASE) == OffsetPosition(BASE, 0)
-    assert index.lookup(WAIT, BASE + 500) == OffsetPosition(BASE, 0)
-    assert index.last_entry(WAIT) == OffsetPosition(BASE, 0)
-    assert index.count(WAIT) == 0
-    assert index.first_from_position(WAIT, 0) is None
+    assert index.lookup(BLOCKING, BASE) == OffsetPosition(BASE, 0)
+    assert index.lookup(BLOCKING, BASE + 500) == OffsetPosition(BASE, 0)
+    assert index.last_entry(BLOCKING) == OffsetPosition(BASE, 0)
+    assert index.count(BLOCKING) == 0
+    assert index.first_from_position(BLOCKING, 0) is None
 
 
 def test_a_lookup_finds_the_last_entry_at_or_before(volume: Volume) -> None:
     index = new_index(volume)
     for offset, position in [(1010, 4096), (1020, 8192), (1030, 12288)]:
         index.append(offset, position)
-    assert index.lookup(WAIT, 1009) == (BASE, 0)
-    assert index.lookup(WAIT, 1010) == (1010, 4096)
-    assert index.lookup(WAIT, 1029) == (1020, 8192)
-    assert index.lookup(WAIT, 9999) == (1030, 12288)
-    assert index.lookup(WAIT, 0) == (BASE, 0)
+    assert index.lookup(BLOCKING, 1009) == (BASE, 0)
+    assert index.lookup(BLOCKING, 1010) == (1010, 4096)
+    assert index.lookup(BLOCKING, 1029) == (1020, 8192)
+    assert index.lookup(BLOCKING, 9999) == (1030, 12288)
+    assert index.lookup(BLOCKING, 0) == (BASE, 0)
 
 
 def test_every_lookup_of_a_long_index_is_right_in_any_order(volume: Volume) -> None:
@@ -62,7 +62,7 @@ def test_every_lookup_of_a_long_index_is_right_in_any_order(volume: Volume) -> N
     offsets = [*range(8990), *reversed(range(8990)), *Random(1).sample(range(8990), 2000)]
     for offset in offsets:
         number = offset // 3
-        assert index.lookup(WAIT, BASE + offset) == (BASE + 3 * number, 10 * number)
+        assert index.lookup(BLOCKING, BASE + offset) == (BASE + 3 * number, 10 * number)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -75,7 +75,10 @@ def test_no_page_that_was_found_is_remembered_after_the_file_was_cut(
     factors = [1] * 3000
     for factor in range(2, 8):
         for offset in rng.choices(range(1, 3000), k=3):
-            assert index.lookup(WAIT, BASE + offset) == (BASE + offset, factors[offset] * offset)
+            assert index.lookup(BLOCKING, BASE + offset) == (
+                BASE + offset,
+                factors[offset] * offset,
+            )
         cut = rng.randrange(1, 3000)
         index.truncate_to(BASE + cut)
         factors[cut:] = [factor] * (3000 - cut)
@@ -83,17 +86,20 @@ def test_no_page_that_was_found_is_remembered_after_the_file_was_cut(
         if rng.random() < 0.5:
             index.trim()  # nothing is answered from memory
         for offset in (*range(max(1, cut - 600), min(3000, cut + 600), 37), cut, 2999):
-            assert index.lookup(WAIT, BASE + offset) == (BASE + offset, factors[offset] * offset)
+            assert index.lookup(BLOCKING, BASE + offset) == (
+                BASE + offset,
+                factors[offset] * offset,
+            )
 
 
 def test_the_first_entry_from_a_position_on(volume: Volume) -> None:
     index = new_index(volume)
     for offset, position in [(1010, 4096), (1020, 8192), (1030, 12288)]:
         index.append(offset, position)
-    assert index.first_from_position(WAIT, 0) == (1010, 4096)
-    assert index.first_from_position(WAIT, 4096) == (1010, 4096)
-    assert index.first_from_position(WAIT, 4097) == (1020, 8192)
-    assert index.first_from_position(WAIT, 12289) is None
+    assert index.first_from_position(BLOCKING, 0) == (1010, 4096)
+    assert index.first_from_position(BLOCKING, 4096) == (1010, 4096)
+    assert index.first_from_position(BLOCKING, 4097) == (1020, 8192)
+    assert index.first_from_position(BLOCKING, 12289) is None
 
 
 def test_the_file_holds_relative_offsets_and_positions(volume: Volume) -> None:
@@ -102,7 +108,7 @@ def test_the_file_holds_relative_offsets_and_positions(volume: Volume) -> None:
     index.append(BASE + 2**31 - 1, 2**31 - 1)
     assert volume.get(NAME) == pack(">iiii", 5, 4096, 2**31 - 1, 2**31 - 1)
     index.close()
-    assert reopened(volume).last_entry(WAIT) == (BASE + 2**31 - 1, 2**31 - 1)
+    assert reopened(volume).last_entry(BLOCKING) == (BASE + 2**31 - 1, 2**31 - 1)
 
 
 def test_entries_must_ascend(volume: Volume) -> None:
@@ -117,7 +123,7 @@ def test_entries_must_ascend(volume: Volume) -> None:
 def test_the_first_entry_may_be_the_base_offset(volume: Volume) -> None:
     index = new_index(volume)
     index.append(BASE, 0)
-    assert index.count(WAIT) == 1
+    assert index.count(BLOCKING) == 1
 
 
 @pytest.mark.parametrize("offset", [BASE - 1, BASE + 2**31])
@@ -138,9 +144,9 @@ def test_a_position_that_does_not_fit_is_refused(volume: Volume, position: int) 
 def test_an_index_is_full_when_its_bytes_are_used(volume: Volume) -> None:
     index = new_index(volume, bytes_max=8 * 2 + 7)
     index.append(1001, 10)
-    assert not index.is_full(WAIT)
+    assert not index.is_full(BLOCKING)
     index.append(1002, 20)
-    assert index.is_full(WAIT)
+    assert index.is_full(BLOCKING)
     with pytest.raises(IndexAppendError, match="full"):
         index.append(1003, 30)
 
@@ -155,35 +161,37 @@ def test_truncating_forgets_entries_from_an_offset_on(
     for entry in [(1010, 4096), (1020, 8192), (1030, 12288)]:
         index.append(*entry)
     index.truncate_to(offset)
-    assert index.count(WAIT) == left
+    assert index.count(BLOCKING) == left
     assert volume.files.size(index.path) == 8 * left
-    assert index.last_entry(WAIT) == ((BASE, 0), (1010, 4096), (1020, 8192), (1030, 12288))[left]
+    assert (
+        index.last_entry(BLOCKING) == ((BASE, 0), (1010, 4096), (1020, 8192), (1030, 12288))[left]
+    )
     index.append(1040, 99999)
-    assert reopened(volume).last_entry(WAIT) == (1040, 99999)
+    assert reopened(volume).last_entry(BLOCKING) == (1040, 99999)
 
 
 def test_a_cleared_index_begins_anew(volume: Volume) -> None:
     index = new_index(volume)
     index.append(1010, 4096)
     index.clear()
-    assert index.count(WAIT) == 0
+    assert index.count(BLOCKING) == 0
     index.append(1001, 10)
     assert volume.get(NAME) == pack(">ii", 1, 10)
 
 
 def test_creating_an_index_empties_what_was_there(volume: Volume) -> None:
     put_entries(volume, (5, 5))
-    assert new_index(volume).count(WAIT) == 0
+    assert new_index(volume).count(BLOCKING) == 0
     assert volume.get(NAME) == b""
 
 
 def test_a_preallocated_file_reads_as_if_cut(volume: Volume) -> None:
     index = put_entries(volume, (10, 4096), (20, 8192), zeros=BYTES_MAX - 16)
-    assert index.count(WAIT) == 2
-    assert index.last_entry(WAIT) == (1020, 8192)
-    assert index.lookup(WAIT, 1015) == (1010, 4096)
-    index.check(WAIT)
-    index.check_entries(WAIT, log_bytes=10000)
+    assert index.count(BLOCKING) == 2
+    assert index.last_entry(BLOCKING) == (1020, 8192)
+    assert index.lookup(BLOCKING, 1015) == (1010, 4096)
+    index.check(BLOCKING)
+    index.check_entries(BLOCKING, log_bytes=10000)
     index.append(1030, 12288)
     assert volume.files.size(index.path) == BYTES_MAX
     index.close()
@@ -192,9 +200,9 @@ def test_a_preallocated_file_reads_as_if_cut(volume: Volume) -> None:
 
 def test_a_preallocated_file_without_entries_is_empty(volume: Volume) -> None:
     index = put_entries(volume, zeros=BYTES_MAX)
-    assert index.count(WAIT) == 0
-    assert index.lookup(WAIT, 5000) == (BASE, 0)
-    index.check(WAIT)
+    assert index.count(BLOCKING) == 0
+    assert index.lookup(BLOCKING, 5000) == (BASE, 0)
+    index.check(BLOCKING)
     index.trim()
     assert volume.files.size(index.path) == 0
 
@@ -202,7 +210,7 @@ def test_a_preallocated_file_without_entries_is_empty(volume: Volume) -> None:
 def test_opening_touches_no_file(volume: Volume) -> None:
     index = reopened(volume)
     with pytest.raises(FileNotFoundError):
-        index.lookup(WAIT, BASE)
+        index.lookup(BLOCKING, BASE)
     index.close()
 
 
@@ -210,9 +218,9 @@ def test_a_closed_index_can_be_used_again(volume: Volume) -> None:
     index = new_index(volume)
     index.append(1010, 4096)
     index.close()
-    assert index.lookup(WAIT, 1010) == (1010, 4096)
+    assert index.lookup(BLOCKING, 1010) == (1010, 4096)
     index.append(1020, 8192)
-    assert index.last_entry(WAIT) == (1020, 8192)
+    assert index.last_entry(BLOCKING) == (1020, 8192)
 
 
 def test_an_index_follows_its_file(volume: Volume) -> None:
@@ -225,13 +233,13 @@ def test_an_index_follows_its_file(volume: Volume) -> None:
     index.close()
     assert index.path == volume.path("x.deleted")
     assert len(volume.get("x.deleted")) == 16
-    assert index.lookup(WAIT, 1019) == (1010, 4096)
+    assert index.lookup(BLOCKING, 1019) == (1010, 4096)
 
 
 def test_a_length_that_is_no_multiple_is_corrupt(volume: Volume) -> None:
     index = put_entries(volume, (10, 4096), zeros=3)
     with pytest.raises(CorruptLogError, match="multiple") as raised:
-        index.check(WAIT)
+        index.check(BLOCKING)
     assert raised.value.path == volume.path(NAME)
 
 
@@ -239,9 +247,9 @@ def test_a_last_offset_before_the_base_is_corrupt(volume: Volume) -> None:
     for entry in [(-5, 8192), (20, -1)]:
         index = put_entries(volume, (10, 4096), entry)
         with pytest.raises(CorruptLogError, match="negative"):
-            index.check(WAIT)
+            index.check(BLOCKING)
         with pytest.raises(CorruptLogError, match="negative"):
-            index.lookup(WAIT, 2000)
+            index.lookup(BLOCKING, 2000)
         index.clear()
         index.append(1001, 10)
 
@@ -260,7 +268,7 @@ def test_every_entry_is_checked_on_request(
     volume: Volume, entries: list[tuple[int, int]], position: int
 ) -> None:
     with pytest.raises(CorruptLogError) as raised:
-        put_entries(volume, *entries).check_entries(WAIT, log_bytes=1000)
+        put_entries(volume, *entries).check_entries(BLOCKING, log_bytes=1000)
     assert raised.value.position == position
 
 
@@ -271,7 +279,7 @@ def test_a_failed_append_leaves_the_index_as_it_was(disk: MemoryDisk) -> None:
     disk.fail("write", error=errno.ENOSPC, keep_bytes=3)
     with pytest.raises(OSError):
         index.append(1020, 8192)
-    assert index.last_entry(WAIT) == (1010, 4096)
+    assert index.last_entry(BLOCKING) == (1010, 4096)
     index.append(1020, 8192)
     disk.fail("write", error=errno.ENOSPC, keep_bytes=3)
     with pytest.raises(OSError):
@@ -287,7 +295,7 @@ def test_memory_does_not_grow_with_the_index(disk: MemoryDisk) -> None:
     assert len(index._entries._tail) <= 2048
     index.trim()
     assert len(index._entries._tail) == 0
-    assert index.lookup(WAIT, BASE + 5000) == (BASE + 5000, 5001)
+    assert index.lookup(BLOCKING, BASE + 5000) == (BASE + 5000, 5001)
 
 
 def test_most_lookups_need_few_reads(disk: MemoryDisk) -> None:
@@ -295,19 +303,19 @@ def test_most_lookups_need_few_reads(disk: MemoryDisk) -> None:
     for n in range(50_000):
         index.append(BASE + n * 10, n * 4096 + 1)
     index.trim()
-    index.lookup(WAIT, BASE)
+    index.lookup(BLOCKING, BASE)
     before = disk.operations["read"]
     for n in range(0, 50_000, 100):
-        assert index.lookup(WAIT, BASE + n * 10 + 3) == (BASE + n * 10, n * 4096 + 1)
+        assert index.lookup(BLOCKING, BASE + n * 10 + 3) == (BASE + n * 10, n * 4096 + 1)
     assert disk.operations["read"] - before <= 2 * 500
 
 
 def test_a_file_that_became_shorter_is_corrupt(volume: Volume) -> None:
     index = put_entries(volume, *[(n, n + 1) for n in range(3000)])
-    assert index.lookup(WAIT, BASE + 2999) == (BASE + 2999, 3000)
+    assert index.lookup(BLOCKING, BASE + 2999) == (BASE + 2999, 3000)
     volume.files.open(volume.path(NAME)).truncate(100)
     with pytest.raises(CorruptLogError, match="shorter"):
-        index.lookup(WAIT, BASE + 2000)
+        index.lookup(BLOCKING, BASE + 2000)
 
 
 gaps = st.lists(st.integers(1, 1000), min_size=1, max_size=20)
@@ -344,12 +352,12 @@ def test_an_index_behaves_like_a_sorted_list(steps: list[tuple[str, object]]) ->
                 index = reopened(volume)
             case "look up", int(offset):
                 expected = max((e for e in model if e[0] <= BASE + offset), default=model[0])
-                assert index.lookup(WAIT, BASE + offset) == expected
+                assert index.lookup(BLOCKING, BASE + offset) == expected
                 after = [entry for entry in model[1:] if entry[1] >= offset]
-                assert index.first_from_position(WAIT, offset) == (after[0] if after else None)
-        assert index.last_entry(WAIT) == model[-1]
-        assert index.count(WAIT) == len(model) - 1
-    index.check_entries(WAIT, log_bytes=2**31)
+                assert index.first_from_position(BLOCKING, offset) == (after[0] if after else None)
+        assert index.last_entry(BLOCKING) == model[-1]
+        assert index.count(BLOCKING) == len(model) - 1
+    index.check_entries(BLOCKING, log_bytes=2**31)
     index.close()
     relative = [pack(">ii", offset - BASE, position) for offset, position in model[1:]]
     assert volume.get(NAME) == b"".join(relative)
@@ -381,7 +389,7 @@ def test_a_lookup_needs_no_luck_with_the_spread_of_offsets(
     for wanted in [*near, 0, offsets[0], offsets[-1], 2**31 - 1]:
         number = bisect_right(offsets, wanted)
         expected = (BASE + offsets[number - 1], number) if number else (BASE, 0)
-        assert index.lookup(WAIT, BASE + wanted) == expected
+        assert index.lookup(BLOCKING, BASE + wanted) == expected
 
 
 @pytest.mark.parametrize("kind", ["even", "random", "clusters", "exponential"])
@@ -389,10 +397,10 @@ def test_a_lookup_reads_few_pages_however_offsets_are_spread(disk: MemoryDisk, k
     rng = Random(1)
     offsets = spread(rng, kind, 50_000)
     index = put_entries(Volume(disk, "/data"), *[(o, n + 1) for n, o in enumerate(offsets)])
-    index.lookup(WAIT, BASE)
+    index.lookup(BLOCKING, BASE)
     for wanted in rng.choices(offsets, k=200):
         before = disk.operations["read"]
-        index.lookup(WAIT, BASE + wanted)
+        index.lookup(BLOCKING, BASE + wanted)
         assert disk.operations["read"] - before <= 3 + 7  # guesses, then halving 98 pages
 
 
@@ -407,9 +415,9 @@ def test_a_search_in_garbage_ends_with_an_answer_or_a_typed_error(
     for offset in wanted:
         index = reopened(volume)
         for use in (
-            partial(index.check, WAIT),
-            partial(index.lookup, WAIT, offset),
-            partial(index.check_entries, WAIT, 9),
+            partial(index.check, BLOCKING),
+            partial(index.lookup, BLOCKING, offset),
+            partial(index.check_entries, BLOCKING, 9),
         ):
             with suppress(CorruptLogError):
                 use()
@@ -432,6 +440,6 @@ def test_indexes_share_few_descriptors(volume: Volume) -> None:
     ]
     for n, index in enumerate(indexes):
         index.append(BASE + n, n + 1)
-    assert [index.lookup(WAIT, BASE + 50).position for index in indexes] == list(range(1, 21))
+    assert [index.lookup(BLOCKING, BASE + 50).position for index in indexes] == list(range(1, 21))
     if isinstance(volume.files, DiskFileSystem):
         assert volume.files.open_files <= 2

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.volumes import Volume
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.storage.errors import CorruptLogError, IndexAppendError, OffsetOverflowError
 from ottla.storage.indexes.time_index import NO_TIMESTAMP, TimeIndex, TimestampOffset
 from ottla.testing.filesystem import MemoryDisk
@@ -33,19 +33,19 @@ def put_entries(volume: Volume, *entries: tuple[int, int], zeros: int = 0) -> Ti
 
 def test_an_empty_index_knows_no_timestamp(volume: Volume) -> None:
     index = new_index(volume)
-    assert index.last_entry(WAIT) == TimestampOffset(NO_TIMESTAMP, BASE)
-    assert index.lookup(WAIT, 10**15) == (NO_TIMESTAMP, BASE)
-    assert index.lookup(WAIT, -1) == (NO_TIMESTAMP, BASE)
+    assert index.last_entry(BLOCKING) == TimestampOffset(NO_TIMESTAMP, BASE)
+    assert index.lookup(BLOCKING, 10**15) == (NO_TIMESTAMP, BASE)
+    assert index.lookup(BLOCKING, -1) == (NO_TIMESTAMP, BASE)
 
 
 def test_a_lookup_finds_the_last_entry_at_or_before(volume: Volume) -> None:
     index = new_index(volume)
     for timestamp, offset in [(100, 1010), (200, 1020), (300, 1030)]:
         index.maybe_append(timestamp, offset)
-    assert index.lookup(WAIT, 99) == (NO_TIMESTAMP, BASE)
-    assert index.lookup(WAIT, 100) == (100, 1010)
-    assert index.lookup(WAIT, 299) == (200, 1020)
-    assert index.lookup(WAIT, 10**15) == (300, 1030)
+    assert index.lookup(BLOCKING, 99) == (NO_TIMESTAMP, BASE)
+    assert index.lookup(BLOCKING, 100) == (100, 1010)
+    assert index.lookup(BLOCKING, 299) == (200, 1020)
+    assert index.lookup(BLOCKING, 10**15) == (300, 1030)
 
 
 def test_the_file_holds_timestamps_and_relative_offsets(volume: Volume) -> None:
@@ -53,26 +53,26 @@ def test_the_file_holds_timestamps_and_relative_offsets(volume: Volume) -> None:
     index.maybe_append(1_700_000_000_000, 1005)
     index.maybe_append(2**63 - 1, BASE + 2**31 - 1)
     assert volume.get(NAME) == pack(">qi", 1_700_000_000_000, 5) + pack(">qi", 2**63 - 1, 2**31 - 1)
-    assert reopened(volume).last_entry(WAIT) == (2**63 - 1, BASE + 2**31 - 1)
+    assert reopened(volume).last_entry(BLOCKING) == (2**63 - 1, BASE + 2**31 - 1)
 
 
 def test_only_a_new_maximum_is_added(volume: Volume) -> None:
     index = new_index(volume)
     index.maybe_append(NO_TIMESTAMP, 1001)
-    assert index.count(WAIT) == 0
+    assert index.count(BLOCKING) == 0
     index.maybe_append(100, 1010)
     index.maybe_append(100, 1010)
     index.maybe_append(100, 1020)
-    assert index.count(WAIT) == 1
-    assert index.last_entry(WAIT) == (100, 1010)
+    assert index.count(BLOCKING) == 1
+    assert index.last_entry(BLOCKING) == (100, 1010)
 
 
 def test_a_timestamp_of_zero_is_a_timestamp(volume: Volume) -> None:
     index = new_index(volume)
     index.maybe_append(0, BASE)
-    assert index.last_entry(WAIT) == (0, BASE)
+    assert index.last_entry(BLOCKING) == (0, BASE)
     index.close()
-    assert reopened(volume).last_entry(WAIT) == (0, BASE)
+    assert reopened(volume).last_entry(BLOCKING) == (0, BASE)
 
 
 def test_entries_must_not_descend(volume: Volume) -> None:
@@ -82,7 +82,7 @@ def test_entries_must_not_descend(volume: Volume) -> None:
         with pytest.raises(IndexAppendError, match="comes before"):
             index.maybe_append(timestamp, offset)
     index.maybe_append(200, 1010)
-    assert index.count(WAIT) == 2
+    assert index.count(BLOCKING) == 2
 
 
 @pytest.mark.parametrize("offset", [BASE - 1, BASE + 2**31])
@@ -94,13 +94,13 @@ def test_an_offset_that_does_not_fit_is_an_overflow(volume: Volume, offset: int)
 def test_one_entry_is_held_back_for_the_end_of_the_segment(volume: Volume) -> None:
     index = new_index(volume, bytes_max=12 * 3)
     index.maybe_append(100, 1010)
-    assert not index.is_full(WAIT)
+    assert not index.is_full(BLOCKING)
     index.maybe_append(200, 1020)
-    assert index.is_full(WAIT)
+    assert index.is_full(BLOCKING)
     with pytest.raises(IndexAppendError, match="full"):
         index.maybe_append(300, 1030)
     index.maybe_append(300, 1030, even_if_full=True)
-    assert index.last_entry(WAIT) == (300, 1030)
+    assert index.last_entry(BLOCKING) == (300, 1030)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_truncating_forgets_entries_from_an_offset_on(
     for entry in [(100, 1010), (200, 1020), (250, 1020), (300, 1030)]:
         index.maybe_append(*entry)
     index.truncate_to(offset)
-    assert index.count(WAIT) == left
+    assert index.count(BLOCKING) == left
     assert volume.files.size(index.path) == 12 * left
 
 
@@ -121,7 +121,7 @@ def test_a_cleared_index_begins_anew(volume: Volume) -> None:
     index = new_index(volume)
     index.maybe_append(100, 1010)
     index.clear()
-    assert index.last_entry(WAIT) == (NO_TIMESTAMP, BASE)
+    assert index.last_entry(BLOCKING) == (NO_TIMESTAMP, BASE)
     index.maybe_append(50, 1001)
     assert volume.get(NAME) == pack(">qi", 50, 1)
 
@@ -129,18 +129,18 @@ def test_a_cleared_index_begins_anew(volume: Volume) -> None:
 def test_a_preallocated_file_reads_as_if_cut(volume: Volume) -> None:
     size = BYTES_MAX // 12 * 12
     index = put_entries(volume, (100, 10), (200, 20), zeros=size - 24)
-    assert index.count(WAIT) == 2
-    assert index.last_entry(WAIT) == (200, 1020)
-    index.check(WAIT)
-    index.check_entries(WAIT, end_offset=1021)
+    assert index.count(BLOCKING) == 2
+    assert index.last_entry(BLOCKING) == (200, 1020)
+    index.check(BLOCKING)
+    index.check_entries(BLOCKING, end_offset=1021)
     index.trim()
     assert volume.files.size(index.path) == 24
 
 
 def test_a_preallocated_file_without_entries_is_empty(volume: Volume) -> None:
     index = put_entries(volume, zeros=BYTES_MAX // 12 * 12)
-    assert index.count(WAIT) == 0
-    index.check(WAIT)
+    assert index.count(BLOCKING) == 0
+    index.check(BLOCKING)
 
 
 def test_an_index_follows_its_file(volume: Volume) -> None:
@@ -151,7 +151,7 @@ def test_an_index_follows_its_file(volume: Volume) -> None:
     index.maybe_append(200, 1020)
     index.sync()
     index.close()
-    assert index.lookup(WAIT, 150) == (100, 1010)
+    assert index.lookup(BLOCKING, 150) == (100, 1010)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_an_implausible_file_is_corrupt(
     volume: Volume, entries: list[tuple[int, int]], zeros: int
 ) -> None:
     with pytest.raises(CorruptLogError):
-        put_entries(volume, *entries, zeros=zeros).check(WAIT)
+        put_entries(volume, *entries, zeros=zeros).check(BLOCKING)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_every_entry_is_checked_on_request(
     volume: Volume, entries: list[tuple[int, int]], position: int
 ) -> None:
     with pytest.raises(CorruptLogError) as raised:
-        put_entries(volume, *entries).check_entries(WAIT, end_offset=BASE + 100)
+        put_entries(volume, *entries).check_entries(BLOCKING, end_offset=BASE + 100)
     assert raised.value.position == position
 
 
@@ -217,10 +217,10 @@ def test_an_index_behaves_like_a_list_of_maxima(steps: list[tuple[str, object]])
                 index = reopened(volume)
             case "look up", int(timestamp):
                 expected = max((e for e in model if e[0] <= timestamp), default=model[0])
-                assert index.lookup(WAIT, timestamp) == expected
-        assert index.last_entry(WAIT) == model[-1]
-        assert index.count(WAIT) == len(model) - 1
-    index.check_entries(WAIT, end_offset=BASE + 2**31)
+                assert index.lookup(BLOCKING, timestamp) == expected
+        assert index.last_entry(BLOCKING) == model[-1]
+        assert index.count(BLOCKING) == len(model) - 1
+    index.check_entries(BLOCKING, end_offset=BASE + 2**31)
     index.close()
     entries = [pack(">qi", timestamp, offset - BASE) for timestamp, offset in model[1:]]
     assert volume.get(NAME) == b"".join(entries)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.volumes import Volume
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.storage.errors import CorruptLogError, IndexAppendError
 from ottla.storage.indexes.transaction_index import AbortedTransaction, TransactionIndex
 from ottla.testing.filesystem import MemoryDisk
@@ -34,12 +34,12 @@ def filled(volume: Volume, *transactions: AbortedTransaction) -> TransactionInde
 
 def test_an_index_without_a_file_is_empty_and_makes_none(volume: Volume) -> None:
     index = open_index(volume)
-    assert list(index.iterate(WAIT)) == []
-    assert index.last_offset(WAIT) == -1
-    assert index.aborted_between(WAIT, 0, 2**63 - 1) == ([], False)
+    assert list(index.iterate(BLOCKING)) == []
+    assert index.last_offset(BLOCKING) == -1
+    assert index.aborted_between(BLOCKING, 0, 2**63 - 1) == ([], False)
     index.truncate_to(0)
     index.clear()
-    index.check(WAIT)
+    index.check(BLOCKING)
     index.sync()
     index.close()
     assert volume.files.list_directory(volume.root) == []
@@ -49,7 +49,7 @@ def test_the_file_holds_kafkas_entries(volume: Volume) -> None:
     index = filled(volume, AbortedTransaction(4711, 90, 110, 105))
     assert volume.get(NAME) == pack(">hqqqq", 0, 4711, 90, 110, 105)
     index.close()
-    assert list(open_index(volume).iterate(WAIT)) == [AbortedTransaction(4711, 90, 110, 105)]
+    assert list(open_index(volume).iterate(BLOCKING)) == [AbortedTransaction(4711, 90, 110, 105)]
 
 
 def test_markers_must_ascend(volume: Volume) -> None:
@@ -65,18 +65,18 @@ def test_markers_must_ascend(volume: Volume) -> None:
 def test_a_search_finds_what_overlaps(volume: Volume) -> None:
     first = aborted(100, 110, stable=105)
     index = filled(volume, first, aborted(105, 120), aborted(130, 140))
-    assert index.aborted_between(WAIT, 100, 200).transactions == list(index.iterate(WAIT))
-    assert index.aborted_between(WAIT, 111, 125).transactions == [aborted(105, 120)]
-    assert index.aborted_between(WAIT, 110, 111).transactions == [first, aborted(105, 120)]
-    assert index.aborted_between(WAIT, 121, 130).transactions == []
-    assert index.aborted_between(WAIT, 141, 200).transactions == []
+    assert index.aborted_between(BLOCKING, 100, 200).transactions == list(index.iterate(BLOCKING))
+    assert index.aborted_between(BLOCKING, 111, 125).transactions == [aborted(105, 120)]
+    assert index.aborted_between(BLOCKING, 110, 111).transactions == [first, aborted(105, 120)]
+    assert index.aborted_between(BLOCKING, 121, 130).transactions == []
+    assert index.aborted_between(BLOCKING, 141, 200).transactions == []
 
 
 def test_a_search_is_complete_once_the_stable_offset_passed_its_end(volume: Volume) -> None:
     index = filled(volume, aborted(100, 110, stable=102), aborted(102, 120, stable=121))
-    assert not index.aborted_between(WAIT, 100, 130).is_complete
-    assert index.aborted_between(WAIT, 100, 121).is_complete
-    search = index.aborted_between(WAIT, 100, 102)
+    assert not index.aborted_between(BLOCKING, 100, 130).is_complete
+    assert index.aborted_between(BLOCKING, 100, 121).is_complete
+    search = index.aborted_between(BLOCKING, 100, 102)
     assert search.is_complete
     assert search.transactions == [aborted(100, 110, stable=102)]
 
@@ -87,18 +87,18 @@ def test_truncating_forgets_markers_from_an_offset_on(
 ) -> None:
     index = filled(volume, aborted(100, 110), aborted(105, 120))
     index.truncate_to(offset)
-    assert index.count(WAIT) == left
+    assert index.count(BLOCKING) == left
     assert volume.files.size(index.path) == 34 * left
     index.append(aborted(105, 150))
-    assert list(open_index(volume).iterate(WAIT))[-1] == aborted(105, 150)
+    assert list(open_index(volume).iterate(BLOCKING))[-1] == aborted(105, 150)
 
 
 def test_a_cleared_index_begins_anew(volume: Volume) -> None:
     index = filled(volume, aborted(100, 110))
     index.clear()
-    assert index.last_offset(WAIT) == -1
+    assert index.last_offset(BLOCKING) == -1
     index.append(aborted(100, 105))
-    assert list(index.iterate(WAIT)) == [aborted(100, 105)]
+    assert list(index.iterate(BLOCKING)) == [aborted(100, 105)]
 
 
 def test_an_index_follows_its_file(volume: Volume) -> None:
@@ -108,20 +108,20 @@ def test_an_index_follows_its_file(volume: Volume) -> None:
     index.append(aborted(100, 120))
     index.sync()
     index.close()
-    assert len(list(index.iterate(WAIT))) == 2
+    assert len(list(index.iterate(BLOCKING))) == 2
 
 
 def test_half_an_entry_at_the_end_is_corrupt(volume: Volume) -> None:
     volume.put(NAME, pack(">hqqqq", 0, 7, 100, 110, 111) + b"half")
     with pytest.raises(CorruptLogError, match="multiple"):
-        open_index(volume).check(WAIT)
+        open_index(volume).check(BLOCKING)
 
 
 def test_an_entry_of_another_version_is_corrupt(volume: Volume) -> None:
     good = pack(">hqqqq", 0, 7, 100, 110, 111)
     volume.put(NAME, good + pack(">hqqqq", 1, 7, 100, 120, 121) + good)
     with pytest.raises(CorruptLogError, match="version 1") as raised:
-        open_index(volume).aborted_between(WAIT, 0, 200)
+        open_index(volume).aborted_between(BLOCKING, 0, 200)
     assert raised.value.position == 34
 
 
@@ -139,7 +139,7 @@ def test_implausible_entries_are_corrupt(
 ) -> None:
     volume.put(NAME, b"".join(pack(">hqqqq", 0, *entry) for entry in entries))
     with pytest.raises(CorruptLogError):
-        open_index(volume).check(WAIT)
+        open_index(volume).check(BLOCKING)
 
 
 def test_a_failed_append_leaves_the_index_as_it_was(disk: MemoryDisk) -> None:
@@ -148,9 +148,9 @@ def test_a_failed_append_leaves_the_index_as_it_was(disk: MemoryDisk) -> None:
     disk.fail("write", error=errno.ENOSPC, keep_bytes=20)
     with pytest.raises(OSError):
         index.append(aborted(100, 120))
-    assert list(index.iterate(WAIT)) == [aborted(100, 110)]
+    assert list(index.iterate(BLOCKING)) == [aborted(100, 110)]
     index.append(aborted(100, 130))
-    assert list(open_index(volume).iterate(WAIT)) == [aborted(100, 110), aborted(100, 130)]
+    assert list(open_index(volume).iterate(BLOCKING)) == [aborted(100, 110), aborted(100, 130)]
 
 
 @settings(max_examples=100, deadline=None)
@@ -165,11 +165,11 @@ def test_a_search_agrees_with_reading_everything(
     disk.make_directory("/data")
     transactions = consistent_transactions(shapes)
     index = filled(Volume(disk, "/data"), *transactions)
-    index.check(WAIT)
+    index.check(BLOCKING)
     for start, size in ranges:
         end = start + size + 1
         found = [t for t in transactions if t.last_offset >= start and t.first_offset < end]
-        assert index.aborted_between(WAIT, start, end).transactions == found
+        assert index.aborted_between(BLOCKING, start, end).transactions == found
 
 
 def consistent_transactions(shapes: list[tuple[int, int]]) -> list[AbortedTransaction]:

@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from tests.unit.storage.log_making import SMALL, Place, append_many, batch_of, marker_of
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.protocol.records.batch import iterate_headers
 from ottla.storage.indexes.transaction_index import _ENTRY, ENTRY_BYTES, AbortedTransaction
 from ottla.storage.log.aborted_search import check_transactions
@@ -63,7 +63,7 @@ class Story:
     def check(self, log: Log) -> None:
         for offset in range(log.log_start_offset, log.log_end_offset):
             for bytes_max in (1, 300, 100_000):
-                found = log.read(WAIT, offset, bytes_max, log.log_end_offset, with_aborted=True)
+                found = log.read(BLOCKING, offset, bytes_max, log.log_end_offset, with_aborted=True)
                 end = offset
                 for _, header in iterate_headers(found.records.read()):
                     end = header.next_offset
@@ -138,7 +138,7 @@ def test_a_marker_many_segments_later_is_found_though_those_between_have_none(
 
 def entries_of(log: Log) -> dict[int, list[AbortedTransaction]]:
     return {
-        each.base_offset: list(each.indexes.transactions.iterate(WAIT)) for each in log.segments
+        each.base_offset: list(each.indexes.transactions.iterate(BLOCKING)) for each in log.segments
     }
 
 
@@ -175,12 +175,12 @@ def test_an_index_with_a_wrong_entry_is_built_anew_and_a_right_one_is_not(
     producers = {
         header.base_offset: header.producer_id
         for segment in log.segments
-        for _, header in scan_headers(WAIT, segment.open(WAIT), 0, segment.size)
+        for _, header in scan_headers(BLOCKING, segment.open(BLOCKING), 0, segment.size)
     }
     known = entries_of(log)
     log = place.reopen_clean(log)
     for segment in log.segments:
-        check_transactions(WAIT, log, segment)
+        check_transactions(BLOCKING, log, segment)
     assert "rebuilding" not in caplog.text, "nothing is wrong"
     log.close()
     damaged = set()
@@ -194,6 +194,6 @@ def test_an_index_with_a_wrong_entry_is_built_anew_and_a_right_one_is_not(
     assert damaged
     log = place.reopen_clean(log)
     for segment in log.segments:
-        check_transactions(WAIT, log, segment)
+        check_transactions(BLOCKING, log, segment)
     assert entries_of(log) == known
     assert "rebuilding" in caplog.text

@@ -18,7 +18,7 @@ from tests.unit.storage.log_making import (
     values_of,
 )
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.steps import run_blocking
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, InvalidBatch
@@ -55,7 +55,7 @@ def test_a_batch_gets_the_next_offsets_and_the_leader_s_epoch_in_place(place: Pl
     assert read_header(batch).base_offset == 2
     assert read_header(batch).partition_leader_epoch == 7
     assert values_of(log) == [b"a", b"b", b"c", b"d", b"e"]
-    assert log.epochs.load(WAIT).entries == ((0, 0), (7, 2))
+    assert log.epochs.load(BLOCKING).entries == ((0, 0), (7, 2))
 
 
 def test_bytes_that_cannot_be_changed_are_copied(place: Place) -> None:
@@ -118,7 +118,8 @@ def test_log_append_time_is_the_broker_s_clock(codec: Codec) -> None:
     appended = log.append_as_leader(batch_of(b"a", b"b", timestamp=5, codec=codec), 0)
     assert appended.log_append_time_ms == NOW_MS
     assert [
-        record.timestamp for record in iterate_records(log.read(WAIT, 0, 1000, 2).records.read())
+        record.timestamp
+        for record in iterate_records(log.read(BLOCKING, 0, 1000, 2).records.read())
     ] == [
         NOW_MS,
         NOW_MS,
@@ -131,7 +132,7 @@ def test_a_larger_timestamp_than_the_header_says_is_put_right(place: Place) -> N
     batch[35:43] = (NOW_MS - 500).to_bytes(8, "big")
     stamp_checksum(batch, 0, len(batch))
     log.append_as_leader(batch, 0)
-    assert read_header(log.read(WAIT, 0, 1000, 1).records.read()).max_timestamp == NOW_MS
+    assert read_header(log.read(BLOCKING, 0, 1000, 1).records.read()).max_timestamp == NOW_MS
     found = run_blocking(log.finding_max_timestamp())
     assert found is not None
     assert found.timestamp == NOW_MS
@@ -165,7 +166,7 @@ def test_the_topic_s_codec_replaces_the_producer_s(stored: str, sent: Codec) -> 
     log = Place(config=replace(SMALL, compression_type=stored)).open()
     log.append_as_leader(batch_of(b"a" * 90, b"b", codec=sent), 0)
     codecs = ["uncompressed", "gzip", "snappy", "lz4", "zstd"]
-    assert codecs[read_header(log.read(WAIT, 0, 1000, 2).records.read()).codec] == stored
+    assert codecs[read_header(log.read(BLOCKING, 0, 1000, 2).records.read()).codec] == stored
     assert values_of(log) == [b"a" * 90, b"b"]
 
 
@@ -204,11 +205,11 @@ def test_an_abort_marker_puts_its_transaction_into_the_index(place: Place) -> No
     append(log, b"before")
     log.append_as_leader(batch_of(b"t", producer=(5, 0, 0), is_transactional=True), 0)
     append(log, b"between")
-    assert log.last_stable_offset(WAIT) == 1
+    assert log.last_stable_offset(BLOCKING) == 1
     log.append_as_leader(marker_of(5), 0, COORDINATOR)
     log.update_high_watermark(log.log_end_offset)
-    assert log.last_stable_offset(WAIT) == 4
-    aborted = log.read(WAIT, 0, 1 << 20, 4, with_aborted=True).aborted
+    assert log.last_stable_offset(BLOCKING) == 4
+    aborted = log.read(BLOCKING, 0, 1 << 20, 4, with_aborted=True).aborted
     assert aborted == [(5, 1, 3, 4)]
 
 
@@ -219,7 +220,7 @@ def test_unverified_transactions_are_refused_where_that_is_asked_for(place: Plac
     with pytest.raises(BrokerError) as raised:
         log.append_as_leader(batch, 0)
     assert raised.value.code is ErrorCode.INVALID_TXN_STATE
-    guard = log.producers.load(WAIT).start_verification(5, 0, 0, False, NOW_MS)
+    guard = log.producers.load(BLOCKING).start_verification(5, 0, 0, False, NOW_MS)
     assert log.append_as_leader(batch, 0, ProducedBy(guard=guard)).first_offset == 0
 
 
@@ -240,7 +241,7 @@ def test_a_follower_takes_offsets_and_epochs_as_they_are(place: Place) -> None:
     appended = log.append_as_follower(data)
     assert (appended.first_offset, appended.last_offset) == (0, 2)
     assert values_of(log) == [b"a", b"b", b"c"]
-    assert log.epochs.load(WAIT).entries == ((3, 0), (5, 2))
+    assert log.epochs.load(BLOCKING).entries == ((3, 0), (5, 2))
 
 
 def test_the_cut_off_end_of_a_fetched_batch_is_left_out(place: Place) -> None:
@@ -364,10 +365,10 @@ def test_a_marker_that_cannot_be_indexed_is_not_written(place: Place) -> None:
     with pytest.raises(StorageUnavailable):
         log.append_as_leader(marker_of(5), 0, COORDINATOR)
     assert log.log_end_offset == 1
-    assert log.producers.load(WAIT).has_open_transaction(5, 0)
+    assert log.producers.load(BLOCKING).has_open_transaction(5, 0)
     log.append_as_leader(marker_of(5), 0, COORDINATOR)
     log.update_high_watermark(2)
-    assert log.read(WAIT, 0, 1 << 20, 2, with_aborted=True).aborted == [(5, 0, 1, 2)]
+    assert log.read(BLOCKING, 0, 1 << 20, 2, with_aborted=True).aborted == [(5, 0, 1, 2)]
 
 
 @pytest.mark.parametrize("decided", [0, 1, 3])
@@ -381,16 +382,16 @@ def test_a_marker_that_is_refused_holds_back_nothing_that_was_committed(
         if producer_id < decided:
             log.append_as_leader(marker_of(producer_id, is_commit=True), 0, COORDINATOR)
         log.update_high_watermark(log.log_end_offset)
-    stable_offset = log.last_stable_offset(WAIT)
+    stable_offset = log.last_stable_offset(BLOCKING)
     assert stable_offset == 2 * decided  # where the open one begins
     place.disk.fail("write", "*.txnindex", error=errno.ENOSPC)
     with pytest.raises(StorageUnavailable):
         log.append_as_leader(marker_of(decided), 0, COORDINATOR)
-    assert log.last_stable_offset(WAIT) == stable_offset
+    assert log.last_stable_offset(BLOCKING) == stable_offset
     log.append_as_leader(marker_of(decided), 0, COORDINATOR)
     log.update_high_watermark(log.log_end_offset)
     log.producers.unload()
-    assert log.last_stable_offset(WAIT) == log.high_watermark == log.log_end_offset
+    assert log.last_stable_offset(BLOCKING) == log.high_watermark == log.log_end_offset
 
 
 def test_an_index_that_cannot_be_written_costs_no_records() -> None:

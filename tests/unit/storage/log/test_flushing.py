@@ -8,7 +8,7 @@ import pytest
 from tests.support.steps_by_hand import JobsLater
 from tests.unit.storage.log_making import PATH, SMALL, Place, append, append_many, values_of
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.steps import run_blocking
 from ottla.config.options import INT64_MAX
 from ottla.storage.files.directory_health import StorageUnavailable
@@ -54,7 +54,7 @@ def test_segments_indexes_and_names_are_synced_with_the_records(seed: int) -> No
     again = place.open(Checkpoint(log.recovery_checkpoint))
     assert len(values_of(again)) == log.log_end_offset
     for segment in again.segments:
-        segment.indexes.offsets.check_entries(WAIT, segment.size)
+        segment.indexes.offsets.check_entries(BLOCKING, segment.size)
 
 
 def test_records_appended_during_a_sync_are_not_covered_by_it(place: Place) -> None:

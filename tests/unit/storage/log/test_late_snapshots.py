@@ -10,7 +10,7 @@ from tests.support.steps_by_hand import JobsLater
 from tests.unit.storage.log_making import SMALL, Place, batch_of, names_in
 
 from ottla.base.files.filesystem import parent_directory
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.storage.log import snapshotting
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.recovery import Checkpoint
@@ -38,14 +38,14 @@ class Story:
 
     def write_next(self, producer_id: int) -> None:
         """A batch that follows on the producer's last one."""
-        known = self.log.producers.load(WAIT).producers.get(producer_id)
+        known = self.log.producers.load(BLOCKING).producers.get(producer_id)
         sequence = 0 if known is None else known.last_sequence + 1
         self.log.append_as_leader(batch_of(b"v", producer=(producer_id, 0, sequence)), 0)
         self.log.update_high_watermark(self.log.log_end_offset)
 
     @property
     def state(self) -> bytes:
-        return encode_snapshot(self.log.producers.load(WAIT).producers)
+        return encode_snapshot(self.log.producers.load(BLOCKING).producers)
 
     def snapshot(self, offset: int) -> bytes:
         path = self.log.snapshots.path(offset)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.volumes import Volume
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.leader_epochs import UNDEFINED, EpochEntry, LeaderEpochs
 from ottla.testing.filesystem import MemoryDisk
@@ -17,7 +17,7 @@ NAME = "leader-epoch-checkpoint"
 
 
 def open_epochs(volume: Volume) -> LeaderEpochs:
-    return LeaderEpochs.open(WAIT, volume.files, volume.path(NAME))
+    return LeaderEpochs.open(BLOCKING, volume.files, volume.path(NAME))
 
 
 def filled(volume: Volume, *entries: tuple[int, int]) -> LeaderEpochs:

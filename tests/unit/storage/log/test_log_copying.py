@@ -19,7 +19,7 @@ from tests.unit.storage.log_making import (
 )
 from tests.unit.storage.log_world import described
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.steps import Job
 from ottla.storage.log import log_copying
 from ottla.storage.log.flushing import flush
@@ -97,7 +97,7 @@ def test_bytes_that_nobody_has_verified_are_checked_on_the_way(pair: Pair) -> No
 
     pair.copy_some(noted)
     assert any(isinstance(each, RangeCheck) for each in ran)
-    found = pair.source.read(WAIT, 0, 100, 20)
+    found = pair.source.read(BLOCKING, 0, 100, 20)
     assert found.check is None, "it need not be checked again"
 
 
@@ -185,9 +185,13 @@ def test_the_copy_knows_what_is_not_in_the_records(pair: Pair) -> None:
     source.update_config(replace(SMALL, retention_ms=77))
     source.update_high_watermark(3)
     taken_over(source, target, 0)
-    assert described(target.producers.load(WAIT)) == described(source.producers.load(WAIT))
+    assert described(target.producers.load(BLOCKING)) == described(source.producers.load(BLOCKING))
     assert (target.log_start_offset, target.high_watermark, target.log_end_offset) == (2, 3, 4)
-    assert target.epochs.load(WAIT).entries == source.epochs.load(WAIT).entries == ((0, 2), (7, 4))
+    assert (
+        target.epochs.load(BLOCKING).entries
+        == source.epochs.load(BLOCKING).entries
+        == ((0, 2), (7, 4))
+    )
     assert target.config.retention_ms == 77
     assert target.log_end_offset in target.snapshots
 
@@ -209,8 +213,8 @@ def test_producers_whose_records_are_gone_are_known_to_the_copy_after_a_crash(
         flush(target)
         pair.target_place.disk.crash(Random(seed))
     again = pair.target_place.open(Checkpoint(target.recovery_point, target.log_start_offset))
-    before = described(source.producers.load(WAIT), with_windows=False)
-    assert described(again.producers.load(WAIT), with_windows=False) == before
+    before = described(source.producers.load(BLOCKING), with_windows=False)
+    assert described(again.producers.load(BLOCKING), with_windows=False) == before
     append(again, b"more")
     assert again.log_end_offset == 5
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.storage.log_making import Place, append, append_many
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.steps import run_blocking
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.log import Log
@@ -16,7 +16,7 @@ from ottla.storage.log.reading import RangeCheck
 
 
 def read_again(log: Log) -> None:
-    log.read(WAIT, 0, 1000, log.log_end_offset)
+    log.read(BLOCKING, 0, 1000, log.log_end_offset)
 
 
 def look_for_a_time(log: Log) -> None:
@@ -73,7 +73,7 @@ def test_a_log_that_is_removed_while_it_is_synced_leaves_its_directory_online(lo
 
 
 def test_a_range_of_a_deleted_log_is_not_served(log: Log) -> None:
-    check = RangeCheck(WAIT, log, log.segments.active, 0, log.segments.active.size)
+    check = RangeCheck(BLOCKING, log, log.segments.active, 0, log.segments.active.size)
     assert check.is_current
     log.health.end_use()
     assert not check.is_current

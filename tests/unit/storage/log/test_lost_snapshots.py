@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from tests.unit.storage.log_making import SMALL, Place, append_many, batch_of, names_in
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.storage.log.flushing import flush
@@ -102,9 +102,9 @@ def test_a_transaction_that_began_before_the_start_stays_open_without_its_snapsh
     start, end = log.log_start_offset, log.log_end_offset
     place.disk.kill()
     log = place.open(Checkpoint(end, start))
-    entry = log.producers.load(WAIT).producers[PRODUCER]
+    entry = log.producers.load(BLOCKING).producers[PRODUCER]
     assert (entry.has_open_transaction, entry.transaction_first_offset) == (True, 0)
-    assert log.last_stable_offset(WAIT) == start
+    assert log.last_stable_offset(BLOCKING) == start
 
 
 @pytest.mark.parametrize("seed", range(6))

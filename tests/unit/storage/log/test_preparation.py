@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.storage.log_making import SMALL, Place, batch_of, values_of
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import InvalidBatch
@@ -33,7 +33,7 @@ def prepared(log: Log, data: bytes | bytearray) -> Prepared:
 
 
 def stored_bytes(log: Log) -> bytes:
-    return log.segments.active.open(WAIT).read_at(0, log.segments.active.size)
+    return log.segments.active.open(BLOCKING).read_at(0, log.segments.active.size)
 
 
 @pytest.mark.parametrize("config", [PLAIN, GZIP, COMPACTED, APPEND_TIME])

@@ -15,7 +15,7 @@ from tests.unit.storage.log_making import (
     values_of,
 )
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import iterate_headers, read_header
@@ -39,9 +39,9 @@ def test_reading_goes_on_over_all_segments(place: Place) -> None:
 
 def test_nothing_is_read_at_the_end_of_the_log(place: Place) -> None:
     log = place.open()
-    assert len(log.read(WAIT, 0, 100, EVERYTHING).records) == 0
+    assert len(log.read(BLOCKING, 0, 100, EVERYTHING).records) == 0
     append_many(log, 3)
-    found = log.read(WAIT, 3, 100, EVERYTHING)
+    found = log.read(BLOCKING, 3, 100, EVERYTHING)
     assert found.records.read() == b""
 
 
@@ -51,7 +51,7 @@ def test_offsets_outside_of_the_log_are_out_of_range(place: Place, offset: int) 
     append_many(log, 10)
     log.advance_log_start(5)
     with pytest.raises(BrokerError) as raised:
-        log.read(WAIT, offset, 100, EVERYTHING)
+        log.read(BLOCKING, offset, 100, EVERYTHING)
     assert raised.value.code is ErrorCode.OFFSET_OUT_OF_RANGE
 
 
@@ -60,7 +60,7 @@ def test_no_record_at_or_after_the_end_offset_is_read(place: Place) -> None:
     append_many(log, 30)
     for end_offset in range(31):
         assert len(values_of(log, 0, end_offset)) == end_offset
-        assert len(log.read(WAIT, end_offset, 1000, end_offset).records) == 0
+        assert len(log.read(BLOCKING, end_offset, 1000, end_offset).records) == 0
 
 
 def test_a_batch_that_the_end_offset_cuts_is_left_out(place: Place) -> None:
@@ -68,23 +68,23 @@ def test_a_batch_that_the_end_offset_cuts_is_left_out(place: Place) -> None:
     append(log, b"a")
     append(log, b"b", b"c", b"d")
     assert values_of(log, 0, 3) == [b"a"]
-    assert len(log.read(WAIT, 2, 1000, 3).records) == 0
+    assert len(log.read(BLOCKING, 2, 1000, 3).records) == 0
 
 
 def test_the_first_batch_comes_whole_however_few_bytes_are_wanted(place: Place) -> None:
     log = place.open()
     append(log, bytes(300))
     append(log, b"b")
-    found = log.read(WAIT, 0, 1, EVERYTHING).records.read()
+    found = log.read(BLOCKING, 0, 1, EVERYTHING).records.read()
     assert read_header(found).size_bytes == len(found)
-    assert len(log.read(WAIT, 0, 1, EVERYTHING, at_least_one=False).records) == 0
+    assert len(log.read(BLOCKING, 0, 1, EVERYTHING, at_least_one=False).records) == 0
 
 
 def test_a_range_has_no_more_bytes_than_wanted(place: Place) -> None:
     log = place.open()
     append_many(log, 10)
     for size in range(80, 400, 7):
-        found = log.read(WAIT, 0, size, EVERYTHING).records
+        found = log.read(BLOCKING, 0, size, EVERYTHING).records
         assert len(found) == min(size, log.segments[0].size)
 
 
@@ -92,7 +92,7 @@ def test_the_batch_with_the_offset_comes_whole(place: Place) -> None:
     log = place.open()
     append(log, b"a", b"b", b"c")
     assert [record.offset for record in read_records(log, 1)] == [1, 2]
-    assert read_header(log.read(WAIT, 1, 1000, EVERYTHING).records.read()).base_offset == 0
+    assert read_header(log.read(BLOCKING, 1, 1000, EVERYTHING).records.read()).base_offset == 0
 
 
 def test_gaps_are_passed_over_also_between_segments(place: Place) -> None:
@@ -113,31 +113,31 @@ def reopened(place: Place, log: Log) -> Log:
 def test_what_was_appended_here_needs_no_check(place: Place) -> None:
     log = place.open()
     append_many(log, 30)
-    assert log.read(WAIT, 0, EVERYTHING, EVERYTHING).check is None
+    assert log.read(BLOCKING, 0, EVERYTHING, EVERYTHING).check is None
 
 
 def test_what_was_found_on_disk_is_checked_once(place: Place) -> None:
     log = place.open()
     append_many(log, 30)
     log = reopened(place, log)
-    found = log.read(WAIT, 0, 300, EVERYTHING)
+    found = log.read(BLOCKING, 0, 300, EVERYTHING)
     assert found.check is not None
     found.check.run()
     assert found.check.confirm()
-    assert log.read(WAIT, 0, 300, EVERYTHING).check is None
-    assert log.read(WAIT, 0, EVERYTHING, EVERYTHING).check is not None
+    assert log.read(BLOCKING, 0, 300, EVERYTHING).check is None
+    assert log.read(BLOCKING, 0, EVERYTHING, EVERYTHING).check is not None
 
 
 def test_a_recovered_log_was_checked_by_that(place: Place) -> None:
     append_many(place.open(), 30)
-    assert place.reopen_killed().read(WAIT, 0, EVERYTHING, EVERYTHING).check is None
+    assert place.reopen_killed().read(BLOCKING, 0, EVERYTHING, EVERYTHING).check is None
 
 
 def test_a_check_counts_for_nothing_once_the_log_was_cut(place: Place) -> None:
     log = place.open()
     append_many(log, 5)
     log = reopened(place, log)
-    found = log.read(WAIT, 0, EVERYTHING, EVERYTHING)
+    found = log.read(BLOCKING, 0, EVERYTHING, EVERYTHING)
     assert found.check is not None
     found.check.run()
     log.truncate_to(3)
@@ -162,7 +162,7 @@ def test_no_flipped_bit_is_ever_served() -> None:
 
 
 def batches_of(log: Log) -> list[bytes]:
-    data = b"".join(segment.open(WAIT).read_at(0, segment.size) for segment in log.segments)
+    data = b"".join(segment.open(BLOCKING).read_at(0, segment.size) for segment in log.segments)
     return [data[at : at + header.size_bytes] for at, header in iterate_headers(data)]
 
 
@@ -172,7 +172,7 @@ def serve_all(place: Place) -> list[bytes]:
     log = place.open(Checkpoint(6, 0, is_clean=True))
     for offset in range(6):
         try:
-            found = log.read(WAIT, offset, 1, EVERYTHING)
+            found = log.read(BLOCKING, offset, 1, EVERYTHING)
             if found.check is not None:
                 found.check.run()
             served += [found.records.read()] if len(found.records) else []
@@ -185,12 +185,12 @@ def serve_all(place: Place) -> list[bytes]:
 def test_damage_is_told_with_file_and_position(place: Place) -> None:
     log = place.open()
     append_many(log, 5)
-    second = log.read(WAIT, 1, 1, EVERYTHING).records.position
+    second = log.read(BLOCKING, 1, 1, EVERYTHING).records.position
     log.close()
     path = log.segments[0].path
     place.disk.flip_bit(path, second + 65)
     log = reopened_closed(place, log)
-    found = log.read(WAIT, 0, EVERYTHING, EVERYTHING)
+    found = log.read(BLOCKING, 0, EVERYTHING, EVERYTHING)
     assert found.check is not None
     with pytest.raises(CorruptLogError) as raised:
         found.check.run()
@@ -205,7 +205,7 @@ def reopened_closed(place: Place, log: Log) -> Log:
 
 
 def transaction(log: Log, producer_id: int, *values: bytes) -> None:
-    entry = log.producers.load(WAIT).producers.get(producer_id)
+    entry = log.producers.load(BLOCKING).producers.get(producer_id)
     sequence = 0 if entry is None else entry.last_sequence + 1
     for at, value in enumerate(values):
         producer = (producer_id, 0, sequence + at)
@@ -218,10 +218,10 @@ def test_readers_of_committed_data_are_told_what_to_skip(place: Place) -> None:
     transaction(log, 2, b"c")
     log.append_as_leader(marker_of(2, is_commit=True), 0, COORDINATOR)
     log.append_as_leader(marker_of(1), 0, COORDINATOR)
-    found = log.read(WAIT, 0, EVERYTHING, EVERYTHING, with_aborted=True)
+    found = log.read(BLOCKING, 0, EVERYTHING, EVERYTHING, with_aborted=True)
     assert found.aborted is not None
     assert [(each.producer_id, each.first_offset) for each in found.aborted] == [(1, 0)]
-    assert log.read(WAIT, 0, EVERYTHING, EVERYTHING).aborted is None
+    assert log.read(BLOCKING, 0, EVERYTHING, EVERYTHING).aborted is None
 
 
 def test_a_marker_in_a_later_segment_is_found(place: Place) -> None:
@@ -230,7 +230,7 @@ def test_a_marker_in_a_later_segment_is_found(place: Place) -> None:
     append_many(log, 60)
     log.append_as_leader(marker_of(1), 0, COORDINATOR)
     assert len(log.segments) > 2
-    found = log.read(WAIT, 0, 100, EVERYTHING, with_aborted=True)
+    found = log.read(BLOCKING, 0, 100, EVERYTHING, with_aborted=True)
     assert found.aborted is not None
     assert [each.producer_id for each in found.aborted] == [1]
 
@@ -240,11 +240,11 @@ def test_a_damaged_transaction_index_is_built_anew_when_it_is_used(place: Place)
     transaction(log, 1, b"a")
     append_many(log, 3)
     log.append_as_leader(marker_of(1), 0, COORDINATOR)
-    expected = log.read(WAIT, 0, 1000, EVERYTHING, with_aborted=True).aborted
+    expected = log.read(BLOCKING, 0, 1000, EVERYTHING, with_aborted=True).aborted
     log.close()
     path = f"{PATH}/{0:020d}.txnindex"
     for position in range(place.disk.size(path)):
         place.disk.flip_bit(path, position, position % 8)
         again = reopened_closed(place, log)
-        assert again.read(WAIT, 0, 1000, EVERYTHING, with_aborted=True).aborted == expected
+        assert again.read(BLOCKING, 0, 1000, EVERYTHING, with_aborted=True).aborted == expected
         again.release()

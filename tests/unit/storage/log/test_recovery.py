@@ -21,7 +21,7 @@ from tests.unit.storage.log_making import (
 )
 
 from ottla.base.files.filesystem import read_file
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.steps import run_blocking
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.flushing import flush
@@ -73,7 +73,7 @@ def test_a_torn_write_is_cut_off_at_the_last_whole_batch(place: Place, kept: int
 def test_what_follows_a_bad_batch_behind_the_recovery_point_goes(place: Place) -> None:
     log = place.open()
     append_many(log, 50)
-    position = log.read(WAIT, 20, 1, EVERYTHING).records.position
+    position = log.read(BLOCKING, 20, 1, EVERYTHING).records.position
     segment = log.segments.floor(20)
     assert segment is not None
     place.disk.flip_bit(segment.path, position + 65)
@@ -92,14 +92,14 @@ def test_a_bad_batch_that_was_synced_once_is_kept_told_and_never_served(place: P
     flush(log)
     segment = log.segments.active
     offset = segment.base_offset + 2
-    position = log.read(WAIT, offset, 1, EVERYTHING).records.position
+    position = log.read(BLOCKING, offset, 1, EVERYTHING).records.position
     place.disk.flip_bit(segment.path, position + 65)
     log = place.reopen_killed(recovery_point=50)
     assert log.log_end_offset == 50
     assert [damage.position for damage in log.damage] == [position]
     assert values_of(log, 0, offset) == expected(offset)
     assert values_of(log, offset + 1) == expected(50)[offset + 1 :]
-    found = log.read(WAIT, offset, 1, EVERYTHING)
+    found = log.read(BLOCKING, offset, 1, EVERYTHING)
     assert found.check is not None
     with pytest.raises(CorruptLogError):
         found.check.run()
@@ -111,7 +111,7 @@ def test_damage_that_hides_the_length_of_a_batch_leaves_the_others_readable(plac
     flush(log)
     segment = log.segments.active
     offset = segment.base_offset + 2
-    position = log.read(WAIT, offset, 1, EVERYTHING).records.position
+    position = log.read(BLOCKING, offset, 1, EVERYTHING).records.position
     place.disk.flip_bit(segment.path, position + 9, 7)
     log = place.reopen_killed(recovery_point=50)
     assert len(log.damage) == 1
@@ -259,14 +259,14 @@ def test_producers_and_transactions_are_those_of_the_records(place: Place) -> No
     log.append_as_leader(batch_of(b"t", producer=(2, 0, 0), is_transactional=True), 0)
     log.append_as_leader(marker_of(2), 0, COORDINATOR)
     log.append_as_leader(batch_of(b"u", producer=(3, 1, 0), is_transactional=True), 0)
-    aborted = log.read(WAIT, 0, EVERYTHING, EVERYTHING, with_aborted=True).aborted
+    aborted = log.read(BLOCKING, 0, EVERYTHING, EVERYTHING, with_aborted=True).aborted
     for recovery_point in (0, 20):
         again = place.reopen_killed(recovery_point)
-        states = again.producers.load(WAIT)
+        states = again.producers.load(BLOCKING)
         assert states.producers[1].last_sequence == 39
         assert states.has_open_transaction(3, 1)
         assert states.first_undecided_offset == 42
-        assert again.read(WAIT, 40, EVERYTHING, EVERYTHING, with_aborted=True).aborted != []
+        assert again.read(BLOCKING, 40, EVERYTHING, EVERYTHING, with_aborted=True).aborted != []
         assert again.append_as_leader(batch_of(bytes(30), producer=(1, 0, 37)), 0).is_duplicate
     assert aborted == []
 
@@ -279,7 +279,7 @@ def test_damaged_snapshots_are_replaced_by_older_ones_and_the_records(place: Pla
     for name in names_in(place.disk, ".snapshot")[1:]:
         place.disk.flip_bit(f"{PATH}/{name}", 10)
     log = place.open(Checkpoint(60, 0, is_clean=True))
-    assert log.producers.load(WAIT).producers[1].last_sequence == 59
+    assert log.producers.load(BLOCKING).producers[1].last_sequence == 59
 
 
 def test_old_snapshots_go_when_a_log_is_closed(place: Place) -> None:
@@ -295,9 +295,9 @@ def test_epochs_are_noted_again(place: Place) -> None:
     append_many(log, 5, epoch=1)
     flush(log)
     append_many(log, 40, epoch=6)
-    entries = log.epochs.load(WAIT).entries
+    entries = log.epochs.load(BLOCKING).entries
     place.disk.remove(f"{PATH}/leader-epoch-checkpoint")
-    assert place.reopen_killed(recovery_point=5).epochs.load(WAIT).entries == entries
+    assert place.reopen_killed(recovery_point=5).epochs.load(BLOCKING).entries == entries
 
 
 def test_progress_is_told_in_bytes(place: Place) -> None:

@@ -16,7 +16,7 @@ from tests.unit.storage.log_making import (
     values_of,
 )
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.steps import Job, run_blocking
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import CLEANED_SUFFIX
@@ -48,9 +48,9 @@ def clean(log: Log, sources: list[Segment], keep_every: int) -> Segment:
         state=CLEANED_SUFFIX,
     )
     for source in sources:
-        for position, header in scan_headers(WAIT, source.open(WAIT), 0, source.size):
+        for position, header in scan_headers(BLOCKING, source.open(BLOCKING), 0, source.size):
             if header.base_offset % keep_every == 0:
-                at = cleaned.write(source.open(WAIT).read_at(position, header.size_bytes))
+                at = cleaned.write(source.open(BLOCKING).read_at(position, header.size_bytes))
                 cleaned.note(at, header)
     cleaned.seal()
     cleaned.sync()
@@ -87,7 +87,7 @@ def test_snapshots_of_replaced_segments_go_later_with_the_other_files(place: Pla
 def test_readers_that_have_a_range_of_an_old_segment_can_finish(place: Place) -> None:
     log = place.open()
     append_many(log, 60)
-    found = log.read(WAIT, 0, 1 << 20, 60)
+    found = log.read(BLOCKING, 0, 1 << 20, 60)
     before = found.records.read()
     sources = log.segments[:2]
     run_blocking(log.replacing_segments([clean(log, sources, 2)], sources))

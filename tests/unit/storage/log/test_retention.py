@@ -13,7 +13,7 @@ from tests.unit.storage.log_making import (
     values_of,
 )
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.storage.log.log import Log
@@ -186,7 +186,7 @@ def test_deleting_records_moves_the_start_within_a_segment() -> None:
     assert log.advance_log_start(7)
     assert not log.advance_log_start(3)
     assert values_of(log)[0] == b"7"
-    assert log.epochs.load(WAIT).entries == ((0, 7),)
+    assert log.epochs.load(BLOCKING).entries == ((0, 7),)
 
 
 def test_records_above_the_high_watermark_cannot_be_deleted() -> None:
@@ -205,6 +205,6 @@ def test_producers_stay_known_when_their_records_are_deleted() -> None:
     append_many(log, 40)
     place.clock.advance_ms(5000)
     log.enforce_retention()
-    assert log.producers.load(WAIT).producers[1].last_sequence == 0
+    assert log.producers.load(BLOCKING).producers[1].last_sequence == 0
     log = place.reopen_killed()
-    assert log.producers.load(WAIT).producers[1].last_sequence == 0
+    assert log.producers.load(BLOCKING).producers[1].last_sequence == 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.storage.log_making import COORDINATOR, SMALL, Place, batch_of, values_of
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.protocol.records.batch import read_header
 from ottla.protocol.records.compression import Codec, compress
 from ottla.storage.log.topic_codec import (
@@ -66,7 +66,7 @@ def test_a_large_batch_of_a_coordinator_is_compressed_in_a_hurry(count: int) -> 
     values = [b"group %06d" % number for number in range(count)]
     data = batch_of(*values)
     log.append_as_leader(data, 3, COORDINATOR)
-    stored = log.segments.active.open(WAIT).read_at(0, log.segments.active.size)
+    stored = log.segments.active.open(BLOCKING).read_at(0, log.segments.active.size)
     level = 19 if count == 1 else 3
     assert read_header(stored).codec == Codec.ZSTD
     assert stored[61:] == compress(Codec.ZSTD, data[61:], level)

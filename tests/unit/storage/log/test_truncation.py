@@ -16,7 +16,7 @@ from tests.unit.storage.log_making import (
     values_of,
 )
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.leader_epochs import EpochEndOffset
@@ -54,7 +54,7 @@ def test_an_epoch_noted_without_records_gives_way_to_the_next_leader_s(place: Pl
     append_many(log, 5, epoch=1)
     log.epochs.announce(2)
     log.truncate_to(5)
-    assert log.epochs.load(WAIT).entries == ((1, 0),)
+    assert log.epochs.load(BLOCKING).entries == ((1, 0),)
 
 
 def test_within_a_batch_the_whole_of_it_goes(place: Place) -> None:
@@ -80,7 +80,7 @@ def test_offsets_and_epochs_above_the_end_go_down_with_it(place: Place) -> None:
     log.advance_log_start(7)
     log.truncate_to(9)
     assert (log.log_start_offset, log.high_watermark) == (7, 9)
-    assert log.epochs.load(WAIT).entries == ((1, 7),)
+    assert log.epochs.load(BLOCKING).entries == ((1, 7),)
     log.truncate_to(5)
     assert (log.log_start_offset, log.high_watermark) == (5, 5)
 
@@ -91,8 +91,8 @@ def test_producers_are_those_of_the_records_that_are_left(place: Place) -> None:
         log.append_as_leader(batch_of(bytes(40), producer=(1, 0, sequence)), 0)
     log.append_as_leader(batch_of(b"t", producer=(2, 0, 0), is_transactional=True), 0)
     log.truncate_to(30)
-    assert log.producers.load(WAIT).producers[1].last_sequence == 29
-    assert 2 not in log.producers.load(WAIT).producers
+    assert log.producers.load(BLOCKING).producers[1].last_sequence == 29
+    assert 2 not in log.producers.load(BLOCKING).producers
     log.append_as_leader(batch_of(b"x", producer=(1, 0, 30)), 1)
 
 
@@ -101,10 +101,10 @@ def test_an_abort_that_is_cut_off_leaves_the_transaction_open(place: Place) -> N
     log.append_as_leader(batch_of(b"t", producer=(2, 0, 0), is_transactional=True), 0)
     log.append_as_leader(marker_of(2), 0, COORDINATOR)
     log.truncate_to(1)
-    assert log.producers.load(WAIT).has_open_transaction(2, 0)
-    assert log.read(WAIT, 0, 1000, 1, with_aborted=True).aborted == []
+    assert log.producers.load(BLOCKING).has_open_transaction(2, 0)
+    assert log.read(BLOCKING, 0, 1000, 1, with_aborted=True).aborted == []
     log.append_as_leader(marker_of(2), 1, COORDINATOR)
-    aborted = log.read(WAIT, 0, 1000, 2, with_aborted=True).aborted
+    aborted = log.read(BLOCKING, 0, 1000, 2, with_aborted=True).aborted
     assert aborted is not None
     assert len(aborted) == 1
 
@@ -130,7 +130,7 @@ def test_starting_anew_forgets_everything(place: Place) -> None:
     append_many(log, 60, epoch=4)
     log.truncate_fully_and_start_at(1000)
     assert (log.log_start_offset, log.log_end_offset, log.high_watermark) == (1000, 1000, 1000)
-    assert log.epochs.load(WAIT).entries == ()
+    assert log.epochs.load(BLOCKING).entries == ()
     append(log, b"new", epoch=5)
     assert values_of(log) == [b"new"]
     assert names_in(place.disk, ".log") == [f"{1000:020d}.log"]
@@ -148,7 +148,7 @@ def test_starting_anew_where_the_log_began(place: Place) -> None:
 def test_deleted_files_stay_for_readers_until_their_time_is_over(place: Place) -> None:
     log = place.open()
     append_many(log, 60)
-    found = log.read(WAIT, 50, 1000, 60)
+    found = log.read(BLOCKING, 50, 1000, 60)
     log.truncate_to(5)
     assert names_in(place.disk, ".log.deleted")
     assert found.records.read()
@@ -186,14 +186,14 @@ def test_two_logs_agree_by_their_epochs() -> None:
     append_many(follower, 10, epoch=1)
     append_many(follower, 5, epoch=2)
     append_many(leader, 3, epoch=3)
-    ours = follower.epochs.load(WAIT).latest_epoch
+    ours = follower.epochs.load(BLOCKING).latest_epoch
     assert ours == 2
-    answer = leader.epochs.load(WAIT).end_offset_for(ours, leader.log_end_offset)
+    answer = leader.epochs.load(BLOCKING).end_offset_for(ours, leader.log_end_offset)
     assert answer == EpochEndOffset(1, 10)
     assert follower.truncate_to_epoch(answer) == 10
-    follower.append_as_follower(leader.read(WAIT, 10, 1 << 20, 13).records.read())
+    follower.append_as_follower(leader.read(BLOCKING, 10, 1 << 20, 13).records.read())
     assert values_of(follower) == values_of(leader)
-    assert follower.epochs.load(WAIT).entries == leader.epochs.load(WAIT).entries
+    assert follower.epochs.load(BLOCKING).entries == leader.epochs.load(BLOCKING).entries
 
 
 def test_a_log_with_an_unknown_epoch_is_cut_to_the_leader_s_end() -> None:

@@ -19,7 +19,7 @@ from tests.unit.storage.log_making import (
     values_of,
 )
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.steps import run_blocking
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.flushing import flush
@@ -162,11 +162,13 @@ def test_batches_that_come_together_are_laid_out_as_if_they_came_one_by_one(seed
     assert together.segments.base_offsets == alone.segments.base_offsets
     assert [each.size for each in together.segments] == [each.size for each in alone.segments]
     for one, other in zip(together.segments, alone.segments, strict=True):
-        assert one.open(WAIT).read_at(0, one.size) == other.open(WAIT).read_at(0, other.size)
+        assert one.open(BLOCKING).read_at(0, one.size) == other.open(BLOCKING).read_at(
+            0, other.size
+        )
         indexes = [each.indexes.offsets for each in (one, other)]
-        assert indexes[0].count(WAIT) == indexes[1].count(WAIT)
-        assert indexes[0].last_entry(WAIT) == indexes[1].last_entry(WAIT)
-    assert together.epochs.load(WAIT).entries == alone.epochs.load(WAIT).entries
+        assert indexes[0].count(BLOCKING) == indexes[1].count(BLOCKING)
+        assert indexes[0].last_entry(BLOCKING) == indexes[1].last_entry(BLOCKING)
+    assert together.epochs.load(BLOCKING).entries == alone.epochs.load(BLOCKING).entries
 
 
 def test_a_log_that_is_cut_while_it_is_synced_for_a_swap_keeps_its_old_segments() -> None:

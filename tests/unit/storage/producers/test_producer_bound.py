@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 from tests.unit.storage.log_making import Place, batch_of, marker_of, names_in
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.protocol.records.batch import read_header, stamp_offset_and_epoch
 from ottla.protocol.records.control import read_end_marker
 from ottla.storage.log.log import Log
@@ -150,7 +150,7 @@ def test_producers_that_were_read_from_the_files_of_a_log_count_too(
     log = again(place, log)
     for _ in range(200):
         write()
-        assert log.producers.load(WAIT).count <= 100
+        assert log.producers.load(BLOCKING).count <= 100
 
 
 @pytest.mark.parametrize("is_snapshot_lost", [False, True])
@@ -165,7 +165,7 @@ def test_no_more_are_read_than_a_partition_remembers(
     if is_snapshot_lost:
         for name in names_in(place.disk, ".snapshot"):
             place.disk.remove(f"{place.path}/{name}")
-    known = again(place, log).producers.load(WAIT)
+    known = again(place, log).producers.load(BLOCKING)
     assert known.count <= 100
     assert 290 in known.producers
 
@@ -198,7 +198,7 @@ def test_producers_that_were_read_count_for_all_partitions() -> None:
         for producer_id in range(300):
             log.append_as_leader(batch_of(b"v", producer=(producer_id, 0, 0)), 0)
         place.producers = bound
-        kept.append(place.reopen_clean(log).producers.load(WAIT))
+        kept.append(place.reopen_clean(log).producers.load(BLOCKING))
     other = Partition(bound)
     for producer_id in range(3 * COUNTED_EACH):
         other.write(producer_id)

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.storage.log_making import Place, append, batch_of
 
 from ottla.base.files.filesystem import File
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.errors import BrokerError
 from ottla.storage.log.log import Log
@@ -85,20 +85,22 @@ def test_without_an_index_the_last_batch_is_known_from_the_snapshot() -> None:
 @pytest.mark.parametrize("config", [ONE_SEGMENT, SEVERAL], ids=["one segment", "several"])
 def test_no_more_than_a_mebibyte_of_records_is_walked(config: TopicConfig) -> None:
     _, log, _ = filled(config, 190 * KIB)
-    headers = list(headers_in(ranges_before(WAIT, log.segments, log.log_end_offset)))
+    headers = list(headers_in(ranges_before(BLOCKING, log.segments, log.log_end_offset)))
     offsets = [each.base_offset for each in headers]
     assert offsets == list(range(offsets[0], log.log_end_offset))
     size = sum(each.size_bytes for each in headers)
     assert REFILL_BYTES - 200 * KIB < size <= REFILL_BYTES
     middle = log.log_end_offset - 4
-    before = [each.base_offset for each in headers_in(ranges_before(WAIT, log.segments, middle))]
+    before = [
+        each.base_offset for each in headers_in(ranges_before(BLOCKING, log.segments, middle))
+    ]
     assert before[-1] == middle - 1
 
 
 def test_headers_are_read_and_not_the_records() -> None:
     _, log, _ = filled(ONE_SEGMENT, 100 * KIB)
     reads: list[int] = []
-    file: File = log.segments.active.open(WAIT)
+    file: File = log.segments.active.open(BLOCKING)
     original = file.read_at
     with pytest.MonkeyPatch.context() as patch:
 
@@ -107,5 +109,5 @@ def test_headers_are_read_and_not_the_records() -> None:
             return original(position, size)
 
         patch.setattr(type(file), "read_at", lambda _file, position, size: counted(position, size))
-        list(headers_in(ranges_before(WAIT, log.segments, log.log_end_offset)))
+        list(headers_in(ranges_before(BLOCKING, log.segments, log.log_end_offset)))
     assert sum(reads) < 300 * KIB

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.storage.log_making import batch_of, placed
 
 from ottla.base.files.filesystem import Buffer, File
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.segments.scanning import (
@@ -23,7 +23,7 @@ from ottla.testing.filesystem import MemoryDisk
 Scan = Callable[[File, int, int], Iterator[tuple[int, BatchHeader]]]
 
 
-scan_all_headers = partial(scan_headers, WAIT)
+scan_all_headers = partial(scan_headers, BLOCKING)
 
 
 def file_of(content: Buffer) -> File:
@@ -81,7 +81,7 @@ def test_a_huge_claimed_length_reads_nothing() -> None:
     batch = bytearray(batches(5)[0])
     batch[8:12] = b"\x7f\xff\xff\xff"
     with pytest.raises(CorruptLogError, match="where"):
-        list(scan_headers(WAIT, file_of(batch), 0, len(batch)))
+        list(scan_headers(BLOCKING, file_of(batch), 0, len(batch)))
 
 
 def test_a_file_that_became_shorter_is_damage() -> None:

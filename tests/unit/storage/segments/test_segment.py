@@ -16,7 +16,7 @@ from tests.unit.storage.log_making import (
     read_records,
 )
 
-from ottla.base.files.readers import WAIT
+from ottla.base.files.readers import BLOCKING
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError, IndexAppendError, OffsetOverflowError
 from ottla.storage.indexes.offset_index import OffsetIndex
@@ -45,7 +45,7 @@ def filled(place: Place) -> Log:
 
 def batches_in(log: Log) -> list[tuple[int, BatchHeader]]:
     segment = log.segments[0]
-    return list(scan_headers(WAIT, segment.open(WAIT), 0, segment.size))
+    return list(scan_headers(BLOCKING, segment.open(BLOCKING), 0, segment.size))
 
 
 @pytest.mark.parametrize("is_reopened", [False, True])
@@ -58,11 +58,11 @@ def test_an_index_finds_what_reading_from_the_start_would(is_reopened: bool) -> 
     segment = log.segments[0]
     for offset in range(log.log_end_offset + 5):
         expected = next((each for each in batches if each[1].last_offset >= offset), None)
-        found = locate(WAIT, segment, offset)
+        found = locate(BLOCKING, segment, offset)
         assert (found and found.position) == (expected and expected[0])
-        assert find_batch(WAIT, segment, offset) == expected
+        assert find_batch(BLOCKING, segment, offset) == expected
         before = [header for _, header in batches if header.last_offset < offset]
-        assert last_before(WAIT, segment, offset) == (before[-1] if before else None)
+        assert last_before(BLOCKING, segment, offset) == (before[-1] if before else None)
 
 
 def test_every_damage_to_an_index_is_found_or_does_no_harm() -> None:
@@ -77,7 +77,7 @@ def test_every_damage_to_an_index_is_found_or_does_no_harm() -> None:
         log = place.open(Checkpoint(end_offset, 0, is_clean=True))
         for offset in range(0, end_offset, 41):
             expected = next(each for each in batches if each[1].last_offset >= offset)
-            assert find_batch(WAIT, log.segments[0], offset) == expected
+            assert find_batch(BLOCKING, log.segments[0], offset) == expected
         log.release()
 
 
@@ -87,7 +87,7 @@ def test_readers_at_the_end_cost_no_read() -> None:
     append_many(log, 3 * RECENT_BATCHES_MAX)
     place.disk.operations.clear()
     for offset in range(log.log_end_offset - 300, log.log_end_offset):
-        log.read(WAIT, offset, 1000, log.log_end_offset)
+        log.read(BLOCKING, offset, 1000, log.log_end_offset)
     assert "read" not in place.disk.operations
     assert len(read_records(log, 10, 20)) == 10
 
@@ -102,7 +102,7 @@ def test_the_records_themselves_being_damaged_no_index_is_rebuilt_twice() -> Non
     log = place.open(Checkpoint(50, 0, is_clean=True))
     for _ in range(3):
         with pytest.raises(CorruptLogError):
-            [locate(WAIT, log.segments[0], offset) for offset in range(50)]
+            [locate(BLOCKING, log.segments[0], offset) for offset in range(50)]
 
 
 def test_the_largest_timestamp_survives_cutting() -> None:
@@ -114,7 +114,7 @@ def test_the_largest_timestamp_survives_cutting() -> None:
     for end in (50, 31, 12, 1):
         log.truncate_to(end)
         expected = max(now_ms - 1000 + (number * 37) % 60 for number in range(end))
-        assert largest_timestamp(WAIT, log.segments[0]) == expected
+        assert largest_timestamp(BLOCKING, log.segments[0]) == expected
 
 
 # Entries in groups
@@ -133,8 +133,8 @@ def test_a_group_of_entries_is_one_write_and_looks_like_single_ones() -> None:
     for entry in entries:
         single.append(*entry)
     for offset in range(90, 420):
-        assert grouped.lookup(WAIT, offset) == single.lookup(WAIT, offset)
-    assert grouped.last_entry(WAIT) == entries[-1]
+        assert grouped.lookup(BLOCKING, offset) == single.lookup(BLOCKING, offset)
+    assert grouped.last_entry(BLOCKING) == entries[-1]
     grouped.close()
     assert disk.open("/data/a").read_at(0, 9999) == disk.open("/data/b").read_at(0, 9999)
 
@@ -145,8 +145,8 @@ def test_only_new_maxima_of_a_group_get_into_the_time_index() -> None:
     index = TimeIndex.open(disk, "/data/a", 100, 4096, create=True)
     index.maybe_append_all([(5, 101), (5, 101), (9, 104), (9, 104)])
     index.maybe_append_all([(9, 104)])
-    assert index.count(WAIT) == 2
-    assert index.last_entry(WAIT) == (9, 104)
+    assert index.count(BLOCKING) == 2
+    assert index.last_entry(BLOCKING) == (9, 104)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_group_out_of_order_is_refused(entries: list[tuple[int, int]]) -> None
     index = OffsetIndex.open(disk, "/data/a", 100, 4096, create=True)
     with pytest.raises(IndexAppendError):
         index.append_all(entries)
-    assert index.count(WAIT) == 0
+    assert index.count(BLOCKING) == 0
     times = TimeIndex.open(disk, "/data/b", 100, 4096, create=True)
     with pytest.raises(IndexAppendError):
         times.maybe_append_all([(5, 110), (6, 109)])
@@ -168,13 +168,13 @@ def test_a_group_without_room_or_too_far_away_is_refused() -> None:
     disk = MemoryDisk()
     disk.make_directory("/data")
     index = OffsetIndex.open(disk, "/data/a", 100, 16, create=True)
-    assert index.room(WAIT) == 2
+    assert index.room(BLOCKING) == 2
     with pytest.raises(IndexAppendError):
         index.append_all([(101, 1), (102, 2), (103, 3)])
     with pytest.raises(OffsetOverflowError):
         index.append_all([(100 + 2**31, 1)])
     times = TimeIndex.open(disk, "/data/b", 100, 36, create=True)
-    assert times.room(WAIT) == 2
+    assert times.room(BLOCKING) == 2
     with pytest.raises(IndexAppendError):
         times.maybe_append_all([(1, 101), (2, 102), (3, 103)])
 
@@ -187,7 +187,7 @@ def test_a_group_that_cannot_be_written_leaves_the_index_as_it_was() -> None:
     disk.fail("write", error=errno.ENOSPC, keep_bytes=11)
     with pytest.raises(OSError):
         index.append_all([(102, 2), (103, 3)])
-    assert index.last_entry(WAIT) == (101, 1)
+    assert index.last_entry(BLOCKING) == (101, 1)
     index.append_all([(104, 4)])
     index.close()
     assert disk.size("/data/a") == 16
