@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 OURS, THEIRS = "ottla", "kafka"
+BESIDE = "beside"  # another checkout of this project
 
 
 @dataclass
@@ -23,7 +24,7 @@ class Report:
     less_is_better: bool
     unit: str
     digits: int = 1
-    heads: tuple[str, str] = ("ottla", "Kafka")
+    heads: tuple[str, str] | None = None  # of the columns, if not the brokers' names
     values: dict[str, dict[str, list[float]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
     )
@@ -34,14 +35,21 @@ class Report:
     def text(self) -> str:
         direction = "less is better" if self.less_is_better else "more is better"
         head = f"**{self.title}** ({self.unit}; {direction})"
-        columns = " | ".join(f"{name} best / median" for name in self.heads)
+        columns = " | ".join(
+            f"{name} best / median" for name in self.heads or (OURS, self._compared)
+        )
         lines = [f"| | {columns} | ratio |", "|---|---|---|---|"]
         lines += [self._line(row) for row in self.values]
         return "\n".join([head, "", *lines, ""])
 
+    @property
+    def _compared(self) -> str:
+        names = {name for found in self.values.values() for name in found}
+        return BESIDE if BESIDE in names else THEIRS
+
     def _line(self, row: str) -> str:
         found = self.values[row]
-        cells = [self._pair(found.get(name)) for name in (OURS, THEIRS)]
+        cells = [self._pair(found.get(name)) for name in (OURS, self._compared)]
         return f"| {row} | {cells[0]} | {cells[1]} | {self._ratio(found)} |"
 
     def _pair(self, values: Sequence[float] | None) -> str:
@@ -51,7 +59,7 @@ class Report:
         return f"{best:,.{self.digits}f} / {median(values):,.{self.digits}f}"
 
     def _ratio(self, found: dict[str, list[float]]) -> str:
-        ours, theirs = found.get(OURS), found.get(THEIRS)
+        ours, theirs = found.get(OURS), found.get(self._compared)
         if not ours or not theirs or not round(median(theirs), self.digits):
             return "-"  # also if theirs rounds to 0: a ratio would be noise
         return f"{median(ours) / median(theirs):.2f}"
@@ -77,7 +85,11 @@ def options(description: str | None, rounds: int = 3) -> Options:
     parser.add_argument("--rounds", type=int, default=rounds, help="of each broker, alternating")
     parser.add_argument("--long", action="store_true", help="more cases, more records")
     parser.add_argument("--only", choices=[OURS, THEIRS], help="one broker, nothing to compare")
+    parser.add_argument(
+        "--beside", metavar="CHECKOUT", help="compare with another checkout of this project"
+    )
     found = parser.parse_args()
     load = os.getloadavg()[0]
     print(f"load {load:.2f} on {os.cpu_count()} processors at the start", file=sys.stderr)
-    return Options(found.rounds, found.long, [found.only] if found.only else [OURS, THEIRS])
+    both = [OURS, found.beside or THEIRS]
+    return Options(found.rounds, found.long, [found.only] if found.only else both)

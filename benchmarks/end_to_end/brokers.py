@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from benchmarks.report import BESIDE, OURS, THEIRS
 from tests.support.kafka_jars import class_path
 
 import ottla
@@ -69,14 +70,19 @@ class BrokerProcess(Protocol):
 
 
 class Ottla:
-    name = "ottla"
-
-    def __init__(self) -> None:
+    def __init__(self, checkout: Path | None = None) -> None:
+        """Of this project, or of another checkout of it, in which `make setup` was run."""
+        self.name = OURS if checkout is None else BESIDE
+        source = Path(ottla.__path__[0]) if checkout is None else checkout / "src" / "ottla"
         # As after an installation, even if the environment disables writing bytecode.
-        compileall.compile_dir(ottla.__path__[0], quiet=1)
+        compileall.compile_dir(source, quiet=1)
         self.log_directory = Path(tempfile.mkdtemp(prefix="ottla-benchmark-"))
-        port = quiet_port()
-        self._broker = RunningBroker(config=SETTINGS, data=self.log_directory, port=port)
+        self._broker = RunningBroker(
+            config=SETTINGS,
+            data=self.log_directory,
+            port=quiet_port(),
+            environment={"PYTHONPATH": str(source.parent)},
+        )
 
     @property
     def bootstrap(self) -> str:
@@ -102,7 +108,7 @@ class Ottla:
 
 
 class Kafka:
-    name = "kafka"
+    name = THEIRS
 
     def __init__(self) -> None:
         self._directory = Path(tempfile.mkdtemp(prefix="kafka-benchmark-"))
@@ -167,7 +173,15 @@ class Kafka:
             pipe.close()
 
 
-KINDS: dict[str, type[Ottla] | type[Kafka]] = {"ottla": Ottla, "kafka": Kafka}
+def broker_called(name: str) -> BrokerProcess:
+    """`name` is `ottla`, `kafka`, or the path of another checkout of this project."""
+    match name:
+        case "ottla":
+            return Ottla()
+        case "kafka":
+            return Kafka()
+        case path:
+            return Ottla(Path(path))
 
 
 @contextmanager
@@ -187,7 +201,7 @@ def in_turn(brokers: Sequence[BrokerProcess], number: int) -> Iterator[BrokerPro
 @contextmanager
 def built(names: list[str]) -> Iterator[list[BrokerProcess]]:
     """The same, not started."""
-    brokers: list[BrokerProcess] = [KINDS[name]() for name in names]
+    brokers: list[BrokerProcess] = [broker_called(name) for name in names]
     try:
         yield brokers
     finally:
