@@ -85,6 +85,8 @@ class DirectoryMoves:
             future_place = None
         if future_place is None and directory is not self._logs.directory_of(name):
             self._begin(partition, directory)
+        elif future_place is directory and name not in self._running:
+            self._start(partition)  # it could not be resumed when the broker started
 
     def _directory(self, path: str) -> LogDirectory:
         for directory in self._logs.directories:

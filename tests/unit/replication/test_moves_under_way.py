@@ -199,3 +199,18 @@ def test_a_move_of_a_partition_that_cannot_be_used_does_not_stop_the_others(
     home.health.failed("a test", OSError(errno.EIO, "broken"))
     moves.resume()
     assert HERE not in moves
+
+
+def test_a_move_that_was_not_resumed_goes_on_when_it_is_asked_for_again(
+    fast_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append(fast_world, 20)
+    target = elsewhere(fast_world)
+    with monkeypatch.context() as stopped:
+        stopped.setattr(directory_moves.DirectoryMoves, "_start", lambda *_: None)
+        assert move(fast_world, target) == 0
+    assert move(fast_world, target) == 0
+    assert move(fast_world, target) == 0  # while it is under way
+    settle(fast_world)
+    assert place(fast_world) == target
+    assert records(fast_world).count(b"v" * 500) == 20
