@@ -198,7 +198,7 @@ def test_a_record_that_cannot_be_applied_makes_the_shard_load_again(
         await check_groups(world)
 
     run(story())
-    assert "loaded again" in caplog.text
+    assert "loading the state again" in caplog.text
 
 
 # Transactions

@@ -15,9 +15,10 @@ from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId
 from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.coordinators.batches import Writer
+from ottla.coordinators.groups.committed_offsets import OffsetName
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.regexes import REFRESH_MS_MIN
-from ottla.coordinators.groups.offset_commits import Deleted
+from ottla.coordinators.groups.offset_commits import TOMBSTONES_MAX, Deleted, offset_record
 from ottla.coordinators.groups.service import PROTOCOLS_MAX
 from ottla.coordinators.groups.shard import LoadedShard
 from ottla.coordinators.groups.shared import Caller, Deadline, TimerKind
@@ -48,6 +49,7 @@ from ottla.protocol.messages.offset_commit_request import (
     OffsetCommitRequestTopic,
 )
 from ottla.protocol.messages.offset_commit_response import OffsetCommitResponse
+from ottla.protocol.messages.offset_commit_value import OffsetCommitValue
 from ottla.protocol.messages.offset_fetch_request import (
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,
@@ -760,6 +762,49 @@ def test_a_group_whose_offsets_are_being_deleted_cannot_be_used() -> None:
         await outcome(beat(world))
 
     run(story())
+
+
+def test_offsets_that_a_transaction_commits_while_a_group_is_deleted_are_deleted_in_slices_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def story(at: int) -> bool:
+        """Whether there was a pause at which the transaction could end."""
+        world = await new_world()
+        await run_blocking(many(world, 100, 7))
+        shard = world.groups.service.shard_of(GROUP)
+        offset = next(iter(shard.state.offsets.of_group(GROUP)["t"].values()))
+        writer, sizes = Writer(5, 0), list[int]()
+        pending = [OffsetName(GROUP, "u", each) for each in range(200)]
+        world.groups._runtime.write(
+            shard,
+            [
+                offset_record(each, OffsetCommitValue(7, 0, "", offset.commit_ms))
+                for each in pending
+            ],
+            writer,
+        )
+        deleting = world.groups.service.delete_group(shard, GROUP)
+        write = world.groups._runtime.write
+
+        def write_counted(shard: LoadedShard, records: Any, *rest: Any) -> int:
+            sizes.append(len(records))
+            return write(shard, records, *rest)
+
+        with monkeypatch.context() as counted:
+            counted.setattr(world.groups._runtime, "write", write_counted)
+            has_ended = False
+            for number, _ in enumerate(deleting):
+                if number == at:
+                    world.groups._runtime.write_marker(shard, writer, EndMarker(True, 0))
+                    has_ended = True
+        assert not shard.state.offsets.has_group(GROUP), at
+        assert max(sizes) <= TOMBSTONES_MAX + 1, at  # and the group itself
+        return has_ended
+
+    at = 0
+    while run(story(at)):
+        at += 1
+    assert at > 3
 
 
 def test_a_topic_of_the_same_name_keeps_offsets_that_came_after_the_deletion() -> None:

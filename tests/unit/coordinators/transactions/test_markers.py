@@ -176,3 +176,12 @@ def test_a_coordinator_that_was_deposed_stops_sending(cluster: Cluster) -> None:
     cluster.leaders[1].answer = lambda _partition: ErrorCode.TRANSACTION_COORDINATOR_FENCED
     cluster.send(is_wanted=lambda: len(cluster.leaders[1].sent) < 3)
     assert len(cluster.leaders[1].sent) == 3
+
+
+def test_a_coordinator_that_resigns_between_two_parts_sends_no_further_ones(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(markers, "PARTITIONS_MAX", 1)
+    cluster.lead(1, leader=1, epoch=1)
+    cluster.send(is_wanted=lambda: not cluster.leaders[1].sent)
+    assert len(cluster.leaders[1].sent) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import TypeVar
 
@@ -18,6 +18,7 @@ from tests.unit.handlers.world import DIRECTORIES, World
 
 from ottla.base.files.readers import BLOCKING, Reader
 from ottla.base.ids import TopicPartition
+from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps, looking_up
 from ottla.broker.producer_ids import Block
 from ottla.coordinators import loading
@@ -185,6 +186,59 @@ def test_only_open_transactions_time_out(world: TransactionWorld) -> None:
     world.clock.advance_ms(DAY_MS)
     world.run(world.coordinator.expiration.abort_timed_out())
     assert world.state() is TransactionState.COMPLETE_COMMIT
+
+
+class InterruptedScheduler:
+    """Something happens once, at one of the pauses."""
+
+    def __init__(
+        self, scheduler: StepScheduler, at: int, event: Callable[[], Awaitable[object]]
+    ) -> None:
+        self._scheduler = scheduler
+        self._left = at
+        self._event = event
+
+    async def run(self, steps: Steps[T]) -> T:
+        result = await self._scheduler.run(steps)
+        await self._pause()
+        return result
+
+    async def next(self) -> None:
+        await self._scheduler.next()
+        await self._pause()
+
+    async def _pause(self) -> None:
+        if self._left == 0:
+            await self._event()
+        self._left -= 1
+
+
+@pytest.mark.parametrize("version", [0, 2])
+@pytest.mark.parametrize("at", range(4))
+def test_a_transaction_that_is_committed_in_the_last_moment_is_not_aborted(
+    world: TransactionWorld, monkeypatch: pytest.MonkeyPatch, at: int, version: int
+) -> None:
+    producer = world.begin(timeout_ms=10_000)
+    world.add(producer, version)
+    world.clock.advance_ms(10_001)
+    expiration_ = world.coordinator.expiration
+    ended: list[ProducerIdAndEpoch | ErrorCode] = []
+
+    async def commit() -> None:
+        end = EndRequest(producer, True, version)
+        try:
+            ended.append(await world.coordinator.end_transaction(ID, end))
+        except BrokerError as error:
+            ended.append(error.code)
+
+    scheduler = InterruptedScheduler(expiration_._scheduler, at, commit)
+    monkeypatch.setattr(expiration_, "_scheduler", scheduler)
+    world.run(expiration_.abort_timed_out())
+    world.settle()
+    if not ended or isinstance(ended[0], ErrorCode):  # there are fewer pauses
+        assert world.state() is TransactionState.COMPLETE_ABORT
+    else:
+        assert world.state() is TransactionState.COMPLETE_COMMIT
 
 
 def test_an_unused_id_is_deleted_after_a_week(world: TransactionWorld) -> None:
@@ -425,6 +479,26 @@ def test_no_marker_is_written_before_the_decision_is_replicated(world: Transacti
     with pytest.raises(BrokerError):
         world.end(producer)
     assert world.partition.log.log_end_offset == 1
+    catch_up(world)
+    assert world.partition.log.log_end_offset == 2
+    catch_up(world)
+    assert world.state() is TransactionState.COMPLETE_COMMIT
+
+
+def test_a_decision_is_carried_out_once_it_is_replicated_though_a_sync_could_not_begin(
+    world: TransactionWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finishing, "RETRY_S", 0)
+    producer = world.begin()
+    world.add(producer)
+    assert world.produce(producer) is ErrorCode.NONE
+    hold_back(world)
+    with pytest.raises(BrokerError):
+        world.end(producer)
+    for _ in range(3):
+        world.state_partition._flushed(BrokerError(ErrorCode.KAFKA_STORAGE_ERROR, "no descriptor"))
+        world.settle()
+        assert world.partition.log.log_end_offset == 1
     catch_up(world)
     assert world.partition.log.log_end_offset == 2
     catch_up(world)
