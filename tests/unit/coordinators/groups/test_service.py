@@ -256,6 +256,23 @@ def test_a_broker_that_leads_again_reads_everything_from_the_log() -> None:
     run(story())
 
 
+@pytest.mark.parametrize("start", range(4))
+def test_records_before_the_start_of_the_log_are_not_loaded(start: int) -> None:
+    async def story() -> None:
+        world = await new_world()
+        await outcome(commit_many(world, 3))  # one batch
+        log = world.partition_of(GROUP).log
+        assert log.log_end_offset == 3
+        log.advance_log_start(start)
+        lead_again(world)
+        await world.loaded()
+        topics = (await fetch(world, None)).topics
+        found = [each.partition_index for topic in topics for each in topic.partitions]
+        assert found == list(range(start, 3))
+
+    run(story())
+
+
 def lead_again(world: BrokerWorld) -> None:
     """Loading begins anew."""
     for epoch, leader in ((1, 2), (2, 1)):

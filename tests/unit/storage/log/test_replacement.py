@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from random import Random
+from typing import Any
 
 import pytest
 from tests.support.steps_by_hand import job_of
@@ -27,6 +30,7 @@ from ottla.storage.segments.scanning import scan_headers
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_files import create_segment
 from ottla.testing.disk_faults import SYNCS
+from ottla.testing.filesystem import MemoryDisk
 
 COMPACTED = replace(SMALL, cleanup_policy=("compact",))
 
@@ -204,6 +208,23 @@ class Swapping:
             self.result = end.value
             return None
 
+    def run_with(self, at: int, event: Callable[[], None]) -> bool:
+        """Run to the end, with an event before one of the jobs runs; whether there was one."""
+        error: OSError | None = None
+        for number in count():
+            try:
+                work = next(self._steps) if error is None else self._steps.throw(error)
+            except StopIteration:
+                return number > at
+            if number == at:
+                event()
+            error = None
+            try:
+                job_of(work)()
+            except OSError as refused:
+                error = refused
+        raise AssertionError("it has an end")
+
     def until_both_are_there(self) -> None:
         """The log uses the new segments, and the old ones are not gone."""
         while self.log.swaps.current is None:
@@ -299,6 +320,65 @@ def test_a_log_let_go_during_a_swap_is_left_as_it_is(place: Place) -> None:
     swapping.log.release()
     place.disk.remove_directory(PATH)
     assert swapping.go_on() is None
+
+
+DELETED_PATH = "/data/t-0.unique-delete"
+
+
+def delete(place: Place, log: Log) -> None:
+    """The partition is deleted: its directory is renamed at once, its files are removed later."""
+    place.disk.rename(PATH, DELETED_PATH)
+    log.moved(DELETED_PATH)
+    log.release()
+
+
+def rename(place: Place, log: Log) -> None:
+    place.disk.rename(PATH, DELETED_PATH)
+    log.moved(DELETED_PATH)
+
+
+def release(_place: Place, log: Log) -> None:
+    log.release()
+
+
+@pytest.mark.parametrize("is_racing", [False, True])
+@pytest.mark.parametrize("event", [delete, rename, release])
+def test_a_log_that_is_deleted_during_a_swap_is_not_touched_and_no_failure_of_the_disk(
+    event: Callable[[Place, Log], None], is_racing: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`is_racing`: while a thread is about to sync the directory, whose path it has read."""
+    at, has_happened = 0, True
+    while has_happened:
+        place = Place(config=COMPACTED)
+        swapping = Swapping(place)
+        log, has_happened = swapping.log, False
+        written, names = list[int](), list[str]()
+
+        def happen(place: Place = place, log: Log = log) -> None:
+            event(place, log)
+            written.extend(place.checkpoints)  # noqa: B023
+            names.extend(place.disk.list_directory(log.path))  # noqa: B023
+
+        def happen_during_the_sync(disk: MemoryDisk = place.disk, happen: Any = happen) -> None:
+            def sync(path: str) -> None:
+                racing.undo()
+                happen()
+                disk.sync_directory(path)
+
+            racing.setattr(disk, "sync_directory", sync)
+
+        with monkeypatch.context() as racing:
+            has_happened = swapping.run_with(at, happen_during_the_sync if is_racing else happen)
+        log.context.health.check()
+        if at == 0 and names:  # the first job is the sync before the checkpoint
+            assert place.checkpoints == written == []
+        if names and log.is_closed:
+            left = {each for each in names if ".cleaned" not in each}  # those may be removed
+            assert left <= set(place.disk.list_directory(log.path)), at
+        elif log.swaps.current is None:
+            assert values_of(log) in (swapping.old, swapping.new), at
+        at += 1
+    assert at > 2
 
 
 @pytest.mark.parametrize("seed", range(10))
