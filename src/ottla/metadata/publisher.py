@@ -3,10 +3,10 @@
 Owns      one Image, the same object for as long as the broker runs.
 Promises  listeners are called in the order of subscription, once for each batch, after all of it
           was applied; a partly applied batch is never visible. The next batch is applied when all
-          listeners are done.
-Leaves    the source of batches: the local controller passes them to `publish`; those of another
-          controller are read from the log (`follow`). Duplicates are ignored. An image that is
+          listeners are done. A batch that is already in the image is ignored. An image that is
           older than the published one, or of another cluster, is rejected.
+Leaves    the decisions to a controller: one in this process swaps its image with the published one
+          (`exchange`), batches of another one are read from the log (`follow`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Publisher:
     def publish(self, batch: Batch) -> None:
         """Apply the next batch; a batch that is already in the image is ignored."""
         if batch.end_offset > self.image.offset:
-            self._tell(self.image.apply(batch))
+            self._notify_at_once(self.image.apply(batch))
 
     async def exchange(self, ahead: Image, changes: Changes) -> None:
         """Swap the image with one that is ahead by these changes.
@@ -66,7 +66,7 @@ class Publisher:
         KnownState.of(self.image).check(image, "that was loaded again")
         changes = changes_between(self.image, image)
         self.image.become(image)
-        self._tell(changes)
+        self._notify_at_once(changes)
 
     async def wait_for(self, offset: int) -> None:
         """Wait until everything before `offset` is in the image."""
@@ -107,7 +107,7 @@ class Publisher:
                 self._note_failure()
         self._note_moved()
 
-    def _tell(self, changes: Changes) -> None:
+    def _notify_at_once(self, changes: Changes) -> None:
         for listener in self._listeners:
             try:
                 slices = listener(self.image, changes)

@@ -35,7 +35,7 @@ from ottla.protocol.framing import PARTIAL_BYTES_MAX, FrameReader
 
 log = logging.getLogger(__name__)
 
-UNCOUNTED_BYTES_MAX = 1024
+UNCOUNTED_BYTES_MAX = 1024  # a queued request up to this size is not counted as request memory
 # Limits of one connection before the event loop serves the others:
 REQUESTS_PER_ITERATION = 64
 BEGINNING_S_MAX = 0.0005
@@ -47,8 +47,8 @@ class Connection(asyncio.BufferedProtocol):
         "_context",
         "_has_received_eof",
         "_is_ending",
+        "_is_in_fair_queue",
         "_is_lost",
-        "_is_scheduled",
         "_loop",
         "_monitor",
         "_pipeline",
@@ -105,7 +105,7 @@ class Connection(asyncio.BufferedProtocol):
         )
         self._throttle: asyncio.TimerHandle | None = None
         self._advance_is_scheduled = False
-        self._is_scheduled = False  # its requests wait in the fair queue of the scheduler
+        self._is_in_fair_queue = False  # until the scheduler calls `begin_requests`
         self._was_idle = True  # at the last update it waited for nothing but requests
         self._has_received_eof = False
         self._is_ending = False  # no further request begins
@@ -299,16 +299,16 @@ class Connection(asyncio.BufferedProtocol):
     def _wait_in_fair_queue(self) -> bool:
         """Begin when the scheduler says so. True if the state needs no update: one small request,
         which begins soon, is not counted, and reading stops only when more follows."""
-        if self._is_scheduled or not self._can_begin():
+        if self._is_in_fair_queue or not self._can_begin():
             return False
-        self._is_scheduled = True
+        self._is_in_fair_queue = True
         self._scheduler.enqueue(self)
         queued = self._pipeline.queued
         return self._was_idle and len(queued) == 1 and len(queued[0]) <= UNCOUNTED_BYTES_MAX
 
     def begin_requests(self) -> None:
         """Called by the scheduler."""
-        self._is_scheduled = False
+        self._is_in_fair_queue = False
         if not self._is_lost:
             self._begin_queued()
             self._sender.flush()
@@ -435,11 +435,11 @@ class Connection(asyncio.BufferedProtocol):
 
     def _continue_or_close(self) -> None:
         pipeline = self._pipeline
-        is_scheduled = self._advance_is_scheduled or self._is_scheduled
+        is_scheduled = self._advance_is_scheduled or self._is_in_fair_queue
         if pipeline.queued and not is_scheduled and self._can_begin():
             self.schedule_advance()
-        has_end = self._is_ending or (self._has_received_eof and not pipeline.queued)
-        if has_end and not pipeline.in_flight and self._sender.is_handed_over:
+        has_begun_all = self._is_ending or (self._has_received_eof and not pipeline.queued)
+        if has_begun_all and not pipeline.in_flight and self._sender.is_handed_over:
             self._transport.close()
 
     def _update_reading(self, now_s: float, *, has_room: bool) -> None:

@@ -76,7 +76,7 @@ async def holds_controller(
 
 
 async def resign(service: ZooKeeperService, claim: Claim) -> None:
-    """Leave the office to others, unless another broker was elected already."""
+    """Remove the znode `/controller`, unless another broker was elected already."""
     guard = Check(CONTROLLER_EPOCH, claim.epoch_version)
     with suppress(ZnodeMissing, VersionMismatch):
         await retried(service, service.multi, [guard, Delete(CONTROLLER)])

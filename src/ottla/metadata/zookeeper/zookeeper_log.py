@@ -4,7 +4,8 @@ Promises  what `MetadataLog` asks for, and: only the broker with the current cla
           batch is created in one transaction that also compares the version of the znode
           `/controller_epoch`, which every election changes. A batch is named by its offset and
           carries a nonce, so that an append that is repeated after a lost connection happens once.
-          While ZooKeeper is away, every call waits; no call takes an empty log for the whole.
+          While there is no connection to ZooKeeper, every call waits; a log that cannot be read
+          is never treated as an empty one.
 Leaves    elections to `election.py`, snapshots to `snapshots.py`, bytes to `batch_znode.py`.
 
 At rest a follower has one watch, on the znode that the next batch will be, and sends no request.

@@ -167,7 +167,7 @@ def stamp_offset_and_epoch(
     _EPOCH.pack_into(data, position + LENGTH_PREFIX_BYTES, leader_epoch)
 
 
-def place(
+def stamp_single_batch(
     data: bytearray | memoryview, header: BatchHeader, base_offset: int, leader_epoch: int
 ) -> BatchHeader:
     """As `stamp_offset_and_epoch`, for the only batch in `data`; returns its new header."""

@@ -20,7 +20,7 @@ from ottla.protocol.records.batch import (
     NO_PRODUCER_ID,
     NO_TIMESTAMP,
     BatchHeader,
-    place,
+    stamp_single_batch,
 )
 from ottla.protocol.records.control import EndMarker, read_end_marker
 from ottla.storage.errors import IndexAppendError
@@ -103,7 +103,7 @@ def append_as_leader(
     first_offset = offsets.end
     if leader_epoch != log.epochs.latest_noted:
         log.epochs.note([EpochEntry(leader_epoch, first_offset)])
-    header = place(data, header, first_offset, leader_epoch)
+    header = stamp_single_batch(data, header, first_offset, leader_epoch)
     segment = _segment_for(log, header, now_ms)
     position = _write(log, segment, data)
     _apply(log, segment, position, header, marker, states)
@@ -138,8 +138,8 @@ def append_as_follower(log: Log, data: Buffer) -> Appended:
         start, (last_position, last) = batches[0][0], batches[count - 1]
         written = _write(log, segment, view[start : last_position + last.size_bytes])
         for position, header in batches[:count]:
-            place = written + position - start
-            _apply(log, segment, place, header, markers.get(position), states)
+            file_position = written + position - start
+            _apply(log, segment, file_position, header, markers.get(position), states)
         segment.verified.add(written, segment.size)
         batches = batches[count:]
     must_flush = offsets.end - offsets.recovery_point >= log.config.flush_messages
