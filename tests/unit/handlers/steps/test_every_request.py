@@ -30,7 +30,7 @@ MANY = 2000
 PARTITIONS = 500
 SLICE_LINES = int((FIRST_SLICE_S + SLICE_S) / LINE_S)
 # For starting a thread, making a partition, and what else does not grow with the request.
-OTHER_LINES = 1500
+OTHER_LINES = 2000
 ONE_LINES_MAX = 6000  # for a request with one item: it must not grow with what the broker holds
 IS_LONG = bool(os.environ.get("OTTLA_LONG"))
 CHANGES = ("write", "create", "extend", "truncate", "rename", "remove", "make_directory")
