@@ -10,6 +10,8 @@ from tests.unit.handlers.test_list_offsets import COMMITTED, EARLIEST, LATEST, a
 from tests.unit.handlers.world import World
 from tests.unit.storage.log_making import batch_of
 
+from ottla.metadata.image import Batch
+from ottla.metadata.records import PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.delete_records_request import (
     DeleteRecordsPartition,
@@ -45,6 +47,25 @@ def test_there_is_nothing_to_delete_beyond_the_end(filled: World) -> None:
     assert delete(filled, 21) == (ErrorCode.OFFSET_OUT_OF_RANGE, -1)
     assert delete(filled, -2) == (ErrorCode.OFFSET_OUT_OF_RANGE, -1)
     assert delete(filled, 1, index=3) == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1)
+
+
+@pytest.mark.parametrize("is_loaded", [False, True])
+def test_only_the_leader_deletes_records(filled: World, is_loaded: bool) -> None:
+    publisher, log = filled.broker.publisher, filled.broker.replicas.partition("t", 0).log
+    topic = publisher.image.topic("t")
+    assert topic is not None
+    change = PartitionChanged(
+        topic.id, 0, 1, leader=2, leader_epoch=1, replicas=(1, 2), in_sync_replicas=(1, 2)
+    )
+
+    async def publish() -> None:
+        publisher.publish(Batch(publisher.image.offset, 1, (change,)))
+
+    filled.run(publish())
+    if not is_loaded:  # as after a start
+        log.producers.unload()
+    assert delete(filled, 7) == (ErrorCode.NOT_LEADER_OR_FOLLOWER, -1)
+    assert log.log_start_offset == 0
 
 
 def test_a_compacted_topic_is_left_whole(world: World) -> None:

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+
 import pytest
-from tests.unit.coordinators.groups.harness import GROUP, ClassicClient, Harness, code_of, rebalance
+from tests.unit.coordinators.groups.harness import (
+    GROUP,
+    ClassicClient,
+    ConsumerClient,
+    Harness,
+    code_of,
+    rebalance,
+)
 
 from ottla.base.scheduling.steps import run_blocking
-from ottla.coordinators.groups import offset_api
+from ottla.coordinators.groups import offset_api, offset_expiry
+from ottla.coordinators.groups.offset_expiry import expiring
 from ottla.coordinators.groups.record_types import GROUP_RECORDS
 from ottla.coordinators.records import decode_record
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.offset_commit_value import OffsetCommitValue
+from ottla.protocol.messages.offset_delete_request import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
 from ottla.protocol.messages.offset_fetch_request import OffsetFetchRequestGroup
 
 DAY_MS = 24 * 60 * 60 * 1000
@@ -317,3 +334,114 @@ def test_a_group_with_a_pending_join_is_not_deleted(harness: Harness) -> None:
     client.member_id = client.send_join().response.member_id
     harness.expire_offsets()
     assert client.send_join().is_waiting
+
+
+@pytest.mark.parametrize("is_commit", [False, True])
+def test_a_group_that_is_left_with_offsets_of_an_open_transaction_is_known_after_its_end(
+    harness: Harness, is_commit: bool
+) -> None:
+    harness.commit_in_transaction(7, {("t", 0): 1})
+    client = ConsumerClient(harness)
+    client.beat()
+    client.leave()
+    harness.write(harness.consumers().tombstones())  # as when another kind of group has this id
+    harness.end_transaction(7, is_commit=is_commit)
+    for shard in (harness.shard, harness.replayed()):
+        assert shard.find(GROUP) is not None
+        assert list(shard.group_ids()) == [GROUP]
+        assert bool(shard.offsets.of_group(GROUP)) == is_commit
+
+
+def test_offsets_of_a_topic_that_somebody_subscribes_to_meanwhile_are_not_deleted() -> None:
+    for at in range(8):
+        harness = Harness()
+        topics = ["t", "u", "v"]
+        for name in topics:
+            harness.create_topic(name)
+        harness.commit(dict.fromkeys([(name, 0) for name in topics], 1))
+        wanted = [OffsetDeleteRequestPartition(0)]
+        request = OffsetDeleteRequest(
+            GROUP, [OffsetDeleteRequestTopic(name, wanted) for name in topics]
+        )
+        deleting = offset_api.delete(harness.shard, request, harness.write)
+        deleted_before, answer = set[str](), None
+        for number in count():
+            if number == at:
+                deleted_before = {name for name in topics if harness.fetch(name, 0) == -1}
+                ConsumerClient(harness, topics=topics).beat()
+            try:
+                next(deleting)
+            except StopIteration as end:
+                answer = end.value
+                break
+        assert answer is not None
+        codes = {each.name: each.partitions[0].error_code for each in answer.topics}
+        for name, code in codes.items():
+            assert (code == 0) == (harness.fetch(name, 0) == -1), (at, name)
+        used = [name for name in topics if codes[name] == ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC]
+        if number > at:
+            begun = len(deleted_before) + 1  # that of a topic may have begun
+            assert used in (topics[begun:], topics[begun - 1 :]), at
+
+
+def test_nothing_remains_of_a_deleted_group(harness: Harness) -> None:
+    client = ConsumerClient(harness, topics=("t",), regex="u.*")
+    client.beat()
+    client.beat()
+    client.leave()
+    harness.delete_group()
+    shared = harness.shard.shared
+    assert GROUP not in shared.checked
+    assert GROUP not in shared.unresolved | shared.resolving | shared.unassigned | shared.assigning
+    harness.clock.advance_ms(24 * 60 * 60 * 1000)
+    assert shared.timers.take_expired() is None
+    assert shared.usage.member_bytes == shared.usage.offsets == 0
+
+
+def test_deleting_offsets_that_nobody_committed_writes_nothing(harness: Harness) -> None:
+    harness.commit({("t", 0): 1})
+    before = len(harness.log)
+    unknown = [OffsetDeleteRequestPartition(each) for each in (1, 2)]
+    request = OffsetDeleteRequest(GROUP, [OffsetDeleteRequestTopic("t", unknown)])
+    answer = run_blocking(offset_api.delete(harness.shard, request, harness.write))
+    assert [each.error_code for each in answer.topics[0].partitions] == [0, 0]
+    assert len(harness.log) == before
+
+
+def consumer_joins(harness: Harness) -> None:
+    ConsumerClient(harness, topics=("t", "u")).beat()
+
+
+def classic_member_joins(harness: Harness) -> None:
+    rebalance(harness, ClassicClient(harness, "classic"))
+
+
+@pytest.mark.parametrize("event", [consumer_joins, classic_member_joins])
+def test_offsets_do_not_expire_any_more_once_somebody_has_joined(
+    event: Callable[[Harness], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(offset_expiry, "TOMBSTONES_MAX", 1)
+    names = [("t", 0), ("t", 1), ("u", 0), ("u", 1)]
+    at, has_happened = 0, True
+    while has_happened:
+        harness = Harness()
+        harness.create_topic("t")
+        harness.create_topic("u")
+        harness.commit(dict.fromkeys(names, 1))
+        retention_ms = harness.config.offsets_retention_minutes * 60_000
+        harness.advance_ms(retention_ms)
+        find = partial(harness.shard.find, GROUP)
+        now_ms = harness.clock.now_ms()
+        steps = expiring(find, harness.shard.offsets, now_ms, retention_ms, harness.write)
+        left: list[tuple[str, int]] = []
+        has_happened = False
+        for number, _ in enumerate(steps):
+            if number == at:
+                left = [each for each in names if harness.fetch(*each) != -1]
+                event(harness)
+                has_happened = True
+        assert [each for each in names if harness.fetch(*each) != -1] == left, at
+        for shard in (harness.shard, harness.replayed()):
+            assert bool(shard.groups) == has_happened, at
+        at += 1
+    assert at > len(names)

@@ -271,6 +271,19 @@ def test_producers_that_wait_for_producer_ids_together_fence_each_other(
     assert sorted(each.epoch for each in given) == list(range(count))
 
 
+def test_a_producer_that_missed_the_response_gets_it_again(world: TransactionWorld) -> None:
+    first = world.begin()
+    again = InitRequest(ID, 60_000, first)
+    second = world.run(world.coordinator.init_producer_id(again))
+    assert second == ProducerIdAndEpoch(first.producer_id, first.epoch + 1)
+    for _ in range(2):
+        assert world.run(world.coordinator.init_producer_id(again)) == second
+    world.begin()
+    with pytest.raises(BrokerError) as refused:  # another producer has taken over the id
+        world.run(world.coordinator.init_producer_id(again))
+    assert refused.value.code is ErrorCode.PRODUCER_FENCED
+
+
 def test_an_open_transaction_keeps_its_id_alive(world: TransactionWorld) -> None:
     world.add(world.begin())
     world.clock.advance_ms(100 * DAY_MS)

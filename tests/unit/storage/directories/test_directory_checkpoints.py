@@ -20,6 +20,7 @@ from ottla.storage.directories.directory_checkpoints import CheckpointJob, Direc
 from ottla.storage.directories.directory_ownership import Owner
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log
 from ottla.testing.clock import ManualClock
 from ottla.testing.disk_faults import CHANGES
@@ -63,6 +64,21 @@ def two_logs(disk: MemoryDisk) -> tuple[LogManager, list[Log]]:
     list(logs.load(lambda _topic: TopicConfig()))
     names = [TopicPartition(name, 0) for name in "ab"]
     return logs, [logs.create(name, TopicConfig(), TopicId(b"t" * 16)) for name in names]
+
+
+def test_a_job_that_began_before_an_urgent_one_writes_nothing_before_it_either() -> None:
+    disk = MemoryDisk()
+    _, made = two_logs(disk)
+    checkpoints = DirectoryCheckpoints(disk, "/data")
+    append_many(made[0], 3)
+    flush(made[0])
+    older = run_blocking(checkpoints.making_job(made))
+    urgent = run_blocking(checkpoints.making_urgent_job(made[1:]))  # the first one was deleted
+    assert not older.run()
+    assert made[0].partition not in checkpoints.read().recovery_points
+    assert urgent.run()
+    assert not older.run() or older.number <= urgent.number
+    assert made[0].partition not in checkpoints.read().recovery_points
 
 
 @pytest.mark.parametrize("seed", range(10))
