@@ -4,7 +4,8 @@ Owns      the listening sockets and their connections.
 Promises  limits are exact: a connection is counted from before it is set up until it is closed.
           Beyond the number of connections, new ones wait in the backlog of the system; beyond the
           rate, accepting pauses; beyond the number of its address, a connection is closed. Without
-          free descriptors, accepting pauses.
+          free descriptors, accepting pauses. While the event loop is busy, new connections are
+          accepted no faster than those before them are served.
 Leaves    what happens on a connection to `connection.py`, counting to `limits.py`.
 """
 
@@ -32,6 +33,9 @@ from ottla.network.settings import ListenerSettings
 log = logging.getLogger(__name__)
 
 ACCEPTS_PER_ITERATION = 64  # before the event loop serves open connections
+# While requests wait for the event loop: about as many as it serves in an iteration, less those
+# that wait for their first turn, so that connections are not accepted faster than they are served.
+ACCEPTS_WHILE_BUSY = 8
 ACCEPT_AGAIN_S = 1.0  # after running out of descriptors or memory
 DELAYED_MAX = 1000  # connections that wait before they are refused; more are closed at once
 
@@ -113,7 +117,7 @@ class Listener:
             await self._context.emptied.wait()
 
     def _accept_batch(self, listening: socket.socket) -> None:
-        for _ in range(ACCEPTS_PER_ITERATION):
+        for _ in range(self._accepts_now()):
             if (quota := self._admission.full_quota) is not None:
                 self._wait_for_room(listening, quota)
                 return
@@ -133,6 +137,13 @@ class Listener:
                 self._delay(sock, wait_ms, partial(self._admit_delayed, sock, host, port))
                 return
             self._admit(sock, host, port)
+
+    def _accepts_now(self) -> int:
+        """How many connections are accepted in this iteration; the others wait in the backlog."""
+        scheduler = self._context.network.scheduler
+        if not scheduler.is_busy:
+            return ACCEPTS_PER_ITERATION
+        return max(1, ACCEPTS_WHILE_BUSY - scheduler.newcomers)
 
     def _admit(self, sock: socket.socket, host: str, port: int) -> None:
         refused = self._admission.admit(host, self._now_ms())

@@ -6,7 +6,10 @@ Promises  requests begin at once while an iteration is short. Beyond `IMMEDIATE_
           connections wait; waiting ones are served for `QUEUED_S_MAX` in each iteration, and all
           connections are read in between. Addresses share that time equally, and so do the
           connections of one address: a client with few or short requests does not wait for all
-          the requests of the others.
+          the requests of the others. `newcomers` is exact: connections whose first turn has not
+          come. `listener.py` accepts fewer connections meanwhile: otherwise new connections would
+          be accepted faster than they are served, and each has an equal part of the time of its
+          address.
 Leaves    how much begins at a time to the connection: little, and at least one request. The order
           to `fair_queue.py`.
 """
@@ -50,7 +53,7 @@ class AddressShare(Share):
 class ConnectionShare(Share):
     """The time of one connection, as a part of the time of its address."""
 
-    __slots__ = ("address",)
+    __slots__ = ("address", "is_new")
 
     def __init__(self, address: AddressShare) -> None:
         """Expected to take as long as the address's last connection did: otherwise a client that
@@ -58,6 +61,7 @@ class ConnectionShare(Share):
         super().__init__()
         self.address = address
         self.charge_s = address.charge_s
+        self.is_new = True  # it was never taken from the queue
 
 
 class RequestScheduler:
@@ -69,6 +73,7 @@ class RequestScheduler:
         self._loop = loop
         self._now_s = now_s
         self.is_busy = False  # then connections with requests are queued
+        self.newcomers = 0  # connections that wait for their first turn
         self._immediate_s = 0.0  # spent on requests that began at once, since it was last busy
         self._addresses: WeakValueDictionary[str, AddressShare] = WeakValueDictionary()
         self._waiting: FairQueue[AddressShare] = FairQueue()
@@ -92,6 +97,7 @@ class RequestScheduler:
         """Call its `begin_requests` when it is next."""
         address = connection.share.address
         address.waiting.add(connection.share, connection)
+        self.newcomers += connection.share.is_new
         if not address.is_queued:
             address.is_queued = True
             self._waiting.add(address, address)
@@ -115,6 +121,8 @@ class RequestScheduler:
         address = self._waiting.take()
         connection = address.waiting.take()
         share = connection.share
+        self.newcomers -= share.is_new
+        share.is_new = False
         try:
             connection.begin_requests()
         except Exception:

@@ -13,6 +13,7 @@ from tests.integration.network.harness import (
     RunningNetwork,
     ScriptedServer,
     answer_of,
+    need_descriptors,
     running,
 )
 
@@ -22,6 +23,7 @@ from ottla.network.served import Answer
 CROWD = 40
 HEAVY_CPU_S = 0.004
 ASKED = 20
+NEW_CONNECTIONS = 600
 
 
 def serve_heavy(body: bytes, _connection: Connection) -> Answer:
@@ -65,3 +67,24 @@ def begin_crowd(network: RunningNetwork, is_over: threading.Event) -> list[threa
     for thread in crowd:
         thread.start()
     return crowd
+
+
+@pytest.mark.parametrize("loop_kind", LOOPS)
+def test_connections_are_not_accepted_faster_than_they_are_served(loop_kind: str) -> None:
+    """Each accepted one has an equal part of the time: an open connection would wait for all."""
+    server = ScriptedServer()
+    unserved: list[int] = []
+
+    def serve(body: bytes, connection: Connection) -> Answer:
+        unserved.append(len(server.opened_connections) - len(server.begun))
+        return serve_heavy(body, connection)
+
+    server.script(b"h", serve)
+    need_descriptors(2 * NEW_CONNECTIONS + 200)
+    with running(server=server, loop_kind=loop_kind) as network:
+        with network.paused():
+            for _ in range(NEW_CONNECTIONS):
+                network.connect().send(b"heavy")
+        network.wait_until(lambda: len(server.begun) == NEW_CONNECTIONS)
+    # The first batches are accepted before the loop is known to be busy.
+    assert max(unserved) < NEW_CONNECTIONS / 2

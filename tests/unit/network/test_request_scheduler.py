@@ -221,3 +221,19 @@ def test_a_bug_in_one_client_does_not_stop_the_others(world: World) -> None:
     assert world.served == [other]
     assert broken.is_closed
     assert not world.scheduler.is_busy
+
+
+def test_newcomers_are_the_connections_that_wait_for_their_first_turn() -> None:
+    world = World()
+    clients = world.clients(3, QUEUED_S_MAX)
+    world.be_busy()
+    for client in clients:
+        client.ask()
+    assert world.scheduler.newcomers == 3
+    world.iterate()
+    assert world.scheduler.newcomers == 2
+    world.served[0].ask()
+    assert world.scheduler.newcomers == 2, "this one had its first turn"
+    for _ in range(3):
+        world.iterate()
+    assert world.scheduler.newcomers == 0
