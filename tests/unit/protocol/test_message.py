@@ -82,7 +82,7 @@ def test_text_that_is_not_utf_8_is_read_as_java_reads_it(
 
 def test_text_that_is_not_utf_8_is_refused_if_no_answer_could_name_it() -> None:
     data = HeartbeatRequest("g" * 20_000).encode(4).replace(b"g", b"\xff")
-    with pytest.raises(MalformedMessage, match="text of 20000 bytes that is not UTF-8"):
+    with pytest.raises(MalformedMessage, match="text of 20000 bytes is not valid UTF-8"):
         HeartbeatRequest.decode(data, 4)
 
 
