@@ -58,7 +58,7 @@ class EncoderSource:
         """Structs with records also take the list of segments, and return the open buffer."""
         if has_records(self.message, struct):
             lines.add("return out")
-            signature = f"({what}, out: bytearray, segments: list[Segment]) -> bytearray"
+            signature = f"({what}, out: bytearray, segments: list[FrameSegment]) -> bytearray"
         else:
             signature = f"({what}, out: bytearray) -> None"
         body = lines.text() if lines.lines else "    pass\n"

@@ -10,7 +10,7 @@ STRUCT_CODES = {
 }  # fmt: skip
 PYTHON_TYPES = {
     "bool": "bool", "float64": "float", "uuid": "bytes", "string": "str", "bytes": "bytes",
-    "records": "Segment",
+    "records": "FrameSegment",
 }  # fmt: skip
 
 

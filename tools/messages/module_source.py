@@ -10,7 +10,7 @@ from tools.messages.functions import Functions
 from tools.messages.layout import code_name, default_source, has_records, python_type
 from tools.messages.schema import FieldSchema, MessageSchema, Schema, StructSchema
 
-FROM_MESSAGE = {"refuse_field", "refuse_null_field", "Segment"}
+FROM_MESSAGE = {"refuse_field", "refuse_null_field", "FrameSegment"}
 
 
 def module_source(schema: Schema, message: MessageSchema, path: str) -> str:
@@ -44,8 +44,8 @@ def imports(message: MessageSchema, body: str, *functions: Functions) -> str:
     wanted = {base} | (helpers & FROM_MESSAGE)
     if message.structs:
         wanted.add("Struct")
-    if "Segment" in body:
-        wanted.add("Segment")
+    if "FrameSegment" in body:
+        wanted.add("FrameSegment")
     lines = ["from __future__ import annotations", ""]
     if "Sequence[" in body:
         lines.append("from collections.abc import Sequence")

@@ -21,7 +21,7 @@ from typing import cast
 
 from ottla.network.counters import NetworkCounters
 from ottla.network.file_send import FileSend, FileShrunk
-from ottla.network.served import Bytes, Segment, memory_bytes
+from ottla.network.served import Bytes, FrameSegment, memory_bytes
 from ottla.storage.files.file_range import FileRange
 
 # Below this, reading a range and joining it with its neighbours costs less than the calls around
@@ -71,7 +71,7 @@ class Sender:
         self._counters = counters
         self._progressed = progressed  # called from the event loop, never from within `flush`
         self._failed = failed
-        self._queue: deque[Segment] = deque()
+        self._queue: deque[FrameSegment] = deque()
         self._queued_bytes = 0
         self._range_bytes = 0  # of the queued bytes, in files
         self._handed_bytes = 0  # written to the transport, and not all sent
@@ -116,7 +116,7 @@ class Sender:
         """Whether the rest, if any, is in the transport, which sends it before it closes."""
         return not self._queue and self._file_send is None and not self._queued_bytes
 
-    def add(self, segments: list[Segment]) -> None:
+    def add(self, segments: list[FrameSegment]) -> None:
         if self._is_closed:
             return
         size = _size_of(segments)
@@ -200,7 +200,7 @@ class Sender:
         if sent < size:
             self._write([memoryview(b"".join(parts))[sent:]])
 
-    def _goes_by_sendfile(self, segment: Segment) -> bool:
+    def _goes_by_sendfile(self, segment: FrameSegment) -> bool:
         return (
             self._sends_files
             and isinstance(segment, FileRange)
@@ -264,7 +264,7 @@ class Sender:
         else:
             self._queue[0] = FileRange(segment.file, segment.position + size, segment.size - size)
 
-    def _begin_file(self, segment: Segment) -> None:
+    def _begin_file(self, segment: FrameSegment) -> None:
         """The queue begins with a range that is large, or not in the page cache."""
         assert isinstance(segment, FileRange)
         if not self._goes_by_sendfile(segment):
@@ -345,5 +345,5 @@ class Sender:
         self._failed(error)
 
 
-def _size_of(segments: Sequence[Segment]) -> int:
+def _size_of(segments: Sequence[FrameSegment]) -> int:
     return len(segments[0]) if len(segments) == 1 else sum(map(len, segments))

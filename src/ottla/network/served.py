@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from ottla.network.connection import Connection
 
 Bytes: TypeAlias = bytes | bytearray | memoryview
-Segment: TypeAlias = Bytes | FileRange
+FrameSegment: TypeAlias = Bytes | FileRange
 
 
-def memory_bytes(segments: list[Segment]) -> int:
+def memory_bytes(segments: list[FrameSegment]) -> int:
     """The bytes of the segments in memory: ranges of files take none."""
     return sum([len(each) for each in segments if type(each) is not FileRange])
 
@@ -40,7 +40,7 @@ class Answer:
     __slots__ = ("is_last", "segments", "throttle_ms")
 
     def __init__(
-        self, segments: list[Segment], throttle_ms: int = 0, *, is_last: bool = False
+        self, segments: list[FrameSegment], throttle_ms: int = 0, *, is_last: bool = False
     ) -> None:
         self.segments = segments
         self.throttle_ms = throttle_ms  # the client is not read for this long after the response

@@ -13,7 +13,7 @@ from typing import NoReturn
 from ottla.protocol.api_keys import APIS, ApiKey
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.framing import finish_frame
-from ottla.protocol.message import Message, Segment
+from ottla.protocol.message import FrameSegment, Message
 from ottla.protocol.messages.request_header import RequestHeader
 from ottla.protocol.messages.response_header import ResponseHeader
 from ottla.protocol.primitives import read_nullable_string, skip_tags
@@ -80,7 +80,7 @@ def refuse_request_header(frame: memoryview) -> NoReturn:
 
 def encode_response(
     key: ApiKey, version: int, correlation_id: int, response: Message
-) -> list[Segment]:
+) -> list[FrameSegment]:
     """A complete frame; records are separate segments."""
     pack = _pack_response_v1 if version >= _ANSWER_TAGS_FROM[key] else _pack_response_v0
     out = bytearray(pack(0, correlation_id))
@@ -91,7 +91,7 @@ def encode_response(
 
 def encode_request(
     key: ApiKey, version: int, correlation_id: int, client_id: str | None, request: Message
-) -> list[Segment]:
+) -> list[FrameSegment]:
     """A complete frame, for our own client and between brokers."""
     header = RequestHeader(int(key), version, correlation_id, client_id)
     out = bytearray(4)

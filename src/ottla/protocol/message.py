@@ -16,11 +16,11 @@ from ottla.protocol.errors import MalformedMessage, TooManyItems, UnencodableVal
 from ottla.protocol.primitives import bounded, items_left
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
-Segment: TypeAlias = Any  # bytes-like, or a file range that the network layer sends; has a length
+FrameSegment: TypeAlias = Any  # bytes-like, or a range of a file that the network sends
 
 Decoder: TypeAlias = Callable[[memoryview, int], tuple[Any, int]]
 Encoder: TypeAlias = Callable[[Any, bytearray], None]
-SegmentsEncoder: TypeAlias = Callable[[Any, bytearray, list[Segment]], bytearray]
+SegmentsEncoder: TypeAlias = Callable[[Any, bytearray, list[FrameSegment]], bytearray]
 
 _UNFIT = (UnencodableValue, struct.error, UnicodeEncodeError)
 
@@ -128,7 +128,7 @@ class Message(Struct):
         self.encode_segments(version, out)
         return bytes(out)
 
-    def encode_segments(self, version: int, out: bytearray) -> list[Segment]:
+    def encode_segments(self, version: int, out: bytearray) -> list[FrameSegment]:
         """Append to `out`, the first segment of the list; records follow without being copied."""
         encoder = self.ENCODERS.get(version) or self._no_encoder(version)
         try:
@@ -155,9 +155,9 @@ class RecordsMessage(Message):
     def encode_prefixed(self, version: int) -> bytes:
         return version.to_bytes(2, "big", signed=True) + self.encode(version)
 
-    def encode_segments(self, version: int, out: bytearray) -> list[Segment]:
+    def encode_segments(self, version: int, out: bytearray) -> list[FrameSegment]:
         encoder = self.ENCODERS.get(version) or self._no_encoder(version)
-        segments: list[Segment] = []
+        segments: list[FrameSegment] = []
         try:
             last = encoder(self, out, segments)
         except _UNFIT as error:

@@ -22,7 +22,7 @@ from tests.integration.network.harness import (
 from ottla.base.files.disk import DiskFileSystem
 from ottla.base.files.filesystem import File
 from ottla.network import file_send
-from ottla.network.served import Answer, Segment
+from ottla.network.served import Answer, FrameSegment
 from ottla.network.settings import ConnectionSettings, ListenerSettings, NetworkSettings
 from ottla.storage.files.file_range import FileRange
 from ottla.testing.filesystem import MemoryDisk
@@ -55,7 +55,7 @@ def descriptors_of(path: str) -> int:
     return count
 
 
-def serve_segments(network: RunningNetwork, segments: Callable[[], list[Segment]]) -> None:
+def serve_segments(network: RunningNetwork, segments: Callable[[], list[FrameSegment]]) -> None:
     """Answer a frame that begins with F with these, and the length in front."""
 
     def answer(body: bytes, connection: object) -> Answer:
@@ -65,7 +65,7 @@ def serve_segments(network: RunningNetwork, segments: Callable[[], list[Segment]
     network.server.script(b"F", answer)
 
 
-def expected(segments: list[Segment]) -> bytes:
+def expected(segments: list[FrameSegment]) -> bytes:
     return b"".join(
         CONTENT[part.position : part.position + part.size]
         if isinstance(part, FileRange)
@@ -78,7 +78,7 @@ def expected(segments: list[Segment]) -> bytes:
 def test_a_range_of_any_size_arrives_between_its_neighbours(
     network: RunningNetwork, file: File, size: int
 ) -> None:
-    segments: list[Segment] = [b"before", FileRange(file, 12_345, size), b"behind"]
+    segments: list[FrameSegment] = [b"before", FileRange(file, 12_345, size), b"behind"]
     serve_segments(network, lambda: segments)
     client = network.connect()
     client.send(b"F", b"next", b"F")
@@ -101,8 +101,8 @@ def test_many_ranges_with_headers_between_them_keep_their_order(
         assert client.receive() == expected(segments)
 
 
-def random_segments(rng: random.Random, file: File) -> list[Segment]:
-    segments: list[Segment] = []
+def random_segments(rng: random.Random, file: File) -> list[FrameSegment]:
+    segments: list[FrameSegment] = []
     for _ in range(rng.randrange(1, 8)):
         segments.append(rng.randbytes(rng.choice([1, 30, 4000, 200_000])))
         size = rng.choice([0, 10, 40_000, 70_000, 900_000])
@@ -124,7 +124,7 @@ def test_descriptors_are_given_back(network: RunningNetwork, file: File) -> None
 def test_a_client_that_leaves_in_the_middle_of_a_file_leaves_nothing_behind(
     network: RunningNetwork, file: File
 ) -> None:
-    segments: list[Segment] = [FileRange(file, 0, 6 * MIB)] * 20
+    segments: list[FrameSegment] = [FileRange(file, 0, 6 * MIB)] * 20
     serve_segments(network, lambda: segments)
     before = descriptors_of(file.path)
     client = network.connect()
@@ -138,7 +138,7 @@ def test_a_client_that_leaves_in_the_middle_of_a_file_leaves_nothing_behind(
 def test_a_client_that_stops_reading_a_file_is_dropped(file: File) -> None:
     settings = network_settings(ConnectionSettings(unread_ms=100))
     with running(settings) as network:
-        segments: list[Segment] = [FileRange(file, 0, 6 * MIB)] * 20
+        segments: list[FrameSegment] = [FileRange(file, 0, 6 * MIB)] * 20
         serve_segments(network, lambda: segments)
         before = descriptors_of(file.path)
         client = network.connect()

@@ -100,7 +100,8 @@ class PendingProduce(PendingResponse):
         self._acknowledgements.leave()
 
     def _known(self) -> None:
-        """In a later turn: one record of a follower may acknowledge thousands of requests."""
+        """In a later iteration of the event loop: one fetch of a follower may acknowledge thousands
+        of requests."""
         self._operation.context.parts.wake_ups.add(self._respond)
 
     def _respond(self) -> None:

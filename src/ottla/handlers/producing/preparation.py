@@ -20,7 +20,7 @@ from ottla.protocol.messages.produce_request import (
 )
 from ottla.protocol.records.batch import Buffer
 from ottla.replication.partition import Partition
-from ottla.storage.log.preparation import CLOSED, Prepared, share_of_turn
+from ottla.storage.log.preparation import CLOSED, Prepared, share_of_iteration
 
 TOPIC_IDS_FROM = 13
 
@@ -36,7 +36,7 @@ class Preparation:
 
     def add(self, part: PartitionProduceData, partition: Partition) -> None:
         records, rules = cast(Buffer, part.records), partition.log.rules
-        share = share_of_turn(records, rules)
+        share = share_of_iteration(records, rules)
         if share != CLOSED:
             self._by_part[id(part)] = Prepared(records, rules, self._version, self._now_ms)
             self._share += share

@@ -33,7 +33,7 @@ from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, MalformedMessage
 from ottla.protocol.headers import decode_request_header, encode_response
-from ottla.protocol.message import Message, Segment
+from ottla.protocol.message import FrameSegment, Message
 from ottla.protocol.messages.api_versions_response import ApiVersionsResponse
 from ottla.storage.files.file_range import FileRange
 
@@ -285,7 +285,7 @@ async def encode_large(
 
 def encode_and_cut(
     request: Message, response: Message, context: Context
-) -> tuple[list[Segment], Pieces]:
+) -> tuple[list[FrameSegment], Pieces]:
     """For any thread."""
     set_throttle_time(response, context)
     segments = encode_response(context.key, context.version, context.correlation_id, response)

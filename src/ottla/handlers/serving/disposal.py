@@ -46,7 +46,8 @@ class Disposal:
         self._is_scheduled = False
 
     def take(self, pieces: Pieces) -> None:
-        """Drops them from the next turn on: by then the caller must not reference the message."""
+        """Drop them from the next iteration of the event loop on: by then the caller must not
+        reference the message."""
         self._pieces += pieces
         self._schedule()
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from struct import Struct as Layout
 
 from ottla.base.uuids import ZERO_UUID
-from ottla.protocol.message import RecordsMessage, Segment, Struct, refuse_field
+from ottla.protocol.message import FrameSegment, RecordsMessage, Struct, refuse_field
 from ottla.protocol.primitives import (
     check_tag_end,
     read_compact_count,
@@ -135,7 +135,7 @@ class PartitionData(Struct):
         snapshot_id: SnapshotId | None = None,
         aborted_transactions: Sequence[AbortedTransaction] | None = (),
         preferred_read_replica: int = -1,
-        records: Segment | None = None,
+        records: FrameSegment | None = None,
     ) -> None:
         self.partition_index = partition_index
         self.error_code = error_code
@@ -451,7 +451,7 @@ def _write_aborted_transactions_v4(items: Sequence[AbortedTransaction], out: byt
         out += _pack_qq(item.producer_id, item.first_offset)
 
 
-def _write_partition_datas_v4(items: Sequence[PartitionData], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_partition_datas_v4(items: Sequence[PartitionData], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         if (item.diverging_epoch is not None and item.diverging_epoch != EpochEndOffset()):
             refuse_field("PartitionData.diverging_epoch")
@@ -472,7 +472,7 @@ def _write_partition_datas_v4(items: Sequence[PartitionData], out: bytearray, se
     return out
 
 
-def _write_fetchable_topic_responses_v4(items: Sequence[FetchableTopicResponse], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_fetchable_topic_responses_v4(items: Sequence[FetchableTopicResponse], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partitions))
@@ -481,7 +481,7 @@ def _write_fetchable_topic_responses_v4(items: Sequence[FetchableTopicResponse],
     return out
 
 
-def _write_fetch_response_v4(item: FetchResponse, out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_fetch_response_v4(item: FetchResponse, out: bytearray, segments: list[FrameSegment]) -> bytearray:
     if item.session_id != 0:
         refuse_field("FetchResponse.session_id")
     if item.node_endpoints:
@@ -492,7 +492,7 @@ def _write_fetch_response_v4(item: FetchResponse, out: bytearray, segments: list
     return out
 
 
-def _write_partition_datas_v5(items: Sequence[PartitionData], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_partition_datas_v5(items: Sequence[PartitionData], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         if (item.diverging_epoch is not None and item.diverging_epoch != EpochEndOffset()):
             refuse_field("PartitionData.diverging_epoch")
@@ -513,7 +513,7 @@ def _write_partition_datas_v5(items: Sequence[PartitionData], out: bytearray, se
     return out
 
 
-def _write_fetchable_topic_responses_v5(items: Sequence[FetchableTopicResponse], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_fetchable_topic_responses_v5(items: Sequence[FetchableTopicResponse], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partitions))
@@ -522,7 +522,7 @@ def _write_fetchable_topic_responses_v5(items: Sequence[FetchableTopicResponse],
     return out
 
 
-def _write_fetch_response_v5(item: FetchResponse, out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_fetch_response_v5(item: FetchResponse, out: bytearray, segments: list[FrameSegment]) -> bytearray:
     if item.session_id != 0:
         refuse_field("FetchResponse.session_id")
     if item.node_endpoints:
@@ -533,7 +533,7 @@ def _write_fetch_response_v5(item: FetchResponse, out: bytearray, segments: list
     return out
 
 
-def _write_fetch_response_v7(item: FetchResponse, out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_fetch_response_v7(item: FetchResponse, out: bytearray, segments: list[FrameSegment]) -> bytearray:
     if item.node_endpoints:
         refuse_field("FetchResponse.node_endpoints")
     out += _pack_ihii(item.throttle_time_ms, item.error_code, item.session_id, len(item.responses))
@@ -542,7 +542,7 @@ def _write_fetch_response_v7(item: FetchResponse, out: bytearray, segments: list
     return out
 
 
-def _write_partition_datas_v11(items: Sequence[PartitionData], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_partition_datas_v11(items: Sequence[PartitionData], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         if (item.diverging_epoch is not None and item.diverging_epoch != EpochEndOffset()):
             refuse_field("PartitionData.diverging_epoch")
@@ -562,7 +562,7 @@ def _write_partition_datas_v11(items: Sequence[PartitionData], out: bytearray, s
     return out
 
 
-def _write_fetchable_topic_responses_v11(items: Sequence[FetchableTopicResponse], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_fetchable_topic_responses_v11(items: Sequence[FetchableTopicResponse], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partitions))
@@ -571,7 +571,7 @@ def _write_fetchable_topic_responses_v11(items: Sequence[FetchableTopicResponse]
     return out
 
 
-def _write_fetch_response_v11(item: FetchResponse, out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_fetch_response_v11(item: FetchResponse, out: bytearray, segments: list[FrameSegment]) -> bytearray:
     if item.node_endpoints:
         refuse_field("FetchResponse.node_endpoints")
     out += _pack_ihii(item.throttle_time_ms, item.error_code, item.session_id, len(item.responses))
@@ -597,7 +597,7 @@ def _write_snapshot_id_v12(item: SnapshotId, out: bytearray) -> None:
     out += _pack_qix(item.end_offset, item.epoch)
 
 
-def _write_partition_datas_v12(items: Sequence[PartitionData], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_partition_datas_v12(items: Sequence[PartitionData], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         out += _pack_ihqqq(item.partition_index, item.error_code, item.high_watermark, item.last_stable_offset, item.log_start_offset)
         if item.aborted_transactions:
@@ -631,7 +631,7 @@ def _write_partition_datas_v12(items: Sequence[PartitionData], out: bytearray, s
     return out
 
 
-def _write_fetchable_topic_responses_v12(items: Sequence[FetchableTopicResponse], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_fetchable_topic_responses_v12(items: Sequence[FetchableTopicResponse], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         write_compact_string(item.topic, out)
         if item.partitions:
@@ -643,7 +643,7 @@ def _write_fetchable_topic_responses_v12(items: Sequence[FetchableTopicResponse]
     return out
 
 
-def _write_fetch_response_v12(item: FetchResponse, out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_fetch_response_v12(item: FetchResponse, out: bytearray, segments: list[FrameSegment]) -> bytearray:
     if item.node_endpoints:
         refuse_field("FetchResponse.node_endpoints")
     out += _pack_ihi(item.throttle_time_ms, item.error_code, item.session_id)
@@ -656,7 +656,7 @@ def _write_fetch_response_v12(item: FetchResponse, out: bytearray, segments: lis
     return out
 
 
-def _write_fetchable_topic_responses_v13(items: Sequence[FetchableTopicResponse], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_fetchable_topic_responses_v13(items: Sequence[FetchableTopicResponse], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         out += _pack_u(item.topic_id)
         if item.partitions:
@@ -668,7 +668,7 @@ def _write_fetchable_topic_responses_v13(items: Sequence[FetchableTopicResponse]
     return out
 
 
-def _write_fetch_response_v13(item: FetchResponse, out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_fetch_response_v13(item: FetchResponse, out: bytearray, segments: list[FrameSegment]) -> bytearray:
     if item.node_endpoints:
         refuse_field("FetchResponse.node_endpoints")
     out += _pack_ihi(item.throttle_time_ms, item.error_code, item.session_id)
@@ -693,7 +693,7 @@ def _write_node_endpoints_v16(items: Sequence[NodeEndpoint], out: bytearray) -> 
         out.append(0)
 
 
-def _write_fetch_response_v16(item: FetchResponse, out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_fetch_response_v16(item: FetchResponse, out: bytearray, segments: list[FrameSegment]) -> bytearray:
     out += _pack_ihi(item.throttle_time_ms, item.error_code, item.session_id)
     if item.responses:
         out += uvarint(len(item.responses) + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from struct import Struct as Layout
 
-from ottla.protocol.message import RecordsMessage, Segment, Struct, refuse_field, refuse_null_field
+from ottla.protocol.message import FrameSegment, RecordsMessage, Struct, refuse_field, refuse_null_field
 from ottla.protocol.primitives import (
     check_tag_end,
     read_compact_count,
@@ -88,7 +88,7 @@ class PartitionSnapshot(Struct):
         current_leader: LeaderIdAndEpoch | None = None,
         size: int = 0,
         position: int = 0,
-        unaligned_records: Segment = b"",
+        unaligned_records: FrameSegment = b"",
     ) -> None:
         self.index = index
         self.error_code = error_code
@@ -233,7 +233,7 @@ def _write_leader_id_and_epoch_v0(item: LeaderIdAndEpoch, out: bytearray) -> Non
     out += _pack_iix(item.leader_id, item.leader_epoch)
 
 
-def _write_partition_snapshots_v0(items: Sequence[PartitionSnapshot], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_partition_snapshots_v0(items: Sequence[PartitionSnapshot], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         out += _pack_ih(item.index, item.error_code)
         _write_snapshot_id_v0(item.snapshot_id, out)
@@ -257,7 +257,7 @@ def _write_partition_snapshots_v0(items: Sequence[PartitionSnapshot], out: bytea
     return out
 
 
-def _write_topic_snapshots_v0(items: Sequence[TopicSnapshot], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_topic_snapshots_v0(items: Sequence[TopicSnapshot], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         write_compact_string(item.name, out)
         if item.partitions:
@@ -269,7 +269,7 @@ def _write_topic_snapshots_v0(items: Sequence[TopicSnapshot], out: bytearray, se
     return out
 
 
-def _write_fetch_snapshot_response_v0(item: FetchSnapshotResponse, out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_fetch_snapshot_response_v0(item: FetchSnapshotResponse, out: bytearray, segments: list[FrameSegment]) -> bytearray:
     if item.node_endpoints:
         refuse_field("FetchSnapshotResponse.node_endpoints")
     out += _pack_ih(item.throttle_time_ms, item.error_code)
@@ -289,7 +289,7 @@ def _write_node_endpoints_v1(items: Sequence[NodeEndpoint], out: bytearray) -> N
         out += _pack_Hx(item.port)
 
 
-def _write_fetch_snapshot_response_v1(item: FetchSnapshotResponse, out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_fetch_snapshot_response_v1(item: FetchSnapshotResponse, out: bytearray, segments: list[FrameSegment]) -> bytearray:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
     if item.topics:
         out += uvarint(len(item.topics) + 1)

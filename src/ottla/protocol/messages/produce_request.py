@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from struct import Struct as Layout
 
 from ottla.base.uuids import ZERO_UUID
-from ottla.protocol.message import RecordsMessage, Segment, Struct
+from ottla.protocol.message import FrameSegment, RecordsMessage, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
     read_compact_string,
@@ -56,7 +56,7 @@ class PartitionProduceData(Struct):
     def __init__(
         self,
         index: int = 0,
-        records: Segment | None = None,
+        records: FrameSegment | None = None,
     ) -> None:
         self.index = index
         self.records = records
@@ -167,7 +167,7 @@ def _read_produce_request_v13(data: memoryview, at: int) -> tuple[ProduceRequest
     return ProduceRequest(transactional_id, acks, timeout_ms, topic_data), at
 
 
-def _write_partition_produce_datas_v3(items: Sequence[PartitionProduceData], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_partition_produce_datas_v3(items: Sequence[PartitionProduceData], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         out += _pack_i(item.index)
         out += _pack_i(-1 if item.records is None else len(item.records))
@@ -178,7 +178,7 @@ def _write_partition_produce_datas_v3(items: Sequence[PartitionProduceData], out
     return out
 
 
-def _write_topic_produce_datas_v3(items: Sequence[TopicProduceData], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_topic_produce_datas_v3(items: Sequence[TopicProduceData], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partition_data))
@@ -187,7 +187,7 @@ def _write_topic_produce_datas_v3(items: Sequence[TopicProduceData], out: bytear
     return out
 
 
-def _write_produce_request_v3(item: ProduceRequest, out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_produce_request_v3(item: ProduceRequest, out: bytearray, segments: list[FrameSegment]) -> bytearray:
     write_nullable_string(item.transactional_id, out)
     out += _pack_hii(item.acks, item.timeout_ms, len(item.topic_data))
     if item.topic_data:
@@ -195,7 +195,7 @@ def _write_produce_request_v3(item: ProduceRequest, out: bytearray, segments: li
     return out
 
 
-def _write_partition_produce_datas_v9(items: Sequence[PartitionProduceData], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_partition_produce_datas_v9(items: Sequence[PartitionProduceData], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         out += _pack_i(item.index)
         out += uvarint(0 if item.records is None else len(item.records) + 1)
@@ -207,7 +207,7 @@ def _write_partition_produce_datas_v9(items: Sequence[PartitionProduceData], out
     return out
 
 
-def _write_topic_produce_datas_v9(items: Sequence[TopicProduceData], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_topic_produce_datas_v9(items: Sequence[TopicProduceData], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         write_compact_string(item.name, out)
         if item.partition_data:
@@ -219,7 +219,7 @@ def _write_topic_produce_datas_v9(items: Sequence[TopicProduceData], out: bytear
     return out
 
 
-def _write_produce_request_v9(item: ProduceRequest, out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_produce_request_v9(item: ProduceRequest, out: bytearray, segments: list[FrameSegment]) -> bytearray:
     if item.transactional_id is None:
         out.append(0)
     else:
@@ -234,7 +234,7 @@ def _write_produce_request_v9(item: ProduceRequest, out: bytearray, segments: li
     return out
 
 
-def _write_topic_produce_datas_v13(items: Sequence[TopicProduceData], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_topic_produce_datas_v13(items: Sequence[TopicProduceData], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         out += _pack_u(item.topic_id)
         if item.partition_data:
@@ -246,7 +246,7 @@ def _write_topic_produce_datas_v13(items: Sequence[TopicProduceData], out: bytea
     return out
 
 
-def _write_produce_request_v13(item: ProduceRequest, out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_produce_request_v13(item: ProduceRequest, out: bytearray, segments: list[FrameSegment]) -> bytearray:
     if item.transactional_id is None:
         out.append(0)
     else:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from struct import Struct as Layout
 
 from ottla.base.uuids import ZERO_UUID
-from ottla.protocol.message import RecordsMessage, Segment, Struct, refuse_null_field
+from ottla.protocol.message import FrameSegment, RecordsMessage, Struct, refuse_null_field
 from ottla.protocol.primitives import (
     read_compact_count,
     read_compact_string,
@@ -91,7 +91,7 @@ class PartitionData(Struct):
         acknowledge_error_code: int = 0,
         acknowledge_error_message: str | None = None,
         current_leader: LeaderIdAndEpoch | None = None,
-        records: Segment = b"",
+        records: FrameSegment = b"",
         acquired_records: Sequence[AcquiredRecords] = (),
     ) -> None:
         self.partition_index = partition_index
@@ -236,7 +236,7 @@ def _write_acquired_recordss_v1(items: Sequence[AcquiredRecords], out: bytearray
         out += _pack_qqhx(item.first_offset, item.last_offset, item.delivery_count)
 
 
-def _write_partition_datas_v1(items: Sequence[PartitionData], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_partition_datas_v1(items: Sequence[PartitionData], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         out += _pack_ih(item.partition_index, item.error_code)
         if item.error_message is None:
@@ -265,7 +265,7 @@ def _write_partition_datas_v1(items: Sequence[PartitionData], out: bytearray, se
     return out
 
 
-def _write_share_fetchable_topic_responses_v1(items: Sequence[ShareFetchableTopicResponse], out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_share_fetchable_topic_responses_v1(items: Sequence[ShareFetchableTopicResponse], out: bytearray, segments: list[FrameSegment]) -> bytearray:
     for item in items:
         out += _pack_u(item.topic_id)
         if item.partitions:
@@ -289,7 +289,7 @@ def _write_node_endpoints_v1(items: Sequence[NodeEndpoint], out: bytearray) -> N
         out.append(0)
 
 
-def _write_share_fetch_response_v1(item: ShareFetchResponse, out: bytearray, segments: list[Segment]) -> bytearray:
+def _write_share_fetch_response_v1(item: ShareFetchResponse, out: bytearray, segments: list[FrameSegment]) -> bytearray:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
     if item.error_message is None:
         out.append(0)

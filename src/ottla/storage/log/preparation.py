@@ -27,7 +27,7 @@ CLOSED = 0.0
 _ATTRIBUTES_POSITION = 22
 
 
-def share_of_turn(data: Buffer, rules: AppendRules) -> float:
+def share_of_iteration(data: Buffer, rules: AppendRules) -> float:
     """The size of this batch relative to what may be decompressed in one iteration of the event
     loop: above 1 it needs a thread, and CLOSED batches are not decompressed."""
     if not rules.may_open or len(data) < HEADER_BYTES:

@@ -16,7 +16,7 @@ from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX, Codec
 from ottla.storage.log.admission import append_rules, decompressed_bytes_max
 from ottla.storage.log.append import PRODUCE_VERSION_LATEST
 from ottla.storage.log.log import Log
-from ottla.storage.log.preparation import CLOSED, Prepared, share_of_turn
+from ottla.storage.log.preparation import CLOSED, Prepared, share_of_iteration
 
 PLAIN = replace(SMALL, segment_bytes=10_000_000)
 GZIP = replace(PLAIN, compression_type="gzip")
@@ -118,7 +118,7 @@ def test_large_batches_that_must_be_opened_take_more_than_a_turn(
     config: TopicConfig, codec: Codec, count: int, expected: bool
 ) -> None:
     data = batch_of(*VALUES[:count], codec=codec)
-    assert (share_of_turn(data, append_rules(config)) > 1) is expected
+    assert (share_of_iteration(data, append_rules(config)) > 1) is expected
 
 
 @pytest.mark.parametrize("codec", [Codec.GZIP, Codec.LZ4, Codec.ZSTD])
@@ -129,7 +129,7 @@ def test_a_small_batch_that_opens_to_much_is_left_to_a_thread(
     log = Place(config=config).open()
     zeros = bytes(100_000)
     data = batch_of(zeros, codec=codec)
-    assert share_of_turn(data, log.rules) < 1, "nothing tells it from outside"
+    assert share_of_iteration(data, log.rules) < 1, "nothing tells it from outside"
     batch = Prepared(data, log.rules, PRODUCE_VERSION_LATEST, log.context.clock.now_ms())
     assert not batch.run_at_once()
     batch.run()
@@ -150,8 +150,8 @@ def test_a_small_batch_is_opened_at_once(config: TopicConfig, codec: Codec) -> N
 
 
 def test_bytes_that_are_no_batch_stay_closed() -> None:
-    assert share_of_turn(b"", append_rules(GZIP)) == CLOSED
-    assert share_of_turn(bytes(60), append_rules(GZIP)) == CLOSED
+    assert share_of_iteration(b"", append_rules(GZIP)) == CLOSED
+    assert share_of_iteration(bytes(60), append_rules(GZIP)) == CLOSED
 
 
 def test_a_topic_with_large_messages_may_open_large_batches() -> None:
