@@ -183,8 +183,8 @@ class Runtime(Generic[S]):
         return self.answer(shard, end_offset, answer)
 
     def step(self, shard: Shard[S], decide: Callable[[S], list[CoordinatorRecord]]) -> int:
-        """The same without an answer; returns the offset that must be replicated before it is
-        visible."""
+        """As `decide`, without an answer; returns the offset that must be replicated before the
+        change is visible."""
         end_offset, _ = self._step(
             shard, lambda state: CoordinatorResult(decide(state), None), NOBODY, BY_COORDINATOR
         )
@@ -221,7 +221,8 @@ class Runtime(Generic[S]):
         writer: Writer = NOBODY,
         by: ProducedBy = BY_COORDINATOR,
     ) -> int:
-        """Append and apply; returns the offset that must be replicated before it is visible."""
+        """Append and apply records that were decided elsewhere; returns the offset that must be
+        replicated before the change is visible."""
         if not records:
             return shard.log_end_offset
 
@@ -242,7 +243,7 @@ class Runtime(Generic[S]):
         marker: EndMarker,
         by: ProducedBy = BY_COORDINATOR,
     ) -> int:
-        """The same for the end of a transaction that wrote records here."""
+        """As `write`, for the end of a transaction that wrote records here."""
         batch = build_end_marker(
             *marker,
             producer_id=writer.producer_id,
@@ -260,7 +261,7 @@ class Runtime(Generic[S]):
         apply: Callable[[int], None],
         by: ProducedBy = BY_COORDINATOR,
     ) -> int:
-        """The same for an encoded batch; `apply` is called with its base offset."""
+        """As `write`, for an encoded batch; `apply` is called with its base offset."""
         try:
             appended = shard.append(batch, by)
         except BrokerError:
