@@ -432,6 +432,25 @@ def test_a_deletion_goes_on_after_a_restart(disk: MemoryDisk) -> None:
     assert not any(name.endswith("-delete") for name in disk.list_directory("/one"))
 
 
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_deletion_that_goes_on_leaves_the_next_partition_of_the_name_alone(
+    disk: MemoryDisk, is_killed: bool
+) -> None:
+    broker = Broker(disk, ["/one"])
+    for values in (10, 7):
+        append_many(broker.manager.create(A, CONFIG), values)
+        if values == 10:
+            broker.manager.delete(doom(broker.manager, A))
+    flush(broker.log())
+    disk.kill() if is_killed else broker.manager.close()
+    broker = Broker(disk, ["/one"])
+    assert A not in broker.listener.removed
+    assert not broker.manager.is_half_deleted(A)
+    for _, removal in broker.manager.due_removals():
+        removal.run()
+    assert len(values_of(broker.log())) == 7
+
+
 def test_a_new_partition_inherits_no_recovery_point(disk: MemoryDisk) -> None:
     broker = Broker(disk, ["/one"])
     log = broker.manager.create(A, CONFIG)
