@@ -13,6 +13,7 @@ from tests.unit.handlers.world import World, bytes_of
 from tests.unit.storage.log_making import COORDINATOR, batch_of
 
 from ottla.base.files.readers import BLOCKING
+from ottla.handlers.fetching import checking
 from ottla.handlers.fetching.checking import check_all, outcome_of, run_checks
 from ottla.handlers.fetching.reading import Found, failed
 from ottla.network.connection import Connection
@@ -310,6 +311,30 @@ def test_a_log_that_is_cut_again_and_again_gives_nothing_this_time(world: World)
     found = [world.run(read_again(unverified(world)))]
     world.run(check_all(found, [0], read_again, world.broker.scheduler))
     assert (found[0].size, found[0].answer.error_code) == (0, 0)
+
+
+def test_a_partition_that_is_read_again_has_the_room_that_it_had(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = 0
+    for index in range(2):
+        produce(world, "t", 5, partition=index)
+        active = partition_of(world, index).log.segments.active
+        active.verified.clear()
+        size += active.size
+    changes = [partition_of(world, index).log.segments.active for index in range(2)]
+
+    def run_and_change(checks: list[Any]) -> list[Exception | None]:
+        while changes:
+            changes.pop().generation += 1
+        return run_checks(checks)
+
+    monkeypatch.setattr(checking, "run_checks", run_and_change)
+    request = request_of(partitions=2)
+    request.max_bytes = size
+    response: Any = world.run(answered(world, request))
+    sent = [each for topic in response.responses for each in topic.partitions]
+    assert sum(len(bytes_of(each.records)) for each in sent) == size
 
 
 def test_many_unverified_partitions_are_checked_together(world: World) -> None:
