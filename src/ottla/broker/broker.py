@@ -28,7 +28,13 @@ from ottla.base.uuids import random_uuid
 from ottla.broker.automatic_topics import AutomaticTopics
 from ottla.broker.cluster_marks import WRITE_INTERVAL_MS, ClusterMarks
 from ottla.broker.connection_limiter import ConnectionLimiter
-from ottla.broker.first_start import DirectoryHistory, name_cluster, read_history, withhold_empty
+from ottla.broker.first_start import (
+    DirectoryHistory,
+    name_cluster,
+    read_history,
+    restore_ids,
+    withhold_empty,
+)
 from ottla.broker.housekeeping import WATCH_INTERVAL_MS, Housekeeping
 from ottla.broker.local_controller import LocalController
 from ottla.broker.moved_logs import MovedLogs, directory_moves
@@ -131,6 +137,7 @@ class Broker:
         await name_cluster(self.metadata_log, image, self.settings.layers, past)
         self.publisher = Publisher(image, self.scheduler)
         withhold_empty(self.logs.online, image, self.broker_id, past)
+        restore_ids(self.logs.online, image, self.broker_id, past)
         self.logs.open(Owner(image.cluster_id, self.broker_id))
         self._expect_directories(image, past)
         self._build(image)

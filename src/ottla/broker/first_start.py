@@ -1,4 +1,5 @@
-"""Distinguishes the first start of a cluster from lost metadata; assigns the cluster id.
+"""Distinguishes the first start of a cluster from lost metadata; assigns the cluster id, and lost
+ids of directories.
 
 An empty directory, and one written by Apache Kafka, have no metadata of Ottla: they start a new
 cluster. A directory that Ottla has used (`.ottla`, `ottla.properties`), or that holds partitions of
@@ -8,6 +9,7 @@ broker does not start and changes nothing.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -27,7 +29,13 @@ from ottla.storage.files.file_names import (
     OWN_NAME,
     parse_directory_name,
 )
-from ottla.storage.files.meta_properties import read_meta_properties
+from ottla.storage.files.meta_properties import (
+    MetaProperties,
+    read_meta_properties,
+    write_meta_properties,
+)
+
+log = logging.getLogger(__name__)
 
 
 class DirectoryHistory(NamedTuple):
@@ -117,6 +125,42 @@ def withhold_empty(
             "the directory is empty, and partitions of this broker have no log: mount or restore "
             "what was there, or delete the topics (docs/guides/recovering.md)"
         )
+
+
+def restore_ids(
+    directories: Iterable[LogDirectory], image: Image, broker_id: int, past: DirectoryHistory
+) -> None:
+    """Write `meta.properties` again if a directory has lost all files with its id: with a new id,
+    no partition in it would have a leader. The metadata has the ids of the partitions there."""
+    registered = image.broker(broker_id)
+    if registered is None or past.present_ids.issuperset(registered.log_directories):
+        return
+    missing = set(registered.log_directories) - past.present_ids
+    for directory in directories:
+        try:
+            _restore_id(directory, image, broker_id, missing)
+        except OSError as error:
+            directory.health.failed("opening", error)
+
+
+def _restore_id(directory: LogDirectory, image: Image, broker_id: int, missing: set[bytes]) -> None:
+    files, path = directory.files, f"{directory.path}/{META_PROPERTIES_NAME}"
+    if files.exists(path) or directory.ownership.read_mark() is not None:
+        return
+    ids = missing & _ids_of_partitions(directory, image, broker_id)
+    if len(ids) == 1:  # else it gets a new one
+        log.warning("%s is missing: the directory id is taken from the metadata", path)
+        write_meta_properties(files, path, MetaProperties(image.cluster_id, broker_id, ids.pop()))
+
+
+def _ids_of_partitions(directory: LogDirectory, image: Image, broker_id: int) -> set[bytes | None]:
+    """Where the metadata places the partitions that are in this directory."""
+    names = set(directory.files.list_directory(directory.path))
+    return {
+        partition.directory_of(broker_id)
+        for topic, index, partition in image.all_partitions()
+        if f"{topic.name}-{index}" in names
+    }
 
 
 def _has_all(directories: Iterable[LogDirectory], image: Image, broker_id: int) -> bool:

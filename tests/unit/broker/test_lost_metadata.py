@@ -294,6 +294,28 @@ def test_a_lost_meta_properties_is_written_again_with_the_same_id(
 
 
 @pytest.mark.parametrize("is_killed", [False, True])
+@pytest.mark.parametrize("paths", [PATHS[:1], PATHS])
+def test_a_directory_without_all_files_that_have_its_id_serves_its_partitions(
+    disk: MemoryDisk, paths: tuple[str, ...], is_killed: bool
+) -> None:
+    async def leaders(life: Life) -> set[int]:
+        return {each.leader for _, _, each in life.broker.publisher.image.all_partitions()}
+
+    async def go_on(life: Life) -> None:
+        life.append("t", b"two")
+        await life.create("u")
+        life.append("u", b"three")
+
+    live(disk, fill, *paths, is_killed=is_killed)
+    for name in ("meta.properties", "ottla.properties", ".ottla"):
+        disk.remove(f"{paths[-1]}/{name}")
+    assert live(disk, leaders, *paths) == {1}
+    assert live(disk, read, *paths) == FILLED
+    live(disk, go_on, *paths)
+    assert live(disk, read, *paths) == [[b"zero", b"two"], [b"one"]]
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
 @pytest.mark.parametrize("is_restarted", [False, True])
 @pytest.mark.parametrize("has_marks", [False, True])
 def test_partitions_of_an_emptied_log_directory_get_no_new_log(
