@@ -306,7 +306,9 @@ class LogManager:
         self._failure_listeners.append(listener)
 
     def unsubscribe(self, listener: FailureListener) -> None:
-        self._failure_listeners.remove(listener)
+        """Nothing happens if it is not subscribed: a broker may be closed twice."""
+        if listener in self._failure_listeners:
+            self._failure_listeners.remove(listener)
 
     def lose(self, log: Log, why: OSError) -> None:
         """Another process removed or replaced the files of a log: it is offline from now on."""
