@@ -34,7 +34,7 @@ ME, FOLLOWER = 1, 2
 CASES = {"1 partition a request": 1, "4 partitions a request": 4}
 REPEATS = 4  # of one case, in one process
 TIMEOUT_MS = 60_000
-GC_THRESHOLDS = (700, 10, 100)  # of a process that runs only a broker
+GC_THRESHOLDS = (700, 10, 5)  # of a process that runs only a broker
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
+from ottla.base.memory.stored_errors import without_traceback
 from ottla.base.scheduling.steps import Steps, looking_up
 from ottla.handlers.partitions.damage import damaged
 from ottla.handlers.partitions.producer_loading import loading_producers
@@ -111,7 +112,7 @@ def led_log(topic: str, index: int, context: Context) -> Log | BrokerError:
         partition = context.parts.replicas.partition(topic, index)
         partition.check_leader()
     except BrokerError as error:
-        return error
+        return without_traceback(error)
     return partition.log
 
 

@@ -9,6 +9,7 @@ are unknown (-1).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -85,7 +86,7 @@ def list_offsets(
             if index in repeated[topic.name]:
                 found = failed(index, ErrorCode.INVALID_REQUEST)
             else:
-                found = answer(request, topic.name, wanted, context)
+                found = PartitionQuery(request, topic.name, wanted, context).answer()
             if not isinstance(found, ListOffsetsPartitionResponse):
                 later.append((answers, len(answers), found))
                 found = failed(index, ErrorCode.UNKNOWN_SERVER_ERROR)  # replaced when it is known
@@ -120,46 +121,54 @@ def finding_repeated(request: ListOffsetsRequest) -> Steps[dict[str, set[int]]]:
     return repeated
 
 
-def answer(
-    request: ListOffsetsRequest, topic: str, wanted: ListOffsetsPartition, context: Context
-) -> ListOffsetsPartitionResponse | Later:
-    """For one partition. An error here leaves the others served."""
+@dataclass(frozen=True, slots=True)
+class PartitionQuery:
+    """One partition of a request. An error here leaves the others served."""
 
-    def act() -> ListOffsetsPartitionResponse | Later:
+    request: ListOffsetsRequest
+    topic: str
+    wanted: ListOffsetsPartition
+    context: Context
+
+    def answer(self) -> ListOffsetsPartitionResponse | Later:
+        try:
+            found = self._begin()
+        except BrokerError as error:
+            return self._refused(error)
+        if isinstance(found, ListOffsetsPartitionResponse):
+            return found
+        return partial(self._complete, found)
+
+    def _begin(self) -> ListOffsetsPartitionResponse | Later:
+        request, wanted, context = self.request, self.wanted, self.context
         if wanted.timestamp < 0 and context.version < FIRST_VERSION.get(wanted.timestamp, 99):
             raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
-        partition = context.parts.replicas.partition(topic, wanted.partition_index)
+        partition = context.parts.replicas.partition(self.topic, wanted.partition_index)
         partition.check_leader(wanted.current_leader_epoch)
         if request.isolation_level == READ_COMMITTED and not partition.log.producers.is_loaded:
-            return partial(later, partition.log)
+            return partial(self._load_and_begin, partition.log)
         end_offset = visible_end(partition, request)
         if wanted.timestamp == MAX_TIMESTAMP or wanted.timestamp >= 0:
             return partial(search, partition.log, end_offset, wanted, context)
         found = find(partition, wanted.timestamp, end_offset)
         return partition_response(wanted, found, context)
 
-    async def later(log: Log) -> ListOffsetsPartitionResponse:
+    async def _load_and_begin(self, log: Log) -> ListOffsetsPartitionResponse:
         try:
-            await context.parts.scheduler.run(log.producers.loading())
+            await self.context.parts.scheduler.run(log.producers.loading())
         except CorruptLogError as error:
             raise damaged(error) from error
-        outcome = act()
-        return outcome if isinstance(outcome, ListOffsetsPartitionResponse) else await outcome()
+        found = self._begin()
+        return found if isinstance(found, ListOffsetsPartitionResponse) else await found()
 
-    def refused(error: BrokerError) -> ListOffsetsPartitionResponse:
-        return failed(wanted.partition_index, known_code(error.code, context.version))
-
-    async def attempt(find_out: Later) -> ListOffsetsPartitionResponse:
+    async def _complete(self, find_out: Later) -> ListOffsetsPartitionResponse:
         try:
             return await find_out()
         except BrokerError as error:
-            return refused(error)
+            return self._refused(error)
 
-    try:
-        found = act()
-    except BrokerError as error:
-        return refused(error)
-    return found if isinstance(found, ListOffsetsPartitionResponse) else partial(attempt, found)
+    def _refused(self, error: BrokerError) -> ListOffsetsPartitionResponse:
+        return failed(self.wanted.partition_index, known_code(error.code, self.context.version))
 
 
 def partition_response(

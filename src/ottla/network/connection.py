@@ -20,6 +20,7 @@ from time import monotonic
 from typing import cast
 
 from ottla.base.log_messages.log_text import shown
+from ottla.base.memory.transport_cycle import break_cycle
 from ottla.network.addresses import network_of
 from ottla.network.context import ListenerContext
 from ottla.network.deadline_monitor import DeadlineMonitor
@@ -269,6 +270,7 @@ class Connection(asyncio.BufferedProtocol):
         # The parts refer to the connection, and unfinished work may refer to the parts. Without
         # references back there is no cycle.
         del self._pipeline, self._read_control, self._sender, self._response_account
+        break_cycle(self._transport)
         del self._monitor, self._transport
 
     # Requests and responses

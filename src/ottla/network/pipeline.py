@@ -151,18 +151,20 @@ class Pipeline:
         task.add_done_callback(partial(self._ended, request))
 
     def _ended(self, request: InFlightRequest, task: asyncio.Future[Served]) -> None:
-        try:
-            served = task.result()
-        except asyncio.CancelledError as error:
+        if task.cancelled():
             if not request.is_abandoned:
-                self._failed(error)
-        except Exception as error:
+                self._failed(asyncio.CancelledError())
+            return
+        # `result` would raise it here: the task and its error would refer to each other.
+        error = task.exception()
+        if error is not None:
             self._failed(error)
-        else:
-            if not isinstance(served, Answer):
-                self._continue(request, served)
-            elif not request.is_abandoned:
-                self._complete(request, served)
+            return
+        served = task.result()
+        if not isinstance(served, Answer):
+            self._continue(request, served)
+        elif not request.is_abandoned:
+            self._complete(request, served)
 
     def _continue(self, request: InFlightRequest, served: AwaitingAnswer | TakingEffect) -> None:
         """The first part of the work is done."""

@@ -2,7 +2,7 @@
 
 Owns      the partitions that are still to be created.
 Promises  a partition that is requested is created immediately; the others one per iteration of the
-          event loop, without repeated passes of the garbage collector over many new objects.
+          event loop.
 Leaves    creating one to the function it is given.
 """
 
@@ -10,14 +10,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator
-from contextlib import nullcontext
 
-from ottla.base.memory.collector import freeze_new_objects, paused_collector
 from ottla.base.scheduling.tasks import next_turn
 from ottla.metadata.entities import PartitionRegistration, Topic
-
-MANY = 500  # partitions
-TOO_MANY_TO_LOOK = 2_000  # partitions; a collection over more takes longer than 20 ms
 
 
 class NewPartitions:
@@ -25,7 +20,6 @@ class NewPartitions:
         self._place = place
         self._making = asyncio.Lock()  # one partition is created per iteration of the loop
         self._unmade: dict[tuple[str, int], tuple[Topic, PartitionRegistration]] = {}
-        self._seen_count = 0  # created partitions that were not frozen yet
 
     def __contains__(self, name: tuple[str, int]) -> bool:
         return name in self._unmade
@@ -46,17 +40,12 @@ class NewPartitions:
     def make(self, name: tuple[str, int]) -> None:
         topic, decided = self._unmade.pop(name)
         self._place(topic, name[1], decided)
-        self._seen_count += 1
 
     async def make_all(self, names: Collection[tuple[str, int]] | None = None) -> None:
         """Create these partitions, or all."""
         wanted = list(self._unmade if names is None else names)
-        with paused_collector() if len(wanted) > MANY else nullcontext():
-            for name in wanted:
-                async with self._making:
-                    if name in self._unmade:  # unless a request has created it meanwhile
-                        self.make(name)
-                        await next_turn()
-            if self._seen_count > MANY:
-                freeze_new_objects(collects_first=self._seen_count <= TOO_MANY_TO_LOOK)
-                self._seen_count = 0
+        for name in wanted:
+            async with self._making:
+                if name in self._unmade:  # unless a request has created it meanwhile
+                    self.make(name)
+                    await next_turn()

@@ -16,14 +16,13 @@ from tests.unit.storage.log_making import append, append_many
 
 from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.memory.collector import begin_broker_process, end_broker_process, paused_collector
+from ottla.base.memory.collector import paused_collector
 from ottla.base.scheduling.steps import run_blocking
 from ottla.config.topic_options import TopicConfig
 from ottla.metadata.records import ConfigResource, PartitionChanged, ResourceType, TopicDeleted
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.deletions import DELETED_AT_ONCE
-from ottla.replication.new_partitions import MANY as VERY_MANY
 from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import MADE_AT_ONCE
 from ottla.storage.log.flushing import flush
@@ -154,61 +153,6 @@ def test_a_partition_that_cannot_be_made_leaves_the_others(world: BrokerWorld) -
     with pytest.raises(BrokerError) as raised:
         world.replicas.partition("t", 9)
     assert raised.value.code == ErrorCode.KAFKA_STORAGE_ERROR
-
-
-@pytest.mark.parametrize("count", [MANY, VERY_MANY + 10])
-def test_the_garbage_collector_rests_while_very_many_are_made(
-    world: BrokerWorld, count: int
-) -> None:
-    world.create_topic("t", count)
-    rested: set[bool] = set()
-
-    async def watch() -> None:
-        settling = asyncio.create_task(world.replicas.settle())
-        await asyncio.sleep(0)
-        while not settling.done():
-            rested.add(not gc.isenabled())
-            await asyncio.sleep(0)
-
-    asyncio.run(watch())
-    assert (True in rested) is (count > VERY_MANY)
-    assert gc.isenabled()
-
-
-def test_very_many_new_partitions_are_not_looked_at_by_the_collector_any_more(
-    world: BrokerWorld,
-) -> None:
-    world.create_topic("few", MANY)
-    asyncio.run(world.replicas.settle())
-    begin_broker_process()  # as the process of a broker does when it has started
-    try:
-        world.create_topic("t", VERY_MANY + 10)
-        asyncio.run(world.replicas.settle())
-        assert not any(type(each) is Partition for each in gc.get_objects())
-    finally:
-        end_broker_process()
-
-
-def test_garbage_is_not_taken_for_lasting_when_partitions_were_made(world: BrokerWorld) -> None:
-    class Garbage:
-        itself: Garbage
-
-    async def settle() -> None:
-        settling = asyncio.create_task(world.replicas.settle())
-        while gc.isenabled():
-            await asyncio.sleep(0)
-        garbage = Garbage()  # while the collector rests
-        garbage.itself = garbage
-        del garbage
-        await settling
-
-    begin_broker_process()  # as the process of a broker does when it has started
-    try:
-        world.create_topic("t", VERY_MANY + 10)
-        asyncio.run(settle())
-    finally:
-        end_broker_process()
-    assert not any(type(each) is Garbage for each in gc.get_objects())
 
 
 def test_deleted_partitions_are_gone_without_a_search_for_garbage(world: BrokerWorld) -> None:

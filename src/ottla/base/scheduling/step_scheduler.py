@@ -25,7 +25,6 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from ottla.base.clock import Clock
-from ottla.base.memory.collector import without_full_pass
 from ottla.base.scheduling.steps import PAUSE, Job, Steps
 from ottla.base.scheduling.threads import Threads
 
@@ -164,12 +163,8 @@ class StepScheduler:
     async def finish(self, work: Work[T]) -> T:
         """Complete work that has begun."""
         try:
-            while work.job is not None:  # a look-up, which allocates few objects
-                if await self.go_on(work):
-                    return work.result
-            with without_full_pass():  # long work allocates many objects
-                while not await self.go_on(work):
-                    pass
+            while not await self.go_on(work):
+                pass
         finally:
             work.close()
         return work.result

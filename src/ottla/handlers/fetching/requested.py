@@ -36,7 +36,9 @@ Named = dict[FetchKey, WantedPartition]
 class RequestedPartitions:
     def __init__(self, request: FetchRequest, context: Context) -> None:
         self.request = request
-        self._context = context
+        # Not the context: it refers to this object, to undo what a refused request has done.
+        self._parts = context.parts
+        self._peer = context.peer
         self.uses_ids = context.version >= TOPIC_IDS_FROM
         self.is_committed = request.isolation_level == READ_COMMITTED
         self.follower = request.replica_id
@@ -82,7 +84,7 @@ class RequestedPartitions:
     def close_new_session(self) -> None:
         """The response does not contain its id, so no request can use it."""
         if self.session is not None and self.is_full:
-            self._context.parts.fetch_sessions.close(self.session.id)
+            self._parts.fetch_sessions.close(self.session.id)
             self.session = None
 
     # The session
@@ -136,22 +138,22 @@ class RequestedPartitions:
                 if not has_room:
                     break
         except GeneratorExit:
-            self._context.parts.fetch_sessions.close(session.id)
+            self._parts.fetch_sessions.close(session.id)
             raise
         self._use(session, has_room)
 
     def _resume(self) -> FetchSession:
-        request, parts = self.request, self._context.parts
+        request, parts = self.request, self._parts
         return parts.fetch_sessions.resume(
             request.session_id,
             request.session_epoch,
             self.uses_ids,
             parts.clock.now_ms(),
-            self._context.peer,
+            self._peer,
         )
 
     def _continue(self, session: FetchSession, has_room: bool) -> None:
-        sessions = self._context.parts.fetch_sessions
+        sessions = self._parts.fetch_sessions
         if not has_room:  # the client then sends a full request
             sessions.close(session.id)
             raise BrokerError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
@@ -163,28 +165,28 @@ class RequestedPartitions:
     def _open(self) -> FetchSession | None:
         if self.request.session_epoch == FINAL_EPOCH:
             return None
-        parts = self._context.parts
+        parts = self._parts
         return parts.fetch_sessions.open(
             len(self.named),
             self.is_follower,
             self.uses_ids,
             parts.clock.now_ms(),
-            self._context.peer,
+            self._peer,
         )
 
     def _use(self, session: FetchSession, has_room: bool) -> None:
         if has_room or not self.named:
             self.session, self.named = session, {}
         else:
-            self._context.parts.fetch_sessions.close(session.id)
+            self._parts.fetch_sessions.close(session.id)
 
     def _close_session(self) -> None:
         if self.request.session_id != NO_SESSION:
-            self._context.parts.fetch_sessions.close(self.request.session_id)
+            self._parts.fetch_sessions.close(self.request.session_id)
 
     def _leave(self, session: FetchSession, key: FetchKey) -> None:
         session.forget(key)
-        self._context.parts.replicas.leave(session, key)
+        self._parts.replicas.leave(session, key)
 
     # What the request names
 

@@ -13,7 +13,6 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ottla.base.memory.collector import without_full_pass
 from ottla.base.scheduling.threads import Threads
 from ottla.network.address_queue import FairLock
 from ottla.protocol.errors import TooManyItems
@@ -66,8 +65,7 @@ class DecodingThread:
     ) -> Message:
         await self._wait_in_line(connection, address)
         try:
-            with without_full_pass():
-                return await self._threads.run(partial(decode_large, request, frame, version, at))
+            return await self._threads.run(partial(decode_large, request, frame, version, at))
         finally:
             self._turn.release()
 

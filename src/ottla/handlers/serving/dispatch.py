@@ -16,7 +16,7 @@ from functools import partial
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any, cast
 
-from ottla.base.memory.collector import without_full_pass
+from ottla.base.memory.stored_errors import without_traceback
 from ottla.base.scheduling.step_scheduler import Work
 from ottla.handlers.quotas.request_time import Timed, begin_time, charge_time, note_rest, spend_time
 from ottla.handlers.serving import decoding, registry
@@ -122,7 +122,7 @@ class Dispatcher:
             raise  # the connection is closed
         except Exception as error:
             if context.is_large:
-                return TakingEffect(refuse_large(handler, request, context, error))
+                return TakingEffect(refuse_large(handler, request, context, storable(error)))
             outcome = refuse(handler, request, context, error)
         if isinstance(outcome, Message) and not context.is_large:
             return encode_answer(outcome, context)  # nearly all
@@ -270,10 +270,9 @@ async def encode_large(
         return Answer([], context.throttle_ms)
     if context.account is not None:
         await context.account.go_on()
-    with without_full_pass():
-        segments, pieces = await context.parts.scheduler.in_thread(
-            partial(encode_and_cut, request, response, context)
-        )
+    segments, pieces = await context.parts.scheduler.in_thread(
+        partial(encode_and_cut, request, response, context)
+    )
     context.parts.disposal.take(pieces)
     held = (segment for segment in segments if not isinstance(segment, FileRange))
     try:
@@ -306,13 +305,12 @@ async def refuse_large(
     if context.on_refusal is not None:
         context.on_refusal()
     charge_time(context)
-    with without_full_pass():
-        response = await context.parts.scheduler.in_thread(
-            partial(refusal, handler, request, context, error)
-        )
-        segments, pieces = await context.parts.scheduler.in_thread(
-            partial(encode_and_cut, request, response, context)
-        )
+    response = await context.parts.scheduler.in_thread(
+        partial(refusal, handler, request, context, error)
+    )
+    segments, pieces = await context.parts.scheduler.in_thread(
+        partial(encode_and_cut, request, response, context)
+    )
     context.parts.disposal.take(pieces)
     return Answer(segments, context.throttle_ms)
 
@@ -321,6 +319,12 @@ def refuse(handler: Handler, request: Message, context: Context, error: Exceptio
     if context.on_refusal is not None:
         context.on_refusal()
     return refusal(handler, request, context, error)
+
+
+def storable(error: Exception) -> Exception:
+    """An error that a coroutine keeps: with a traceback, it would be part of a reference cycle with
+    the request. The traceback of a bug is logged."""
+    return without_traceback(error) if isinstance(error, BrokerError) else error
 
 
 def refusal(handler: Handler, request: Message, context: Context, error: Exception) -> Message:

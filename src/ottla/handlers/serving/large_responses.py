@@ -18,7 +18,6 @@ import asyncio
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from ottla.base.memory.collector import without_full_pass
 from ottla.base.scheduling.step_scheduler import StepScheduler, Work
 from ottla.base.scheduling.steps import Steps
 from ottla.network.address_queue import FairLock
@@ -64,13 +63,12 @@ class LargeResponses:
         try:
             account = await self._account_of(context)
             before, is_done = account.size, False
-            with without_full_pass():
-                while not is_done:
-                    await account.grow_to(before + work.grown)
-                    if context.peer.is_gone:
-                        raise asyncio.CancelledError
-                    is_done = await self._scheduler.go_on(work)
-                    check_built(work, before + work.grown, self.bytes_max)
+            while not is_done:
+                await account.grow_to(before + work.grown)
+                if context.peer.is_gone:
+                    raise asyncio.CancelledError
+                is_done = await self._scheduler.go_on(work)
+                check_built(work, before + work.grown, self.bytes_max)
             await account.grow_to(before + work.grown)
             return work.result
         finally:

@@ -1,33 +1,31 @@
 from __future__ import annotations
 
-import asyncio
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 
-from ottla.base.memory import collector as base_collector
 from ottla.base.memory.collector import (
-    NO_FULL_PASS,
+    OLDEST_GENERATION,
     THRESHOLDS,
     begin_broker_process,
     end_broker_process,
-    freeze_new_objects,
     paused_collector,
-    without_full_pass,
 )
 
+MANY = 300_000  # a full pass over them takes longer than a request may
 
-class Circle:
-    """Goes only if somebody looks for garbage."""
+
+class Cycle:
+    """Freed by the collector only."""
 
     def __init__(self) -> None:
         self.itself = self
 
 
-def circles() -> int:
-    """How many the collector may still look at."""
-    return sum(type(each) is Circle for each in gc.get_objects())
+def visible_cycles() -> int:
+    """How many the collector would visit in a full pass."""
+    return sum(type(each) is Cycle for each in gc.get_objects())
 
 
 @pytest.fixture(autouse=True)
@@ -39,102 +37,83 @@ def collector() -> Iterator[None]:
     assert gc.get_threshold() == thresholds
 
 
-def test_what_was_made_to_last_is_not_looked_at_any_more() -> None:
+def test_a_full_pass_frees_garbage_and_freezes_what_survives() -> None:
     begin_broker_process()
-    kept = Circle()
-    assert circles() == 1
-    freeze_new_objects(collects_first=True)
-    assert circles() == 0
+    kept = Cycle()
+    Cycle()
+    assert gc.collect() >= 1
+    assert visible_cycles() == 0
+    gc.unfreeze()
+    assert visible_cycles() == 1
     assert kept.itself is kept
 
 
-@pytest.mark.parametrize("collects_first", [True, False])
-def test_garbage_is_frozen_only_without_a_collection_first(collects_first: bool) -> None:
+def test_passes_over_young_objects_freeze_nothing() -> None:
     begin_broker_process()
-    gc.disable()  # or chance would decide who looks
+    kept = Cycle()
+    gc.collect(0)
+    gc.collect(1)
+    assert visible_cycles() == 1
+    assert kept.itself is kept
+
+
+def test_frozen_objects_without_cycles_are_freed_with_their_last_reference() -> None:
+    begin_broker_process()
+    freed: list[int] = []
+
+    class Noted:
+        def __del__(self) -> None:
+            freed.append(1)
+
+    kept = [Noted()]
+    gc.collect()
+    kept.clear()
+    assert freed == [1]
+
+
+def test_a_full_pass_visits_new_objects_only_however_many_there_are() -> None:
+    begin_broker_process()
+    visited: list[int] = []
+
+    def count_before(phase: str, info: Mapping[str, int]) -> None:
+        if phase == "start" and info["generation"] == OLDEST_GENERATION:
+            visited.append(len(gc.get_objects()))
+
+    gc.callbacks.append(count_before)
     try:
-        Circle()
-        freeze_new_objects(collects_first=collects_first)
-        gc.unfreeze()
-        assert circles() == (0 if collects_first else 1)
+        kept = [[] for _ in range(MANY)]  # type: ignore[var-annotated]
     finally:
-        gc.enable()
+        gc.callbacks.remove(count_before)
+    between_passes = THRESHOLDS[0] * THRESHOLDS[1] * THRESHOLDS[2]
+    assert len(visited) >= MANY // (3 * between_passes)
+    assert max(visited) <= 3 * between_passes
+    assert len(kept) == MANY
 
 
-def test_a_process_that_belongs_to_others_too_is_left_as_it_is() -> None:
-    kept = Circle()
-    freeze_new_objects(collects_first=True)
-    assert circles() == 1
+def test_a_process_of_others_is_not_changed() -> None:
+    kept = Cycle()
+    gc.collect()
+    assert visible_cycles() == 1
     assert gc.get_freeze_count() == 0
     assert kept.itself is kept
 
 
-def test_while_the_collector_rests_nothing_is_looked_at_and_older_garbage_is_gone() -> None:
-    Circle()
+def test_beginning_and_ending_twice_are_as_once() -> None:
+    count = len(gc.callbacks)
+    for _ in range(2):
+        begin_broker_process()
+    assert len(gc.callbacks) == count + 1
+    for _ in range(2):
+        end_broker_process()
+    assert len(gc.callbacks) == count
+
+
+def test_while_the_collector_is_paused_nothing_is_visited_and_earlier_garbage_is_freed() -> None:
+    Cycle()
     with paused_collector():
         assert not gc.isenabled()
-        assert circles() == 0
+        assert visible_cycles() == 0
         with paused_collector():
             pass
         assert not gc.isenabled()
     assert gc.isenabled()
-
-
-def test_no_full_pass_runs_until_the_last_large_work_has_ended() -> None:
-    begin_broker_process()
-    with without_full_pass():
-        with without_full_pass():
-            assert gc.get_threshold() == NO_FULL_PASS
-        assert gc.get_threshold() == NO_FULL_PASS
-    assert gc.get_threshold() == THRESHOLDS
-
-
-def test_large_work_without_a_break_does_not_put_off_full_passes_for_ever(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    begin_broker_process()
-    monkeypatch.setattr(base_collector, "WITHOUT_FULL_PASS_S_MAX", -1.0)
-    with without_full_pass(), without_full_pass():
-        assert gc.get_threshold() == THRESHOLDS
-
-
-def test_large_work_leaves_the_collector_of_others_alone() -> None:
-    before = gc.get_threshold()
-    with without_full_pass():
-        assert gc.get_threshold() == before
-
-
-def test_on_an_event_loop_full_passes_resume_a_moment_after_the_last_large_work(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(base_collector, "RESUMED_AFTER_S", 0.05)
-
-    async def story() -> None:
-        begin_broker_process()
-        for _ in range(3):
-            with without_full_pass():
-                await asyncio.sleep(0)
-            assert gc.get_threshold() == NO_FULL_PASS, "the next part of the request may follow"
-        with without_full_pass():
-            await asyncio.sleep(0.1)
-            assert gc.get_threshold() == NO_FULL_PASS, "others are in progress"
-        while gc.get_threshold() != THRESHOLDS:
-            await asyncio.sleep(0.01)
-
-    asyncio.run(asyncio.wait_for(story(), 30))
-
-
-def test_on_an_event_loop_parts_that_follow_each_other_do_not_put_off_full_passes_for_ever(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(base_collector, "WITHOUT_FULL_PASS_S_MAX", 0.02)
-
-    async def story() -> None:
-        begin_broker_process()
-        while gc.get_threshold() != THRESHOLDS:
-            with without_full_pass():
-                await asyncio.sleep(0.001)
-                if gc.get_threshold() == THRESHOLDS:
-                    return
-
-    asyncio.run(asyncio.wait_for(story(), 30))
