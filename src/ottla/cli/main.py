@@ -40,19 +40,36 @@ class Found(NamedTuple):
     rest: list[str]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, *, takes_interrupts: bool = False) -> int:
+    """The exit code. With `takes_interrupts` Ctrl-C raises KeyboardInterrupt from here on."""
     try:
+        if takes_interrupts:
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
         words = list(sys.argv[1:] if arguments is None else arguments)
         found = find_command(words)
         if isinstance(found, Found):
             return run_command(found)
-        text, code = found
-        print(text, file=sys.stderr if code else sys.stdout)
+        return show(*found)
     except BaseException as error:
         if (interruption := interruption_behind(error)) is None:
             raise
         return int(getattr(interruption, "code", INTERRUPTED))
-    return code
+
+
+def show(text: str, code: int) -> int:
+    """Print what `find_command` returned instead of a command; the exit code."""
+    stream = sys.stderr if code else sys.stdout
+    try:
+        if stream is not None:
+            print(text, file=stream, flush=True)
+            return code
+    except OSError:
+        pass
+    # Only now, because loading these takes longer than printing.
+    from ottla.cli.process import repair_standard_streams, report_failures
+
+    repair_standard_streams()
+    return code or report_failures("ottla", lambda: print(text, flush=True) or code)
 
 
 def interruption_behind(error: BaseException | None) -> KeyboardInterrupt | None:
@@ -168,6 +185,8 @@ def unknown(names: tuple[str, ...], name: str, known: Known) -> str:
     from ottla.cli.errors import did_you_mean
 
     if name.startswith("-"):
+        if not names and (question := did_you_mean(name, ("--version", "--help"))) is not None:
+            return f"ottla: there is no option {name}; {question}"
         what = "verb" if names else "command"
         return f"{' '.join(('ottla', *names))}: the {what} comes first, then {name}"
     question = did_you_mean(name, known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from typing import Any, NoReturn
 
 from ottla.cli.errors import USAGE
@@ -18,6 +19,12 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(**settings)
         # `-5:3` and `-48h` are values, as `-5` is; no option begins with a digit.
         self._negative_number_matcher = _NEGATIVE
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """argparse ignores that the help cannot be written."""
+        if message:
+            (sys.stderr if file is None else file).write(message)
+            (sys.stderr if file is None else file).flush()
 
     def error(self, message: str) -> NoReturn:
         """`argument -p/--partitions: ...` becomes `--partitions: ...`."""
