@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.architecture import sources
+from tests.architecture.sources import by_folder, folder_of, name_of, nodes_of
 
-SOURCE = Path(__file__).parents[2] / "src" / "ottla"
+pytestmark = pytest.mark.xdist_group("architecture")
+
 BROKER = ("base", "broker", "controller", "coordinators", "handlers", "metadata", "replication")
-FILES = sorted(path for folder in (*BROKER, "storage") for path in (SOURCE / folder).rglob("*.py"))
+FILES = [path for path in sources.FILES if folder_of(path) in (*BROKER, "storage")]
 
 THREADS = {"to_thread", "run_in_executor", "ThreadPoolExecutor", "Thread"}
 THREADS_MODULE = "base/scheduling/threads.py"
@@ -23,28 +27,28 @@ MAY_BLOCK = {
 }
 
 
-def names_in(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Attribute):
-            yield node.attr
-        elif isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.ImportFrom):
-            yield from (each.name for each in node.names)
+@cache
+def names_in(path: Path) -> frozenset[str]:
+    return frozenset(name for node in nodes_of(path) for name in names_of(node))
 
 
-def name_of(path: Path) -> str:
-    return path.relative_to(SOURCE).as_posix()
+def names_of(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Attribute):
+        yield node.attr
+    elif isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.ImportFrom):
+        yield from (each.name for each in node.names)
 
 
 def test_threads_are_used_in_one_module() -> None:
-    users = {name_of(path) for path in FILES if THREADS & set(names_in(path))}
+    users = {name_of(path) for path in FILES if THREADS & names_in(path)}
     assert users == {THREADS_MODULE}
 
 
 def test_the_event_loop_reads_no_file_with_a_reader_that_blocks() -> None:
     """In storage the caller passes the reader; it blocks itself only where it changes files."""
-    users = {name_of(path) for path in FILES if "BLOCKING" in set(names_in(path))}
+    users = {name_of(path) for path in FILES if "BLOCKING" in names_in(path)}
     outside = {each for each in users if not each.startswith(("base/", "storage/"))}
     assert outside == set(MAY_BLOCK)
 
@@ -67,9 +71,17 @@ def uses_of(function: ast.FunctionDef) -> Iterator[ast.Name]:
 READS_WHAT_IT_FETCHED = {"rebuild_indexes", "rebuild_transactions"}
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_a_function_that_is_given_a_reader_reads_with_that_one(path: Path) -> None:
-    for node in ast.walk(ast.parse(path.read_text())):
+MODULES = by_folder(FILES)
+
+
+@pytest.mark.parametrize("folder", MODULES)
+def test_a_function_that_is_given_a_reader_reads_with_that_one(folder: str) -> None:
+    for path in MODULES[folder]:
+        check_readers(path)
+
+
+def check_readers(path: Path) -> None:
+    for node in nodes_of(path):
         if not isinstance(node, ast.FunctionDef):
             continue
         arguments = {each.arg for each in node.args.args}

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.architecture import sources
+from tests.architecture.sources import by_folder, folder_of, name_of, tree_of
 
-SOURCE = Path(__file__).parents[2] / "src" / "ottla"
+pytestmark = pytest.mark.xdist_group("architecture")
 FOLDER = "storage/directories"
 DELETIONS = f"{FOLDER}/directory_deletions.py"
 STRAYS = f"{FOLDER}/directory_strays.py"
@@ -43,55 +46,50 @@ ALLOWED = {
 OUTSIDE = {"testing", "spark", "client", "protocol"}  # these touch no directory of a broker
 
 
-def uses(path: Path) -> Iterator[tuple[str, str]]:
-    """(what, in which function) for everything that is called or named."""
-    tree = ast.parse(path.read_text())
+@cache
+def uses(path: Path) -> list[tuple[str, str]]:
+    """(what, in which function) for everything in `ALLOWED` that is called or named."""
 
     def walk(node: ast.AST, function: str) -> Iterator[tuple[str, str]]:
         for child in ast.iter_child_nodes(node):
             inside = child.name if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else ""
             if isinstance(child, ast.Call):
-                yield name_of(child.func), function
+                yield identifier_of(child.func), function
                 yield from (
                     (f"{each.arg}=True", function)
                     for each in child.keywords
                     if isinstance(each.value, ast.Constant) and each.value.value is True
                 )
             elif isinstance(child, ast.Attribute):
-                yield f"{name_of(child.value)}.{child.attr}", function
+                yield f"{identifier_of(child.value)}.{child.attr}", function
                 yield child.attr, function
             yield from walk(child, inside or function)
 
-    return walk(tree, "")
+    return [(used, function) for used, function in walk(tree_of(path), "") if used in ALLOWED]
 
 
-def name_of(node: ast.AST) -> str:
+def identifier_of(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
 
 
-FILES = [
-    path
-    for path in sorted(SOURCE.rglob("*.py"))
-    if path.relative_to(SOURCE).parts[0] not in OUTSIDE
-]
+FILES = [path for path in sources.FILES if folder_of(path) not in OUTSIDE]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_nothing_removes_partitions_but_where_a_reason_was_checked(path: Path) -> None:
-    name = str(path.relative_to(SOURCE))
-    for used, function in uses(path):
-        if used in ALLOWED:
-            assert (name, function) in ALLOWED[used], f"{used} in {function or 'the module'}"
+MODULES = by_folder(FILES)
+
+
+@pytest.mark.parametrize("folder", MODULES)
+def test_nothing_removes_partitions_but_where_a_reason_was_checked(folder: str) -> None:
+    for path in MODULES[folder]:
+        for used, function in uses(path):
+            place = (name_of(path), function)
+            assert place in ALLOWED[used], f"{used} in {function or 'the module'} of {place[0]}"
 
 
 def test_every_place_that_is_allowed_is_still_there() -> None:
-    found = {
-        (used, str(path.relative_to(SOURCE)), function)
-        for path in FILES
-        for used, function in uses(path)
-    }
+    found = {(used, name_of(path), function) for path in FILES for used, function in uses(path)}
     for used, places in ALLOWED.items():
         for name, function in places:
             assert (used, name, function) in found, f"{used} is not in {function} of {name}"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.architecture.sources import ROOT, SOURCE, nodes_of
 
-ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "ottla"
+pytestmark = pytest.mark.xdist_group("architecture")
+
 FOLDERS = "|".join(path.name for path in SOURCE.iterdir() if path.is_dir())
 LINK = re.compile(r"\]\(([^)#]+?)(?:#[^)]*)?\)")
 MODULE = re.compile(rf"`((?:{FOLDERS}|tests|tools|benchmarks|demo)/[\w/]+\.py)`")
@@ -57,17 +58,17 @@ def members_by_name() -> dict[str, set[str]]:
     """What is defined in the source: each name, with the members of classes of that name."""
     defined: dict[str, set[str]] = {}
     for path in [*SOURCE.parent.rglob("*.py"), *(ROOT / "tools").rglob("*.py")]:
-        tree = ast.parse(path.read_text())
-        for name in (path.stem, path.parent.name, *names_below(tree)):
+        nodes = nodes_of(path)
+        for name in (path.stem, path.parent.name, *names_in(nodes)):
             defined.setdefault(name, set())
-        for node in ast.walk(tree):
+        for node in nodes:
             if isinstance(node, ast.ClassDef):
-                defined[node.name].update(names_below(node))
+                defined[node.name].update(names_in(ast.walk(node)))
     return defined
 
 
-def names_below(node: ast.AST) -> Iterator[str]:
-    return (name for each in ast.walk(node) for name in names_of(each))
+def names_in(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    return (name for each in nodes for name in names_of(each))
 
 
 def names_of(node: ast.AST) -> Iterator[str]:

@@ -1,13 +1,18 @@
 """A folder imports folders with a smaller number, never its equals or what lies above."""
 
-import ast
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.architecture.sources import (
+    FILES,
+    SOURCE,
+    by_folder,
+    folder_of,
+    imported_modules,
+    name_of,
+)
 
-SOURCE = Path(__file__).parents[2] / "src" / "ottla"
+pytestmark = pytest.mark.xdist_group("architecture")
 
 LEVELS = {
     "cli": 10, "testing": 10,
@@ -56,27 +61,6 @@ PURE_EXCEPT: dict[str, set[str]] = {
     "storage/producers": set(),
 }  # fmt: skip
 
-FILES = sorted(SOURCE.rglob("*.py"))
-
-
-@cache
-def imported_modules(path: Path) -> tuple[str, ...]:
-    return tuple(imports_of(path))
-
-
-def imports_of(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            yield node.module or ""
-
-
-def folder_of(path: Path) -> str:
-    parts = path.relative_to(SOURCE).parts
-    return parts[0] if len(parts) > 1 else ""
-
 
 def folders_imported(path: Path) -> set[str]:
     modules = [name.split(".") for name in imported_modules(path)]
@@ -88,13 +72,17 @@ def test_every_folder_has_a_level() -> None:
     assert folders == LEVELS.keys()
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_imports_point_down(path: Path) -> None:
-    own = folder_of(path)
-    for other in folders_imported(path) - {own}:
-        assert own, f"{path.name} at the top imports {other}"
-        assert LEVELS[other] < LEVELS[own], f"{own} (level {LEVELS[own]}) imports {other}"
-        assert not (own in OVER_THE_WIRE and other in BROKER_SIDE), f"{own} imports {other}"
+MODULES = by_folder(FILES)
+
+
+@pytest.mark.parametrize("own", MODULES)
+def test_imports_point_down(own: str) -> None:
+    for path in MODULES[own]:
+        for other in folders_imported(path) - {own}:
+            told = f"{name_of(path)} imports {other}"
+            assert own, told
+            assert LEVELS[other] < LEVELS[own], f"{told}, and {own} has level {LEVELS[own]}"
+            assert not (own in OVER_THE_WIRE and other in BROKER_SIDE), told
 
 
 def exceptions_of(path: Path) -> set[str] | None:
@@ -110,14 +98,14 @@ def is_pure(path: Path) -> bool:
     return exceptions is not None and path.stem not in exceptions
 
 
-@pytest.mark.parametrize(
-    "path",
-    [p for p in FILES if is_pure(p)],
-    ids=lambda path: str(path.relative_to(SOURCE)),
-)
-def test_decisions_touch_no_clock_disk_or_network(path: Path) -> None:
-    used = {name.split(".")[0] for name in imported_modules(path)}
-    assert not used & IMPURE
+PURE = by_folder(filter(is_pure, FILES))
+
+
+@pytest.mark.parametrize("folder", PURE)
+def test_decisions_touch_no_clock_disk_or_network(folder: str) -> None:
+    for path in PURE[folder]:
+        used = {name.split(".")[0] for name in imported_modules(path)}
+        assert not used & IMPURE, name_of(path)
 
 
 def test_every_exception_exists_and_is_needed() -> None:

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.architecture.sources import FILES, ROOT, SOURCE, by_folder, nodes_of
 
-ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "ottla"
+pytestmark = pytest.mark.xdist_group("architecture")
 
 # A construction, and what to write instead.
 AVOIDED = {
@@ -35,11 +35,8 @@ AVOIDED = {
 }
 PATTERN = re.compile(rf"\b({'|'.join(AVOIDED)})\b", re.IGNORECASE)
 
-SOURCES = sorted(
-    path
-    for path in SOURCE.rglob("*.py")
-    if not path.is_relative_to(SOURCE / "protocol" / "messages")
-)
+GENERATED = SOURCE / "protocol" / "messages"
+SOURCES = [path for path in FILES if not path.is_relative_to(GENERATED)]
 DOCUMENTS = sorted(
     path
     for pattern in ("*.md", "docs/**/*.md", "demo/*.md", "benchmarks/*.md", "examples/*.md")
@@ -48,12 +45,12 @@ DOCUMENTS = sorted(
 )
 
 
-def remarks_of(source: str) -> Iterator[tuple[int, str]]:
+def remarks_of(path: Path) -> Iterator[tuple[int, str]]:
     """(line, text) of all docstrings and comments."""
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+    for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node, clean=False)
             if text is not None:
@@ -74,14 +71,17 @@ def advice(text: str) -> list[str]:
 def findings(path: Path) -> list[str]:
     return [
         f"{path.relative_to(ROOT)}:{line}: {each}"
-        for line, text in remarks_of(path.read_text())
+        for line, text in remarks_of(path)
         for each in advice(text)
     ]
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_docstrings_and_comments_use_standard_terms(path: Path) -> None:
-    assert findings(path) == []
+MODULES = by_folder(SOURCES)
+
+
+@pytest.mark.parametrize("folder", MODULES)
+def test_docstrings_and_comments_use_standard_terms(folder: str) -> None:
+    assert [found for path in MODULES[folder] for found in findings(path)] == []
 
 
 def prose_of(document: str) -> str:

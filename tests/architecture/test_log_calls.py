@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 import pytest
-from tests.architecture.test_imports import FILES, SOURCE, folder_of
+from tests.architecture.sources import FILES, by_folder, folder_of, name_of, nodes_of
 from tests.architecture.test_regular_expressions import BROKER
+
+pytestmark = pytest.mark.xdist_group("architecture")
 
 LOGGERS = {"log", "logger"}
 METHODS = {"debug", "info", "warning", "error", "exception", "critical", "log", "write"}
@@ -21,23 +22,23 @@ FROM_CLIENTS = {
 ESCAPING = {"shown", "text_shown"}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in FILES if folder_of(path) in BROKER],
-    ids=lambda path: str(path.relative_to(SOURCE)),
-)
-def test_text_of_clients_is_escaped_where_it_is_logged(path: Path) -> None:
-    assert not list(raw_in_logs(ast.parse(path.read_text())))
+MODULES = by_folder(path for path in FILES if folder_of(path) in BROKER)
+
+
+@pytest.mark.parametrize("folder", MODULES)
+def test_text_of_clients_is_escaped_where_it_is_logged(folder: str) -> None:
+    for path in MODULES[folder]:
+        assert not list(raw_in_logs(nodes_of(path))), name_of(path)
 
 
 @pytest.mark.parametrize("argument", ["group_id", "group.group_id", "f'{each.member_id}'"])
 def test_text_that_is_not_escaped_is_found(argument: str) -> None:
-    assert list(raw_in_logs(ast.parse(f"log.info('%s', {argument})")))
-    assert list(raw_in_logs(ast.parse(f"log.info('%s', shown({argument}))"))) == []
+    assert list(raw_in_logs(ast.walk(ast.parse(f"log.info('%s', {argument})"))))
+    assert list(raw_in_logs(ast.walk(ast.parse(f"log.info('%s', shown({argument}))")))) == []
 
 
-def raw_in_logs(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+def raw_in_logs(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Call) and is_log_call(node.func):
             for argument in node.args[1:]:
                 yield from raw_names(argument)

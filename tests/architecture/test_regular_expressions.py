@@ -15,7 +15,9 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 import pytest
-from tests.architecture.test_imports import FILES, SOURCE, folder_of, imported_modules
+from tests.architecture.sources import FILES, SOURCE, folder_of, imported_modules, name_of, tree_of
+
+pytestmark = pytest.mark.xdist_group("architecture")
 
 BROKER = {
     "base", "broker", "config", "controller", "coordinators", "handlers", "metadata", "network",
@@ -37,7 +39,7 @@ def engines_used() -> dict[str, set[str]]:
     for path in FILES:
         engines = {name.split(".")[0] for name in imported_modules(path)} & ENGINES
         if folder_of(path) in BROKER and engines:
-            used[path.relative_to(SOURCE).as_posix()] = engines
+            used[name_of(path)] = engines
     return used
 
 
@@ -48,7 +50,7 @@ def test_only_listed_modules_of_the_broker_use_regular_expressions() -> None:
 
 @pytest.mark.parametrize("name", ALLOWED)
 def test_patterns_in_the_broker_are_constants_of_their_module(name: str) -> None:
-    tree = ast.parse((SOURCE / name).read_text())
+    tree = tree_of(SOURCE / name)
     at_top = {id(node.value) for node in tree.body if isinstance(node, ast.Assign)}
     for call in ast.walk(tree):
         if isinstance(call, ast.Call) and ast.unparse(call.func).startswith("re."):

@@ -7,11 +7,13 @@ as `start <= high watermark <= end` has one place that keeps it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from functools import cache
 
 import pytest
-from tests.architecture.test_imports import FILES, SOURCE
+from tests.architecture.sources import FILES, SOURCE, by_folder, name_of, nodes_of
+
+pytestmark = pytest.mark.xdist_group("architecture")
 
 # By module, the classes whose attributes no other module assigns.
 OWNERS = {
@@ -38,18 +40,18 @@ ACCESSES = {
 }  # fmt: skip
 
 
-def assigned(tree: ast.AST) -> Iterator[ast.Attribute]:
+def assigned(nodes: Iterable[ast.AST]) -> Iterator[ast.Attribute]:
     """Every attribute that a module assigns or deletes, `setattr` with a constant name included."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
             yield node
-        elif isinstance(node, ast.Call) and name_of(node.func) in ("setattr", "__setattr__"):
+        elif isinstance(node, ast.Call) and identifier_of(node.func) in ("setattr", "__setattr__"):
             for argument in node.args[:2]:
                 if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
                     yield ast.Attribute(node.args[0], argument.value, ast.Store())
 
 
-def name_of(node: ast.AST) -> str:
+def identifier_of(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
@@ -58,13 +60,14 @@ def is_own(attribute: ast.Attribute) -> bool:
 
 
 def is_access(node: ast.AST) -> bool:
-    return not ACCESSES.isdisjoint(name_of(each).lstrip("_") for each in ast.walk(node))
+    return not ACCESSES.isdisjoint(identifier_of(each).lstrip("_") for each in ast.walk(node))
 
 
 def attributes_of(module: str, classes: set[str]) -> set[str]:
-    tree = ast.parse((SOURCE / module).read_text())
     found = [
-        node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name in classes
+        node
+        for node in nodes_of(SOURCE / module)
+        if isinstance(node, ast.ClassDef) and node.name in classes
     ]
     assert {node.name for node in found} == classes, f"{module} has other classes"
     fields = {
@@ -73,30 +76,38 @@ def attributes_of(module: str, classes: set[str]) -> set[str]:
         for each in node.body
         if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
     }
-    return fields | {each.attr for node in found for each in assigned(node) if is_own(each)}
+    return fields | {
+        each.attr for node in found for each in assigned(ast.walk(node)) if is_own(each)
+    }
 
 
-STATE = {module: attributes_of(module, classes) for module, classes in OWNERS.items()}
+@cache
+def state() -> dict[str, set[str]]:
+    return {module: attributes_of(module, classes) for module, classes in OWNERS.items()}
 
 
-def intrusions(module: str, tree: ast.AST) -> list[str]:
+def intrusions(module: str, nodes: Iterable[ast.AST]) -> list[str]:
     """Assignments of one module to attributes that another one owns."""
-    owned = {name for owner, names in STATE.items() if owner != module for name in names}
+    found = list(assigned(nodes))
+    owned = {name for owner, names in state().items() if owner != module for name in names}
     # A private attribute of the same name as one of the module's own classes is that of its class.
-    owned -= {each.attr for each in assigned(tree) if is_own(each) and each.attr.startswith("_")}
+    owned -= {each.attr for each in found if is_own(each) and each.attr.startswith("_")}
     return [
         ast.unparse(each)
-        for each in assigned(tree)
+        for each in found
         if not is_own(each)
-        and each.attr in owned - STATE.get(module, set())
+        and each.attr in owned - state().get(module, set())
         and (module.partition("/")[0] in FOLDERS or is_access(each.value))
     ]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_no_module_assigns_the_state_of_a_log_or_a_partition_but_its_owner(path: Path) -> None:
-    module = str(path.relative_to(SOURCE))
-    assert not intrusions(module, ast.parse(path.read_text()))
+MODULES = by_folder(FILES)
+
+
+@pytest.mark.parametrize("folder", MODULES)
+def test_no_module_assigns_the_state_of_a_log_or_a_partition_but_its_owner(folder: str) -> None:
+    for path in MODULES[folder]:
+        assert not intrusions(name_of(path), nodes_of(path)), name_of(path)
 
 
 @pytest.mark.parametrize(
@@ -115,14 +126,16 @@ def test_no_module_assigns_the_state_of_a_log_or_a_partition_but_its_owner(path:
     ],
 )
 def test_an_assignment_from_another_module_is_found(planted: str) -> None:
-    assert intrusions("storage/log/append.py", ast.parse(planted))
-    assert intrusions("handlers/produce.py", ast.parse(planted))
+    nodes = list(ast.walk(ast.parse(planted)))
+    assert intrusions("storage/log/append.py", nodes)
+    assert intrusions("handlers/produce.py", nodes)
 
 
 def test_the_state_is_found() -> None:
-    assert {"end", "high_watermark", "recovery_point", "start"} <= STATE[
+    found = state()
+    assert {"end", "high_watermark", "recovery_point", "start"} <= found[
         "storage/log/log_offsets.py"
     ]
-    assert {"health", "listener", "start"} <= STATE["storage/log/log_context.py"]
-    assert {"config", "offsets", "segments"} <= STATE["storage/log/log.py"]
-    assert {"leader_state", "log"} <= STATE["replication/partition.py"]
+    assert {"health", "listener", "start"} <= found["storage/log/log_context.py"]
+    assert {"config", "offsets", "segments"} <= found["storage/log/log.py"]
+    assert {"leader_state", "log"} <= found["replication/partition.py"]
