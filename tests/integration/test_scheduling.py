@@ -77,6 +77,20 @@ def test_what_takes_longest_comes_first_then_groups_slow_tests_and_neighbours(
     assert sorted(test for unit in units.values() for test in unit) == sorted(tests)
 
 
+def test_a_parameter_names_the_group_of_a_test_unless_its_file_does(tmp_path: Path) -> None:
+    (tmp_path / "test_neither.py").write_text("")
+    (tmp_path / "test_grouped.py").write_text(GROUPED)
+    (tmp_path / "test_slow.py").write_text("pytest.mark.slow")
+    shared = ["test_neither.py::test[apache-kafka]", "test_neither.py::test[1-apache-kafka-x]"]
+    others = ["test_neither.py::test[docs/apache-kafka.md]", "test_neither.py::test[ottla]"]
+    slow, grouped = "test_slow.py::test[apache-kafka]", "test_grouped.py::test[apache-kafka]"
+    units = units_of([*others, *shared, slow, grouped], tmp_path)
+    assert units["apache-kafka"] == shared
+    assert units["together"] == [grouped]
+    assert units[slow] == [slow]
+    assert units["test_neither.py 0"] == others
+
+
 @pytest.mark.parametrize("name", LONGEST)
 def test_what_takes_longest_exists(name: str) -> None:
     files = [file_at(path) for path in (ROOT / "tests").rglob("test_*.py")]

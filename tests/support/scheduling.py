@@ -2,14 +2,16 @@
 
     xdist_group("...") in a file    all tests of the files that name the same group go to one worker
     pytest.mark.slow in a file      each of its tests is a unit of its own
-    other files                     up to `UNIT_TESTS_MAX` neighbours are a unit
+    other files                     up to `UNIT_TESTS_MAX` neighbours are a unit; a test with a
+                                    parameter of `PARAMETER_GROUPS` goes to the group of that name
 
 What takes longest comes first (`LONGEST`), then other groups, other slow tests and the rest: at the
 end only short units are left, so that all workers end at about the same time.
 
 `--dist loadgroup` tells its scheduler about groups by changing test ids, and pytest 9.2 no longer
 lets it: tests are then spread without a word, and every worker starts what one should start for
-all. So the group is read from the file that a test id names. And what xdist's scheduler does for a
+all. So the group is read from the file that a test id names, and from the parameters in the id:
+the mark of a parameter is often in a conftest.py. And what xdist's scheduler does for a
 report grows with the number of tests: with seventeen thousand it took more CPU time than many of
 their folders. Here it is the same for each report.
 """
@@ -39,10 +41,13 @@ LONGEST = (
     "tests/integration/client/test_restarts.py",
     "tests/integration/client/test_leader_changes.py",
 )
-# The ranks of what is not named there.
+# Parameters of tests that share what the group of the same name shares.
+PARAMETER_GROUPS = ("apache-kafka",)
+# The ranks of what `LONGEST` does not name.
 GROUPS, SLOW_TESTS, NEIGHBOURS = range(len(LONGEST), len(LONGEST) + 3)
 _GROUP = re.compile(r"""pytest\.mark\.xdist_group\(["']([\w-]+)["']\)""")
 _SLOW = re.compile(r"pytest\.mark\.slow\b")
+_PARAMETER = re.compile(rf"[\[-]({'|'.join(PARAMETER_GROUPS)})[]-]")
 
 
 class FileMarks(NamedTuple):
@@ -69,8 +74,9 @@ def units_of(test_ids: Iterable[str], root: Path) -> dict[str, list[str]]:
     for test_id in test_ids:
         path, _, _ = test_id.partition("::")
         file = file_at(root / path)
-        if file.group is not None:
-            units.setdefault((_rank(file.group, GROUPS), file.group), []).append(test_id)
+        group = _group_of(test_id, file)
+        if group is not None:
+            units.setdefault((_rank(group, GROUPS), group), []).append(test_id)
         elif file.is_slow:
             units[_rank(path, SLOW_TESTS), test_id] = [test_id]
         else:
@@ -79,6 +85,14 @@ def units_of(test_ids: Iterable[str], root: Path) -> dict[str, list[str]]:
             units.setdefault((NEIGHBOURS, name), []).append(test_id)
     ordered = sorted(units.items(), key=lambda unit: unit[0][0])
     return {name: tests for (_, name), tests in ordered}
+
+
+def _group_of(test_id: str, file: FileMarks) -> str | None:
+    """A slow test with such a parameter starts what it needs itself."""
+    if file.group is not None or file.is_slow:
+        return file.group
+    found = _PARAMETER.search(test_id)
+    return found.group(1) if found else None
 
 
 def _rank(name: str, otherwise: int) -> int:

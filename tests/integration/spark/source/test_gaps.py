@@ -15,7 +15,7 @@ from ottla.spark.data_source import batch_reader, stream_reader
 from ottla.spark.records.schema import full_schema
 from ottla.testing import Broker, Kafka
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.xdist_group("apache-kafka")
 
 COMPACTED = {
     "cleanup.policy": "compact", "segment.ms": "50", "min.cleanable.dirty.ratio": "0.01",

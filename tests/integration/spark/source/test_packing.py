@@ -33,7 +33,7 @@ from ottla.spark.source.parquet_files import FILE_ROWS
 from ottla.spark.source.record_sizes import RecordSizes
 from ottla.testing import Kafka
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.xdist_group("apache-kafka")
 
 PARTITIONS = 20
 SCHEMA = full_schema(with_headers=False)

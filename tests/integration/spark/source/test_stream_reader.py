@@ -33,7 +33,7 @@ from ottla.spark.records.schema import full_schema
 from ottla.testing import Kafka
 from ottla.testing.records import Record
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.xdist_group("apache-kafka")
 
 ALL = ReadAllAvailable()
 EARLIEST = {"startingOffsets": "earliest"}
