@@ -1,12 +1,12 @@
 """One connection of a client: requests in, responses out, both within bounds.
 
-Owns      its parts: frame reader, read control, pipeline, sender, deadline monitor.
+Owns      its parts: frame reader, read control, request flow, deadline monitor.
 Promises  back-pressure: a client that sends more than is served, or does not read its responses,
           is not read. A client that closes its sending side gets the responses to its requests
           before the connection is closed. A closed connection releases all it holds exactly once,
           and its memory is freed by reference counting, without the garbage collector.
-Leaves    frames to `protocol/framing.py`, order to `pipeline.py`, sending to `sender.py`,
-          deadlines to `deadline_monitor.py`, and what requests mean to the `RequestServer`.
+Leaves    frames to `protocol/framing.py`, requests and responses to `request_flow.py`, deadlines
+          to `deadline_monitor.py`, and what requests mean to the `RequestServer`.
 
 Each event (bytes arrived, a response is ready, the socket has room, a throttle ended) leads to
 `advance`: send ready responses, begin queued requests, and update what the connection waits for.
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from time import monotonic
 from typing import cast
 
 from ottla.base.log_messages.log_text import shown
@@ -25,11 +24,8 @@ from ottla.network.addresses import network_of
 from ottla.network.context import ListenerContext
 from ottla.network.deadline_monitor import DeadlineMonitor
 from ottla.network.memory_queue import Reputation
-from ottla.network.pipeline import Pipeline
 from ottla.network.read_control import ReadControl
-from ottla.network.response_memory import ResponseAccount
-from ottla.network.sender import Sender
-from ottla.network.served import Answer
+from ottla.network.request_flow import RequestFlow
 from ottla.network.timeouts import Reason
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.framing import PARTIAL_BYTES_MAX, FrameReader
@@ -37,30 +33,24 @@ from ottla.protocol.framing import PARTIAL_BYTES_MAX, FrameReader
 log = logging.getLogger(__name__)
 
 UNCOUNTED_BYTES_MAX = 1024  # a queued request up to this size is not counted as request memory
-# Limits of one connection before the event loop serves the others:
-REQUESTS_PER_ITERATION = 64
-BEGINNING_S_MAX = 0.0005
 
 
 class Connection(asyncio.BufferedProtocol):
     __slots__ = (
+        "_address",
         "_advance_is_scheduled",
         "_context",
+        "_flow",
         "_has_received_eof",
         "_is_ending",
         "_is_in_fair_queue",
         "_is_lost",
         "_loop",
         "_monitor",
-        "_pipeline",
         "_read_control",
         "_reader",
         "_request_memory",
-        "_response_account",
-        "_response_memory",
         "_scheduler",
-        "_sender",
-        "_throttle",
         "_transport",
         "_was_idle",
         "connection_id",
@@ -73,7 +63,7 @@ class Connection(asyncio.BufferedProtocol):
     )
 
     _transport: asyncio.Transport
-    _sender: Sender
+    _flow: RequestFlow
     _monitor: DeadlineMonitor
 
     def __init__(
@@ -90,21 +80,10 @@ class Connection(asyncio.BufferedProtocol):
         self._loop = network.loop
         self._reader = FrameReader(context.settings.frame_bytes_max, network.scratch)
         self._request_memory = network.request_memory
-        address = network_of(peer_host)
+        self._address = network_of(peer_host)
         self._scheduler = network.scheduler
-        self.share = self._scheduler.new_share(address)
-        self._read_control = ReadControl(self._request_memory, self, address)
-        self._response_memory = network.response_memory
-        self._response_account = ResponseAccount(self, address)
-        self._pipeline = Pipeline(
-            context.settings,
-            network.loop,
-            network.tasks,
-            advance=self.advance,
-            schedule_advance=self.schedule_advance,
-            failed=self._request_failed,
-        )
-        self._throttle: asyncio.TimerHandle | None = None
+        self.share = self._scheduler.new_share(self._address)
+        self._read_control = ReadControl(self._request_memory, self, self._address)
         self._advance_is_scheduled = False
         self._is_in_fair_queue = False  # until the scheduler calls `begin_requests`
         self._was_idle = True  # at the last update it waited for nothing but requests
@@ -121,16 +100,16 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def requests_in_flight(self) -> int:
-        return 0 if self._is_lost else len(self._pipeline.in_flight)
+        return 0 if self._is_lost else len(self._flow.pipeline.in_flight)
 
     @property
     def unsent_bytes(self) -> int:
-        return 0 if self._is_lost else self._sender.unsent_bytes
+        return 0 if self._is_lost else self._flow.sender.unsent_bytes
 
     @property
     def sent_bytes(self) -> int:
         """Since the connection was opened."""
-        return 0 if self._is_lost else self._sender.sent_bytes
+        return 0 if self._is_lost else self._flow.sender.sent_bytes
 
     @property
     def active_s(self) -> float:
@@ -150,8 +129,8 @@ class Connection(asyncio.BufferedProtocol):
         """At once: unsent responses are lost."""
         if not self._is_lost:
             log.debug("closing %r: %s", self, reason)
-            self._stop_serving()
-            self._sender.close()
+            self.stop_serving()
+            self._flow.sender.close()
             self._transport.abort()
 
     def evict(self, reason: Reason) -> None:
@@ -167,7 +146,7 @@ class Connection(asyncio.BufferedProtocol):
         """Begin no further request; close when all responses are sent."""
         if not self._is_lost:
             self._is_ending = True
-            self._pipeline.queued.clear()
+            self._flow.pipeline.queued.clear()
             self.advance()
 
     def abandon(self) -> None:
@@ -188,13 +167,8 @@ class Connection(asyncio.BufferedProtocol):
         self._monitor = DeadlineMonitor(
             context.settings, self._schedule_deadline_check, self._loop.time()
         )
-        self._sender = Sender(
-            self._loop,
-            self._transport,
-            context.network.executor,
-            context.counters,
-            progressed=self.schedule_advance,
-            failed=self._sending_failed,
+        self._flow = RequestFlow(
+            self, context, self._transport, self._address, resumed=self._resume_after_throttle
         )
         self.is_made = True
         context.add(self)
@@ -227,7 +201,7 @@ class Connection(asyncio.BufferedProtocol):
                 return  # more of a frame that has its memory
         elif nbytes > PARTIAL_BYTES_MAX:
             self._read_control.account.reputation = Reputation.PROMPT  # a large frame in one read
-        self._pipeline.add(frames)
+        self._flow.pipeline.add(frames)
         self.advance()
 
     def _note_partial(self, now_s: float, *, has_frames: bool) -> bool:
@@ -252,16 +226,16 @@ class Connection(asyncio.BufferedProtocol):
         pass  # the sender asks the transport
 
     def resume_writing(self) -> None:
-        self._sender.transport_is_empty()
+        self._flow.sender.transport_is_empty()
         self.schedule_advance()  # later: closing a transport from here would close it twice
 
     def connection_lost(self, exc: Exception | None) -> None:
         if not self.is_made:
             return
         context = self._context
-        self._stop_serving()
+        self.stop_serving()
         self._is_lost = True
-        self._sender.close()
+        self._flow.sender.close()
         context.network.timers.cancel(self)
         self._release_memory()
         context.remove(self)
@@ -269,9 +243,8 @@ class Connection(asyncio.BufferedProtocol):
         context.server.closed(self)
         # The parts refer to the connection, and unfinished work may refer to the parts. Without
         # references back there is no cycle.
-        del self._pipeline, self._read_control, self._sender, self._response_account
         break_cycle(self._transport)
-        del self._monitor, self._transport
+        del self._flow, self._read_control, self._monitor, self._transport
 
     # Requests and responses
 
@@ -284,87 +257,39 @@ class Connection(asyncio.BufferedProtocol):
         """Send ready responses, begin queued requests, update what the connection waits for."""
         self._advance_is_scheduled = False
         if not self._is_lost:
-            pipeline = self._pipeline
+            flow = self._flow
+            pipeline = flow.pipeline
             if pipeline.in_flight:
-                while (answer := pipeline.take_answer()) is not None:
-                    self._send(answer)
+                flow.send_ready()
             is_unchanged = False
             if pipeline.queued:
                 if self._scheduler.is_busy:
                     is_unchanged = self._wait_in_fair_queue()
                 else:
-                    self._scheduler.charge_immediate(self._begin_queued())
-            self._sender.flush()
+                    self._scheduler.charge_immediate(flow.begin_queued())
+            flow.sender.flush()
             if not is_unchanged:
                 self._update_state()
 
     def _wait_in_fair_queue(self) -> bool:
         """Begin when the scheduler says so. True if the state needs no update: one small request,
         which begins soon, is not counted, and reading stops only when more follows."""
-        if self._is_in_fair_queue or not self._can_begin():
+        if self._is_in_fair_queue or not self._flow.can_begin():
             return False
         self._is_in_fair_queue = True
         self._scheduler.enqueue(self)
-        queued = self._pipeline.queued
+        queued = self._flow.pipeline.queued
         return self._was_idle and len(queued) == 1 and len(queued[0]) <= UNCOUNTED_BYTES_MAX
 
     def begin_requests(self) -> None:
         """Called by the scheduler."""
         self._is_in_fair_queue = False
         if not self._is_lost:
-            self._begin_queued()
-            self._sender.flush()
+            self._flow.begin_queued()
+            self._flow.sender.flush()
             self._update_state()
 
-    def _begin_queued(self) -> float:
-        """Begin queued requests, up to the limits of one iteration; return the seconds taken."""
-        queued, left = self._pipeline.queued, REQUESTS_PER_ITERATION
-        began_s = now_s = monotonic()
-        end_s = began_s + BEGINNING_S_MAX
-        while queued and left and now_s < end_s and self._can_begin():
-            left -= 1
-            self._begin_next()
-            now_s = monotonic()
-        return now_s - began_s
-
-    def _begin_next(self) -> None:
-        pipeline, context = self._pipeline, self._context
-        frame = pipeline.queued.popleft()
-        context.counters.requests += 1
-        try:
-            served = context.server.serve(frame, self)
-        except Exception as error:
-            self._request_failed(error)
-            return
-        if pipeline.in_flight or not isinstance(served, Answer):
-            pipeline.begin(served, len(frame))
-        else:
-            self._send(served)
-
-    def _can_begin(self) -> bool:
-        pipeline, responses = self._pipeline, self._response_memory
-        in_flight = pipeline.in_flight
-        return (
-            (not in_flight or pipeline.has_room())
-            and self._throttle is None
-            and not self._is_ending
-            and self._sender.unsent_bytes < self._context.settings.unsent_bytes_max
-            and (
-                not responses.is_full
-                or responses.may_begin(self._response_account, is_busy=bool(in_flight))
-            )
-        )
-
-    def _send(self, answer: Answer) -> None:
-        if answer.segments:
-            self._context.counters.answers += 1
-            self._sender.add(answer.segments)
-        if answer.throttle_ms > 0:
-            self._begin_throttle(answer.throttle_ms)
-        if answer.is_last:
-            self._stop_serving()
-
-    def _request_failed(self, error: BaseException) -> None:
+    def request_failed(self, error: BaseException) -> None:
         if isinstance(error, MalformedMessage):
             self._refuse(error)
         elif isinstance(error, asyncio.CancelledError):
@@ -393,92 +318,81 @@ class Connection(asyncio.BufferedProtocol):
             return
         reason = self._monitor.check(
             now_s,
-            has_requests=self._has_requests and not self._has_received_eof,
+            has_requests=self._flow.has_requests and not self._has_received_eof,
             frame_bytes=self._reader.partial_bytes,
-            sent_bytes=self._sender.sent_bytes,
+            sent_bytes=self._flow.sender.sent_bytes,
         )
         if reason is not None:
             self._context.counters.connections_reaped[reason] += 1
             self.close(reason.value)
 
-    @property
-    def _has_requests(self) -> bool:
-        pipeline = self._pipeline
-        return bool(pipeline.in_flight or pipeline.queued or self._throttle)
-
     # What the connection waits for
 
     def _update_state(self) -> None:
         """Bring memory accounts, deadlines and reading in line with what is queued and unsent."""
-        unsent_bytes, complete_bytes = self._sender.unsent_bytes, self._pipeline.complete_bytes
-        held_bytes = complete_bytes + self._reader.held_bytes
+        flow, reader = self._flow, self._reader
+        sender, pipeline = flow.sender, flow.pipeline
         has_end = self._is_ending or self._has_received_eof
-        answer_bytes = self._pipeline.answer_bytes if self._pipeline.in_flight else 0
-        is_waiting = unsent_bytes or held_bytes or answer_bytes or self._throttle or has_end
+        unsent_bytes, held_bytes = sender.unsent_bytes, reader.held_bytes
+        is_waiting = unsent_bytes or held_bytes or flow.throttle or has_end
+        complete_bytes = answer_bytes = 0
+        if pipeline.queued or pipeline.in_flight:
+            complete_bytes, answer_bytes = pipeline.complete_bytes, flow.answer_bytes
+            held_bytes += complete_bytes
+            is_waiting = is_waiting or complete_bytes or answer_bytes
         if not is_waiting and self._was_idle:
             return  # the usual case: all responses are sent, and the client is read
         self._was_idle = not is_waiting
         now_s = self._loop.time()
         if unsent_bytes:
-            self._monitor.note_unsent(now_s, self._sender.sent_bytes)
+            self._monitor.note_unsent(now_s, sender.sent_bytes)
         else:
             self._monitor.unsent_since_s = None
         control = self._read_control
-        if self._sender.added_bytes:
+        if sender.added_bytes:
             control.note_response()
-        control.update(self._reader, complete_bytes)
-        memory_bytes = self._sender.memory_bytes + answer_bytes
-        self._response_memory.hold(self._response_account, memory_bytes, now_s)
+        control.update(reader, complete_bytes)
+        flow.hold_memory(now_s)
         has_room = unsent_bytes + answer_bytes < self._context.settings.unsent_bytes_max
-        is_stalled = bool(held_bytes) and (self._pipeline.is_stalled or not has_room)
-        control.note_stalled(now_s, is_stalled=is_stalled and self._throttle is None)
+        is_stalled = bool(held_bytes) and (pipeline.is_stalled or not has_room)
+        control.note_stalled(now_s, is_stalled=is_stalled and flow.throttle is None)
         self._update_reading(now_s, has_room=has_room)
         self._continue_or_close()
 
     def _continue_or_close(self) -> None:
-        pipeline = self._pipeline
+        flow, pipeline = self._flow, self._flow.pipeline
         is_scheduled = self._advance_is_scheduled or self._is_in_fair_queue
-        if pipeline.queued and not is_scheduled and self._can_begin():
+        if pipeline.queued and not is_scheduled and flow.can_begin():
             self.schedule_advance()
         has_begun_all = self._is_ending or (self._has_received_eof and not pipeline.queued)
-        if has_begun_all and not pipeline.in_flight and self._sender.is_handed_over:
+        if has_begun_all and not pipeline.in_flight and flow.sender.is_handed_over:
             self._transport.close()
 
     def _update_reading(self, now_s: float, *, has_room: bool) -> None:
-        has_end = self._is_ending or self._has_received_eof
-        can_serve = not self._pipeline.queued and self._throttle is None and not has_end
+        flow, has_end = self._flow, self._is_ending or self._has_received_eof
+        can_serve = not flow.pipeline.queued and flow.throttle is None and not has_end
         control = self._read_control
         if control.switch(self._transport, self._reader, now_s, wants=can_serve and has_room):
             self._monitor.frame_since_s = None  # no deadline while the client is not read
             if control.is_reading and self._reader.has_partial_frame:
                 self._monitor.await_frame(now_s)
 
-    def _begin_throttle(self, throttle_ms: int) -> None:
-        end_s = self._loop.time() + throttle_ms / 1000
-        if self._throttle is not None:
-            end_s = max(end_s, self._throttle.when())
-            self._throttle.cancel()
-        self._throttle = self._loop.call_at(end_s, self._end_throttle)
-
-    def _end_throttle(self) -> None:
-        self._throttle = None
+    def _resume_after_throttle(self) -> None:
         self._monitor.active_s = self._loop.time()
         self.advance()
 
     # Closing
 
-    def _stop_serving(self) -> None:
+    def stop_serving(self) -> None:
+        """No further request begins, and those in flight get no response."""
         self._is_ending = True
-        self._pipeline.abandon()
-        if self._throttle is not None:
-            self._throttle.cancel()
-            self._throttle = None
+        self._flow.abandon()
 
     def _release_memory(self) -> None:
         self._read_control.close()
-        self._response_memory.close(self._response_account, self._loop.time())
+        self._flow.release_memory()
 
-    def _sending_failed(self, error: OSError) -> None:
+    def sending_failed(self, error: OSError) -> None:
         """A part of a response is missing, so the client cannot read what would follow."""
         if not isinstance(error, ConnectionError):
             log.error("closing %r: a response could not be read: %s", self, shown(str(error)))

@@ -15,7 +15,7 @@ import errno
 import os
 import socket
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import cast
 
@@ -119,10 +119,14 @@ class Sender:
     def add(self, segments: list[FrameSegment]) -> None:
         if self._is_closed:
             return
-        size = _size_of(segments)
-        if len(segments) > 1 or type(segments[0]) is FileRange:
+        first = segments[0]
+        if len(segments) == 1 and type(first) is not FileRange:  # the usual case
+            size = len(first)
+            self._queue.append(first)
+        else:
+            size = sum(map(len, segments))
             self._range_bytes += size - memory_bytes(segments)
-        self._queue.extend(segments)
+            self._queue.extend(segments)
         self._queued_bytes += size
         self.added_bytes += size
 
@@ -134,14 +138,15 @@ class Sender:
                 if self._queued_bytes <= GATHER_BYTES and FileRange not in map(type, queue):
                     parts = cast(list[Bytes], list(queue))  # the usual case: small responses
                     queue.clear()
-                else:
-                    parts = self._gather()
+                    self._write(parts, self._queued_bytes)
+                    return
+                parts = self._gather()
                 if not parts:
                     self._begin_file(queue[0])
                 elif queue and self._goes_by_sendfile(queue[0]):
                     self._write_before_file(parts)
                 else:
-                    self._write(parts)
+                    self._write(parts, sum(map(len, parts)))
         except OSError as error:
             self._fail(error)
 
@@ -169,16 +174,16 @@ class Sender:
             self._socket.close()
             self._socket = None
 
-    def _write(self, parts: list[Bytes]) -> None:
-        size = _size_of(parts)
+    def _write(self, parts: list[Bytes], size: int) -> None:
         self._queued_bytes -= size
         self._counters.bytes_out += size
+        transport = self._transport
         if len(parts) == 1:
-            self._transport.write(parts[0])
+            transport.write(parts[0])
         else:
-            self._transport.writelines(parts)
-        self._is_blocked = self._transport.get_write_buffer_size() > 0
-        if self._is_blocked:
+            transport.writelines(parts)
+        if transport.get_write_buffer_size():
+            self._is_blocked = True
             self._handed_bytes = size
         elif self._cut_bytes:
             self._all_is_sent()
@@ -186,7 +191,7 @@ class Sender:
     def _write_before_file(self, parts: list[Bytes]) -> None:
         """Bytes that are sent in one packet with the beginning of a file: alone they would wake the
         client."""
-        size = _size_of(parts)
+        size = sum(map(len, parts))
         try:
             sent = self._file_socket().sendmsg(parts, (), socket.MSG_MORE)
         except BlockingIOError:
@@ -198,7 +203,7 @@ class Sender:
         self._queued_bytes -= sent
         self._counters.bytes_out += sent
         if sent < size:
-            self._write([memoryview(b"".join(parts))[sent:]])
+            self._write([memoryview(b"".join(parts))[sent:]], size - sent)
 
     def _goes_by_sendfile(self, segment: FrameSegment) -> bool:
         return (
@@ -343,7 +348,3 @@ class Sender:
     def _fail(self, error: OSError) -> None:
         self._is_closed = True
         self._failed(error)
-
-
-def _size_of(segments: Sequence[FrameSegment]) -> int:
-    return len(segments[0]) if len(segments) == 1 else sum(map(len, segments))

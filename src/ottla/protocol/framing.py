@@ -22,6 +22,7 @@ TIGHT_BYTES = 16 * 1024  # per read while memory is short
 WHOLE_BYTES_MAX = 1088 * 1024  # up to this size a large frame gets a buffer for all of it at once
 
 _LENGTH = Struct(">i")
+_read_length = _LENGTH.unpack_from
 _write_length = _LENGTH.pack_into
 
 
@@ -81,7 +82,7 @@ class FrameReader:
             return self._large_size
         if len(self._partial) < LENGTH_BYTES:
             return 0
-        return LENGTH_BYTES + int(_LENGTH.unpack_from(self._partial)[0])
+        return LENGTH_BYTES + int(_read_length(self._partial)[0])
 
     @property
     def growth_bytes(self) -> int:
@@ -118,18 +119,19 @@ class FrameReader:
             return self._received_large(count)
         buffer = self._scratch.buffer
         if not self._partial and count >= LENGTH_BYTES:
-            size = _LENGTH.unpack_from(buffer)[0]
+            (size,) = _read_length(buffer)
             if size == count - LENGTH_BYTES and size <= self.frame_bytes_max:
                 return [memoryview(buffer[LENGTH_BYTES:count])]  # the common case
         start, end, frames = 0, len(self._partial) + count, list[memoryview]()
-        while end - start >= LENGTH_BYTES:
-            size = _LENGTH.unpack_from(buffer, start)[0]
-            if not 0 <= size <= self.frame_bytes_max:
+        bytes_max = self.frame_bytes_max
+        while (body := start + LENGTH_BYTES) <= end:
+            (size,) = _read_length(buffer, start)
+            if not 0 <= size <= bytes_max:
                 raise self._refusal(size)
-            behind = start + LENGTH_BYTES + size
+            behind = body + size
             if behind > end:
                 break
-            frames.append(memoryview(buffer[start + LENGTH_BYTES : behind]))
+            frames.append(memoryview(buffer[body:behind]))
             start = behind
         if start < end or self._partial:
             self._keep_partial(start, end)
@@ -146,7 +148,7 @@ class FrameReader:
             self.held_bytes = end - start
             return
         self._partial = bytearray()
-        self._large_size = LENGTH_BYTES + _LENGTH.unpack_from(self._scratch.buffer, start)[0]
+        self._large_size = LENGTH_BYTES + _read_length(self._scratch.buffer, start)[0]
         self._grow_large(self._scratch.view[start:end])
         self._large_end = end - start
 
