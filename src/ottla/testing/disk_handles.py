@@ -81,9 +81,13 @@ class MemoryFile:
         raise OSError(errno.EOPNOTSUPP, "a file in memory has no descriptor", self._path)
 
     def is_in_place(self) -> bool:
+        return self.size_in_place() is not None
+
+    def size_in_place(self) -> int | None:
         with self._disk.mutex:
             self._begin("exists")
-            return self._disk.node_at(self._path) is self._content
+            is_same = self._disk.node_at(self._path) is self._content
+            return len(self._content.data) if is_same else None
 
     def renamed(self, path: str) -> None:
         self._path = path

@@ -153,10 +153,14 @@ class DiskFile:
                 self._descriptors.close(self)
 
     def is_in_place(self) -> bool:
+        return self.size_in_place() is not None
+
+    def size_in_place(self) -> int | None:
         try:
-            return self.is_same(os.stat(self._path))
+            status = os.stat(self._path)
         except (FileNotFoundError, NotADirectoryError):
-            return False
+            return None
+        return status.st_size if self.is_same(status) else None
 
     def is_same(self, status: os.stat_result) -> bool:
         """Whether this is the file that was opened. Some network and FUSE file systems change the

@@ -82,6 +82,9 @@ class File(Protocol):
         Later writes to it are lost with its last handle. OSError if that cannot be determined.
         """
 
+    def size_in_place(self) -> int | None:
+        """Its size; None if it is not in place. One system call for both."""
+
     def renamed(self, path: str) -> None:
         """The file was renamed with `FileSystem.rename`: reopen it under the new name."""
 

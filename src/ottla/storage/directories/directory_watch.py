@@ -45,22 +45,33 @@ class Watched(NamedTuple):
     size: int
     cuts: int
     is_written: bool  # since the last round; otherwise the file need not be open
-    batches_at: tuple[int, ...] = ()  # some positions at which a batch begins
+    batch_at: int | None = None  # where a batch begins that was written before the last round
 
     def check(self) -> None:
-        """OSError if the file is not the one that was opened, or was truncated."""
+        """OSError if the file is not the one that was opened, or was truncated.
+
+        Each system call here hands Python's lock over to the event loop and back, so there are
+        few: one for an idle log, two for one that is written.
+        """
         path = self.segment.path
-        if self.is_written and not self.segment.open(BLOCKING).is_in_place():
+        if not self.is_written:
+            size: int | None = self.log.context.files.size(path)
+        else:
+            size = self.segment.open(BLOCKING).size_in_place()
+        if size is None:
             what = "the file was removed or replaced while it was in use"
             raise OSError(errno.ESTALE, what, path)
-        if (size := self.log.context.files.size(path)) < self.size:
+        if size < self.size:
             what = f"the file has {size} bytes, but {self.size} were written"
             raise OSError(errno.ESTALE, what, path)
-        for position in self.batches_at:
-            # A file that was truncated and then written to has zeros in between.
-            if not any(self.segment.open(BLOCKING).read_at(position + OFFSET_BYTES, LENGTH_BYTES)):
-                what = f"the records at byte {position} were truncated while the file was in use"
-                raise OSError(errno.ESTALE, what, path)
+        if self.batch_at is not None and not self._has_batch(self.batch_at):
+            what = f"the records at byte {self.batch_at} were truncated while the file was in use"
+            raise OSError(errno.ESTALE, what, path)
+
+    def _has_batch(self, position: int) -> bool:
+        """A file that was truncated at or before `position`, and then written to, has zeros from
+        there to what was written."""
+        return any(self.segment.open(BLOCKING).read_at(position + OFFSET_BYTES, LENGTH_BYTES))
 
 
 class DirectoryCheck:
@@ -119,13 +130,13 @@ class DirectoryWatch:
 
     def _watched(self, log: Log, seen: Seen | None, is_written: bool) -> Watched:
         active, cuts, before = log.segments.active, log.offsets.truncations, 0
-        known: tuple[int, ...] = ()
+        batch_at = None
         if seen is not None and seen.segment is active and seen.cuts == cuts:
             before = seen.size
             if is_written and before:
-                known = (0, seen.size_before) if seen.size_before < before else (0,)
+                batch_at = seen.size_before if seen.size_before < before else 0
         self._seen[log] = Seen(log.log_end_offset, active, cuts, active.size, before)
-        return Watched(log, active, active.size, cuts, is_written, known)
+        return Watched(log, active, active.size, cuts, is_written, batch_at)
 
     def finish(self, check: DirectoryCheck) -> None:
         """Apply the result of a round, on the event loop."""

@@ -329,6 +329,18 @@ def test_a_file_is_in_place_until_it_is_removed_renamed_or_replaced(
     assert not file.is_in_place()
 
 
+def test_the_size_of_a_file_is_known_while_it_is_in_place(volume: Volume) -> None:
+    file = volume.files.open(volume.put("a", b"abc"))
+    assert file.size_in_place() == 3
+    file.write_at(3, b"de")
+    assert file.size_in_place() == 5
+    volume.put("b", b"abcde")
+    volume.files.rename(volume.path("b"), volume.path("a"))
+    assert file.size_in_place() is None
+    volume.files.remove(volume.path("a"))
+    assert file.size_in_place() is None
+
+
 def test_a_file_whose_directory_is_gone_is_not_in_its_place(volume: Volume) -> None:
     volume.files.make_directory(volume.path("d"))
     file = volume.files.open(volume.put("d/a", b"abc"))

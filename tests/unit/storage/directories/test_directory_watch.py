@@ -260,3 +260,23 @@ def test_a_file_that_is_truncated_while_it_is_looked_at_is_no_loss(world: Watchi
         check.run()
         world.watch.finish(check)
     assert not world.lost
+
+
+def operations_of_a_round(world: Watching) -> dict[str, int]:
+    """On the files of logs, without those on the directories."""
+    empty = Watching()
+    for each in (empty, world):
+        each.disk.operations.clear()
+        each.look()
+    directories = empty.disk.operations
+    counts = {kind: n - directories.get(kind, 0) for kind, n in world.disk.operations.items()}
+    return {kind: count for kind, count in counts.items() if count}
+
+
+def test_a_written_log_takes_two_system_calls_and_an_idle_one_takes_one(world: Watching) -> None:
+    log = world.create(A)
+    for _ in range(2):
+        world.look()
+        append_many(log, 3)
+    assert operations_of_a_round(world) == {"exists": 1, "read": 1}
+    assert operations_of_a_round(world) == {"size": 1}
