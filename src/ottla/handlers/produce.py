@@ -72,7 +72,9 @@ def produce(
         return producing(request, context)
     operation = ProduceOperation(request, context)
     is_transactional = has_transactional_batch(request)
-    if not is_transactional and not opens_batches(request, context):
+    if not is_transactional and not (
+        context.parts.replicas.opening and opens_batches(request, context)
+    ):
         return operation.run_or_read()
     if unread := unread_logs(request, context):
         return Deferred(read_and_produce(unread, request, context))

@@ -332,16 +332,24 @@ class Connection(asyncio.BufferedProtocol):
         """Bring memory accounts, deadlines and reading in line with what is queued and unsent."""
         flow, reader = self._flow, self._reader
         sender, pipeline = flow.sender, flow.pipeline
-        has_end = self._is_ending or self._has_received_eof
-        unsent_bytes, held_bytes = sender.unsent_bytes, reader.held_bytes
-        is_waiting = unsent_bytes or held_bytes or flow.throttle or has_end
-        complete_bytes = answer_bytes = 0
-        if pipeline.queued or pipeline.in_flight:
-            complete_bytes, answer_bytes = pipeline.complete_bytes, flow.answer_bytes
-            held_bytes += complete_bytes
-            is_waiting = is_waiting or complete_bytes or answer_bytes
-        if not is_waiting and self._was_idle:
+        if self._was_idle and not (
+            sender.queued_bytes
+            or sender.is_blocked
+            or pipeline.queued
+            or pipeline.in_flight
+            or reader.held_bytes
+            or flow.throttle
+            or self._is_ending
+            or self._has_received_eof
+        ):
             return  # the usual case: all responses are sent, and the client is read
+        has_end = self._is_ending or self._has_received_eof
+        unsent_bytes, complete_bytes = sender.unsent_bytes, pipeline.complete_bytes
+        held_bytes = complete_bytes + reader.held_bytes
+        answer_bytes = flow.answer_bytes
+        is_waiting = unsent_bytes or held_bytes or answer_bytes or flow.throttle or has_end
+        if not is_waiting and self._was_idle:
+            return
         self._was_idle = not is_waiting
         now_s = self._loop.time()
         if unsent_bytes:

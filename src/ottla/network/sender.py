@@ -17,7 +17,6 @@ import socket
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor
-from typing import cast
 
 from ottla.network.counters import NetworkCounters
 from ottla.network.file_send import FileSend, FileShrunk
@@ -43,17 +42,17 @@ class Sender:
         "_failed",
         "_file_send",
         "_handed_bytes",
-        "_is_blocked",
         "_is_closed",
         "_loop",
         "_progressed",
         "_queue",
-        "_queued_bytes",
         "_range_bytes",
         "_sends_files",
         "_socket",
+        "_taken_bytes",
         "_transport",
-        "added_bytes",
+        "is_blocked",
+        "queued_bytes",
     )
 
     def __init__(
@@ -72,17 +71,15 @@ class Sender:
         self._progressed = progressed  # called from the event loop, never from within `flush`
         self._failed = failed
         self._queue: deque[FrameSegment] = deque()
-        self._queued_bytes = 0
+        self.queued_bytes = 0
         self._range_bytes = 0  # of the queued bytes, in files
         self._handed_bytes = 0  # written to the transport, and not all sent
         self._cut_bytes = 0  # written of a large segment, and not all sent
         self._cut_rest: memoryview | None = (
             None  # the rest of that segment, at the front of the queue
         )
-        self.added_bytes = 0  # since the connection was opened
-        self._is_blocked = (
-            False  # by unsent bytes in the transport, or by a file that is being sent
-        )
+        self._taken_bytes = 0  # from the queue, since the connection was opened
+        self.is_blocked = False  # by unsent bytes in the transport, or by a file that is being sent
         self._is_closed = False
         self._file_send: FileSend | None = None
         self._socket: socket.socket | None = None
@@ -95,16 +92,21 @@ class Sender:
 
     @property
     def unsent_bytes(self) -> int:
-        if not self._is_blocked:
-            return self._queued_bytes
-        return self._queued_bytes + self._transport.get_write_buffer_size()
+        if not self.is_blocked:
+            return self.queued_bytes
+        return self.queued_bytes + self._transport.get_write_buffer_size()
 
     @property
     def memory_bytes(self) -> int:
         """The memory of unsent responses. A segment counts in full until all of it is sent: its
         rest refers to the whole buffer."""
         kept_bytes = max(self._handed_bytes, self._cut_bytes)
-        return self._queued_bytes - self._range_bytes + kept_bytes
+        return self.queued_bytes - self._range_bytes + kept_bytes
+
+    @property
+    def added_bytes(self) -> int:
+        """Since the connection was opened."""
+        return self._taken_bytes + self.queued_bytes
 
     @property
     def sent_bytes(self) -> int:
@@ -114,7 +116,7 @@ class Sender:
     @property
     def is_handed_over(self) -> bool:
         """Whether the rest, if any, is in the transport, which sends it before it closes."""
-        return not self._queue and self._file_send is None and not self._queued_bytes
+        return not self._queue and self._file_send is None and not self.queued_bytes
 
     def add(self, segments: list[FrameSegment]) -> None:
         if self._is_closed:
@@ -127,18 +129,18 @@ class Sender:
             size = sum(map(len, segments))
             self._range_bytes += size - memory_bytes(segments)
             self._queue.extend(segments)
-        self._queued_bytes += size
-        self.added_bytes += size
+        self.queued_bytes += size
 
     def flush(self) -> None:
         """Send as much as the socket takes."""
         queue = self._queue
         try:
-            while queue and not self._is_blocked:
-                if self._queued_bytes <= GATHER_BYTES and FileRange not in map(type, queue):
-                    parts = cast(list[Bytes], list(queue))  # the usual case: small responses
+            while queue and not self.is_blocked:
+                if self.queued_bytes <= GATHER_BYTES and FileRange not in map(type, queue):
+                    # the usual case: small responses
+                    parts: list[Bytes] = list(queue)  # type: ignore[arg-type]  # no range
                     queue.clear()
-                    self._write(parts, self._queued_bytes)
+                    self._write(parts, self.queued_bytes)
                     return
                 parts = self._gather()
                 if not parts:
@@ -153,7 +155,7 @@ class Sender:
     def transport_is_empty(self) -> None:
         """From `resume_writing`."""
         if self._file_send is None:
-            self._is_blocked = False
+            self.is_blocked = False
         self._all_is_sent()
 
     def _all_is_sent(self) -> None:
@@ -165,7 +167,7 @@ class Sender:
     def close(self) -> None:
         self._is_closed = True
         self._queue.clear()
-        self._queued_bytes = self._range_bytes = self._handed_bytes = self._cut_bytes = 0
+        self.queued_bytes = self._range_bytes = self._handed_bytes = self._cut_bytes = 0
         self._cut_rest = None
         if self._file_send is not None:
             self._file_send.close()
@@ -174,16 +176,21 @@ class Sender:
             self._socket.close()
             self._socket = None
 
-    def _write(self, parts: list[Bytes], size: int) -> None:
-        self._queued_bytes -= size
+    def _take(self, size: int) -> None:
+        """So many queued bytes are sent, or written to the transport."""
+        self.queued_bytes -= size
+        self._taken_bytes += size
         self._counters.bytes_out += size
+
+    def _write(self, parts: list[Bytes], size: int) -> None:
+        self._take(size)
         transport = self._transport
         if len(parts) == 1:
             transport.write(parts[0])
         else:
             transport.writelines(parts)
         if transport.get_write_buffer_size():
-            self._is_blocked = True
+            self.is_blocked = True
             self._handed_bytes = size
         elif self._cut_bytes:
             self._all_is_sent()
@@ -200,8 +207,7 @@ class Sender:
             if error.errno not in _EXHAUSTED:
                 raise
             sent = 0
-        self._queued_bytes -= sent
-        self._counters.bytes_out += sent
+        self._take(sent)
         if sent < size:
             self._write([memoryview(b"".join(parts))[sent:]], size - sent)
 
@@ -287,7 +293,7 @@ class Sender:
             return
         self._queue.popleft()
         if not file_send.begin():
-            self._is_blocked = True
+            self.is_blocked = True
             self._file_send = file_send
 
     def _file_send_of(self, segment: FileRange) -> FileSend:
@@ -304,9 +310,8 @@ class Sender:
         return self._socket
 
     def _sent_of_file(self, count: int) -> None:
-        self._queued_bytes -= count
+        self._take(count)
         self._range_bytes -= count
-        self._counters.bytes_out += count
         self._counters.file_bytes_out += count
 
     def _file_is_sent(self, error: OSError | None) -> None:
@@ -316,13 +321,13 @@ class Sender:
         if error is not None:
             self._fail(error)
             return
-        self._is_blocked = False
+        self.is_blocked = False
         self._progressed()
 
     def _fetch(self, segment: FileRange) -> None:
         """Read in a thread what would block the event loop; continue when it is read."""
         size = min(segment.size, READ_BYTES_MAX)
-        self._is_blocked = True
+        self.is_blocked = True
         self._counters.cold_reads += 1
         reading = self._loop.run_in_executor(
             self._executor, segment.file.read_at, segment.position, size
@@ -342,7 +347,7 @@ class Sender:
             self._fail(failure)
             return
         self._queue.appendleft(data)
-        self._is_blocked = False
+        self.is_blocked = False
         self._progressed()
 
     def _fail(self, error: OSError) -> None:

@@ -147,8 +147,9 @@ class Partition:
             if count < wanted and count < self.min_in_sync_replicas:
                 raise BrokerError(ErrorCode.NOT_ENOUGH_REPLICAS)
         appended = self.log.append_as_leader(data, self.leadership.leader_epoch, by)
-        if not appended.is_duplicate:
-            if appended.must_flush:
+        _, _, _, is_duplicate, must_flush = appended  # attributes of a NamedTuple cost more
+        if not is_duplicate:
+            if must_flush:
                 self._flush_owed_to = self.log.log_end_offset
                 self._commits.wait(self._flush_owed_to, self._flushed)
             self.advance(len(data))
@@ -214,7 +215,7 @@ class Partition:
 
     def owes_sync(self, end_offset: int) -> bool:
         """Whether the flush policy requires a sync before these records are acknowledged."""
-        synced = self.log.recovery_point
+        synced = self.log.offsets.recovery_point
         return synced < self._flush_owed_to and synced < end_offset
 
     def when_synced(self, end_offset: int, done: Done, leader_epoch: int = NO_EPOCH) -> None:

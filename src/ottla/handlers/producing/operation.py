@@ -152,7 +152,7 @@ class ProduceOperation:
         self.unread: list[Log] | None = None  # logs to load, if they are collected
         self.waiting: list[Unreplicated] = []
         self.has_error = False
-        self.leaders: set[int] = set()  # of partitions that are led elsewhere
+        self.leaders: set[int] | None = None  # of partitions that are led elsewhere
         self.named = 0  # invalid records listed so far, of all batches
 
     def run(self) -> Produced:
@@ -230,7 +230,8 @@ class ProduceOperation:
             )
             by = self.admit(found)
             partition = found  # from here on an error includes the log start offset
-            if self.unread is not None and partition.log.producers.must_be_read:
+            producers = partition.log.producers
+            if producers.in_memory is None and self.unread is not None and producers.must_be_read:
                 self.unread.append(partition.log)
                 return UNREAD
             records = part.records if self.prepared is None else self.prepared.of(part)
@@ -284,27 +285,17 @@ class ProduceOperation:
     ) -> PartitionProduceResponse:
         if records is None:
             raise InvalidBatch(ErrorCode.INVALID_RECORD, "no records")
-        appended = partition.append(records, self.request.acks, by)
+        acks = self.request.acks
+        # unpacked: attributes of a NamedTuple cost more
+        first_offset, last_offset, append_time_ms, _, _ = partition.append(records, acks, by)
         if self.guards is not None:
             reach(FaultPoint.DATA_APPENDED)
-        answer = PartitionProduceResponse(
-            index,
-            0,
-            appended.first_offset,
-            appended.log_append_time_ms,
-            partition.log.log_start_offset,
-        )
-        end_offset = appended.last_offset + 1
-        if self.must_wait(partition, end_offset):
+        log_start_offset = partition.log.offsets.start
+        answer = PartitionProduceResponse(index, 0, first_offset, append_time_ms, log_start_offset)
+        if must_wait(partition, last_offset + 1, acks):
             epoch = partition.leader_epoch
-            self.waiting.append(Unreplicated(partition, end_offset, epoch, answer))
+            self.waiting.append(Unreplicated(partition, last_offset + 1, epoch, answer))
         return answer
-
-    def must_wait(self, partition: Partition, end_offset: int) -> bool:
-        """For acks=all until it is replicated; for acks=1 as the flush policy requires."""
-        if self.request.acks == ACKS_ALL:
-            return not partition.is_replicated(end_offset)
-        return self.request.acks != ACKS_NONE and partition.owes_sync(end_offset)
 
     async def wait(self, response: ProduceResponse) -> ProduceResponse:
         """As `PendingProduce`, for very many partitions."""
@@ -352,7 +343,16 @@ class ProduceOperation:
             name = topic.name if known is None else known.name
             hint = current_leader(self.context, name, answer.index)
             answer.current_leader = LeaderIdAndEpoch(*hint)
+            if self.leaders is None:
+                self.leaders = set()
             self.leaders.add(hint[0])
+
+
+def must_wait(partition: Partition, end_offset: int, acks: int) -> bool:
+    """For acks=all until it is replicated; for acks=1 as the flush policy requires."""
+    if acks == ACKS_ALL:
+        return not partition.is_replicated(end_offset)
+    return acks != ACKS_NONE and partition.owes_sync(end_offset)
 
 
 def complete(future: asyncio.Future[None]) -> None:
