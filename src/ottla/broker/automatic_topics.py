@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 
+from ottla.broker.control.control_plane import ControlPlane
 from ottla.config.broker_options import BrokerConfig
-from ottla.controller.controller import Controller
-from ottla.controller.create_topics import decide_create_topics
-from ottla.controller.decision import Charge, no_quota
+from ottla.handlers.serving.parts import TopicCreator
 from ottla.metadata import topic_names
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -23,29 +22,27 @@ from ottla.protocol.messages.create_topics_request import (
 )
 
 BROKER_DEFAULT = -1
-DECIDED_HERE_MAX = 10  # topics; larger requests are decided in a thread
 
 
 class AutomaticTopics:
     def __init__(
         self,
         config: BrokerConfig,
-        controller: Controller,
+        control: ControlPlane,
         made: Callable[[Iterable[str]], Awaitable[None]],
     ) -> None:
         self._config = config
-        self._controller = controller
+        self._control = control
         self._made = made  # waits until the partitions of these topics exist
 
-    async def create(self, names: Iterable[str], charge: Charge = no_quota) -> dict[str, ErrorCode]:
+    async def create(
+        self, names: Iterable[str], creator: TopicCreator | None = None
+    ) -> dict[str, ErrorCode]:
         """Create the topics that do not exist; returns those that could not be created, with the
         errors."""
         request = CreateTopicsRequest([self.wanted(name) for name in names], timeout_ms=30_000)
         try:
-            answer = await self._controller.decide(
-                lambda state: decide_create_topics(state, request, charge=charge),
-                is_large=len(request.topics) > DECIDED_HERE_MAX,
-            )
+            answer = await self._control.create_topics(request, creator)
             await self._made(topic.name for topic in request.topics)
         except BrokerError as error:
             return {topic.name: error.code for topic in request.topics}

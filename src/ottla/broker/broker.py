@@ -28,15 +28,15 @@ from ottla.base.uuids import random_uuid
 from ottla.broker.automatic_topics import AutomaticTopics
 from ottla.broker.cluster_marks import WRITE_INTERVAL_MS, ClusterMarks
 from ottla.broker.connection_limiter import ConnectionLimiter
+from ottla.broker.control.control_plane import ControlPlane
+from ottla.broker.control.embedded import EmbeddedControl
 from ottla.broker.first_start import (
     DirectoryHistory,
-    name_cluster,
     read_history,
     restore_ids,
     withhold_empty,
 )
-from ottla.broker.housekeeping import WATCH_INTERVAL_MS, Housekeeping
-from ottla.broker.local_controller import LocalController
+from ottla.broker.housekeeping import Housekeeping
 from ottla.broker.moved_logs import MovedLogs, directory_moves
 from ottla.broker.network_settings import network_settings
 from ottla.broker.preloading import preload
@@ -45,7 +45,7 @@ from ottla.broker.registration import host_name, registration
 from ottla.broker.storage_events import StorageEvents
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
-from ottla.controller.controller import Controller, ControllerSettings
+from ottla.controller.controller import ControllerSettings
 from ottla.coordinators.groups.coordinator import GroupCoordinator
 from ottla.coordinators.transactions.coordinator import TransactionCoordinator
 from ottla.coordinators.transactions.marker_writing import MarkerWriter
@@ -58,12 +58,9 @@ from ottla.handlers.serving.large_responses import LargeResponses
 from ottla.handlers.serving.parts import Parts
 from ottla.handlers.telemetry.client_telemetry import ClientTelemetry
 from ottla.metadata.changes import Changes
-from ottla.metadata.continuity import load_known
 from ottla.metadata.current_config import CurrentConfig
-from ottla.metadata.file_log import FileMetadataLog
 from ottla.metadata.image import Image
 from ottla.metadata.log import MetadataLost
-from ottla.metadata.publisher import Publisher
 from ottla.network.network import Network
 from ottla.network.response_memory import ResponseMemory
 from ottla.network.served import RequestServer
@@ -77,7 +74,6 @@ from ottla.storage.producers.producer_bound import ProducerBound
 
 log = logging.getLogger(__name__)
 
-METADATA_DIRECTORY = ".metadata"  # in the first log directory
 ROOM_INTERVAL_MS = 5_000  # between attempts to create partitions after the disk was full
 DRAIN_S = 5.0
 DISK_THREADS = 8  # compaction occupies one while it runs
@@ -106,6 +102,7 @@ class Broker:
         self._is_ready = asyncio.Event()
         self._storage_lost = asyncio.Event()
         self._has_lost_metadata = False
+        self._has_placed_partitions = False
         self._tasks = OwnedTasks()
 
     @property
@@ -129,13 +126,10 @@ class Broker:
             ),
         )
         self.logs.take()  # before anything there is read: the metadata log repairs what it finds
-        self.metadata_log = FileMetadataLog(
-            self._files, f"{directories[0]}/{METADATA_DIRECTORY}", self.disk.in_thread
-        )
+        self.control = self._new_control(directories[0])
         past = read_history(self.logs.online)
-        image = await load_known(self.metadata_log, past.known)
-        await name_cluster(self.metadata_log, image, self.settings.layers, past)
-        self.publisher = Publisher(image, self.scheduler)
+        image = await self.control.load(past)
+        self.publisher = self.control.publisher
         withhold_empty(self.logs.online, image, self.broker_id, past)
         restore_ids(self.logs.online, image, self.broker_id, past)
         self.logs.open(Owner(image.cluster_id, self.broker_id))
@@ -145,20 +139,9 @@ class Broker:
         for step in self.logs.load(self.current.topic, placed):
             if step.loaded % 64 == 0:
                 await asyncio.sleep(0)
-        self.replicas.load(image)
         await self.marks.write()
         await self.network.open()
-        await self._register(image)
-
-    def _expect_directories(self, image: Image, past: DirectoryHistory) -> None:
-        registered = image.broker(self.broker_id)
-        ids = () if registered is None else registered.log_directories
-        self.logs.expected.expect(past.directory_ids.union(ids))
-
-    async def _register(self, image: Image) -> None:
-        """Register with the controller in this process, and continue interrupted moves."""
-        self.local_controller.start(image)
-        await self.local_controller.register(
+        await self.control.join(
             registration(
                 self.broker_id,
                 image.cluster_id,
@@ -167,24 +150,33 @@ class Broker:
                 self.logs,
             )
         )
+        self.replicas.load(image)
+        self._has_placed_partitions = True
         self.parts.directory_moves.resume()
+
+    def _new_control(self, directory: str) -> ControlPlane:
+        settings = ControllerSettings(
+            self.broker_id, self.config, self.settings.layers, self._rng, random_uuid
+        )
+        if not self.config.is_cluster_member:
+            return EmbeddedControl(self._files, directory, settings, self.scheduler, self.disk)
+        from ottla.broker.control.cluster import ClusterControl  # it needs kazoo
+
+        listener = self.settings.listeners.inter_broker_name
+        return ClusterControl(
+            self._files, directory, settings, self.scheduler, self.disk, self.clock, listener
+        )
+
+    def _expect_directories(self, image: Image, past: DirectoryHistory) -> None:
+        registered = image.broker(self.broker_id)
+        ids = () if registered is None else registered.log_directories
+        self.logs.expected.expect(past.directory_ids.union(ids))
 
     # Construction, in order of dependency
 
     def _build(self, image: Image) -> None:
         self._build_partitions(image)
-        self.controller = Controller(
-            self.metadata_log,
-            self.publisher,
-            ControllerSettings(
-                self.broker_id, self.config, self.settings.layers, self._rng, random_uuid
-            ),
-            self.disk.threads,
-        )
-        self.local_controller = LocalController(
-            self.controller, self.metadata_log, self.publisher, self.broker_id, self._tasks
-        )
-        self.automatic_topics = AutomaticTopics(self.config, self.controller, self.replicas.made)
+        self.automatic_topics = AutomaticTopics(self.config, self.control, self.replicas.made)
         self._build_coordinators(image)
         self._build_parts(image)
         self._build_network()
@@ -205,8 +197,7 @@ class Broker:
         self.groups = GroupCoordinator(
             image, self.config, self.current.group, self.clock, create, self.scheduler
         )
-        allocate = self.local_controller.allocate_producer_ids
-        self.producer_ids = ProducerIds(allocate, self._tasks)
+        self.producer_ids = ProducerIds(self.control.allocate_producer_ids, self._tasks)
         markers = MarkerWriter(
             self.replicas,
             self.groups.service.offsets,
@@ -229,7 +220,7 @@ class Broker:
     def _build_parts(self, image: Image) -> None:
         """The components that request handlers use."""
         verifier = Verifier(self.transactions, self.current, self.clock)
-        moved_logs = MovedLogs(self.housekeeping, self.local_controller, self._tasks)
+        moved_logs = MovedLogs(self.housekeeping, self.control, self._tasks)
         self.parts = Parts(
             self.clock,
             self.scheduler,
@@ -244,7 +235,7 @@ class Broker:
                 on_close=self.replicas.drop_session,  # so that partitions do not notify it
             ),
             TopicAnswers(image),
-            self.controller,
+            self.control.controller,
             self.automatic_topics,
             self.producer_ids,
             self.groups.service,
@@ -257,6 +248,7 @@ class Broker:
             memory := ResponseMemory(self.config.ottla_queued_response_bytes_max),
             LargeResponses(self.scheduler, memory, self.config.ottla_response_bytes_max),
             ParkedFetches(self.config.ottla_fetch_parked_partitions_max),
+            self.control.cluster_parts,
         )
 
     def _build_network(self) -> None:
@@ -293,17 +285,13 @@ class Broker:
     # Running
 
     def _metadata_changed(self, _image: Image, changes: Changes) -> Steps[None]:
+        if not self._has_placed_partitions:
+            return  # while this broker registers; then they are placed as the image has them
         yield from self.replicas.applying(changes)
         if not self.replicas.is_settled:
             self._tasks.start(self.replicas.settle(), name="new and deleted partitions")
         if self.parts.quotas.addresses.take_changed():
             self._connection_limiter.apply()
-
-    async def _watch_metadata(self) -> None:
-        """Appends to a removed file are lost: end before more are acknowledged."""
-        while True:
-            await asyncio.sleep(WATCH_INTERVAL_MS / 1000)
-            await self.metadata_log.check()
 
     async def _write_marks(self) -> None:
         await repeat(self.marks.write, lambda: WRITE_INTERVAL_MS)
@@ -321,8 +309,7 @@ class Broker:
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.network.run(), name="network")
-                tasks.create_task(self.local_controller.wait(), name="controller")
-                tasks.create_task(self._watch_metadata(), name="metadata")
+                tasks.create_task(self.control.run(), name="control plane")
                 tasks.create_task(self._write_marks(), name="cluster marks")
                 tasks.create_task(self._watch_room(), name="partitions without room")
                 tasks.create_task(self._watch_storage(), name="storage")
@@ -331,6 +318,7 @@ class Broker:
                 tasks.create_task(self.transactions.run(), name="transactions")
                 tasks.create_task(preload(self.scheduler.in_thread), name="preloading")
                 await asyncio.sleep(0)  # the network starts to accept connections
+                await self.control.begin_serving()
                 self._is_ready.set()
         except* MetadataLost:
             self._has_lost_metadata = True
@@ -351,7 +339,9 @@ class Broker:
         return self.settings.listeners.advertised_with(host_name(), self.ports)
 
     async def drain(self) -> None:
-        """Before closing: reject new requests, and wait for those in progress."""
+        """Before closing: hand over leaderships, reject new requests, and wait for those in
+        progress."""
+        await self.control.leave()
         await self.network.drain(DRAIN_S)
 
     async def close(self) -> None:
@@ -361,15 +351,15 @@ class Broker:
             if self.logs.online and not self._has_lost_metadata:
                 await self._close_in_order()
         finally:
+            await self.control.close()
             self.housekeeping.let_go()
             self.logs.release()
             await self.scheduler.in_thread(self.disk.threads.close)
 
     async def _close_in_order(self) -> None:
         """Only with intact metadata: otherwise the files on disk are left unchanged."""
-        await self.metadata_log.check()
+        await self.control.check()
         self.replicas.close()
         self.housekeeping.close()
-        await self.metadata_log.close()
         self.marks.close()
-        self.logs.close(self.local_controller.broker_epoch, run_in_threads)
+        self.logs.close(self.control.broker_epoch, run_in_threads)

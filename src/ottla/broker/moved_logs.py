@@ -8,8 +8,8 @@ from ottla.base.clock import Clock
 from ottla.base.rates import windows_of
 from ottla.base.scheduling.steps import Driver
 from ottla.base.scheduling.tasks import OwnedTasks
+from ottla.broker.control.control_plane import ControlPlane
 from ottla.broker.housekeeping import Housekeeping
-from ottla.broker.local_controller import LocalController
 from ottla.metadata.current_config import CurrentConfig
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.assign_replicas_to_dirs_request import (
@@ -52,10 +52,10 @@ class MovedLogs:
     """
 
     def __init__(
-        self, housekeeping: Housekeeping, controller: LocalController, tasks: OwnedTasks
+        self, housekeeping: Housekeeping, control: ControlPlane, tasks: OwnedTasks
     ) -> None:
         self._housekeeping = housekeeping
-        self._controller = controller
+        self._control = control
         self._tasks = tasks
 
     def moved(self, partition: Partition, directory: LogDirectory) -> None:
@@ -68,8 +68,6 @@ class MovedLogs:
         index = PartitionData(partition.name.partition)
         topic = TopicData(partition.topic_id, [index])
         try:
-            await self._controller.assign_directories(
-                [DirectoryData(directory.directory_id, [topic])]
-            )
+            await self._control.assign_directories([DirectoryData(directory.directory_id, [topic])])
         except BrokerError as error:
             log.warning("%s: its new directory is not in the metadata: %s", partition.name, error)

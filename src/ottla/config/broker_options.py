@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from ottla.config.cluster_options import ClusterOptions
 from ottla.config.coordinator_options import (
     ConsumerGroupOptions,
     GroupOptions,
@@ -39,6 +40,7 @@ from ottla.config.replication_options import (
 
 @dataclass(frozen=True)
 class BrokerConfig(
+    ClusterOptions,
     QuotaOptions,
     TransactionOptions,
     OffsetOptions,
@@ -67,7 +69,7 @@ class BrokerConfig(
 
 BROKER_OPTIONS = MappingProxyType(options_of(BrokerConfig))
 
-# For a single broker: there are no other brokers for replicas.
+# For a broker without a cluster: there are no other brokers for replicas.
 EMBEDDED_DEFAULTS = MappingProxyType(
     {
         "offsets.topic.replication.factor": "1",

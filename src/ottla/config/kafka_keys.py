@@ -18,7 +18,8 @@ WITHOUT_MEANING = (
     "process.roles",
     "controller.",
     "metadata.",
-    "zookeeper.",
+    "zookeeper.max.in.flight.requests",
+    "zookeeper.sync.time.ms",
     "broker.id.generation.enable",
     "reserved.broker.max.id",
     "control.plane.listener.name",
@@ -72,6 +73,8 @@ HARMLESS_VALUES: Mapping[str, str] = MappingProxyType(
         "unstable.api.versions.enable": "false",
         "unstable.feature.versions.enable": "false",
         "zookeeper.metadata.migration.enable": "false",
+        "zookeeper.set.acl": "false",
+        "zookeeper.ssl.client.enable": "false",
         "config.providers": "",
         "cordoned.log.dirs": "",
     }
@@ -79,6 +82,10 @@ HARMLESS_VALUES: Mapping[str, str] = MappingProxyType(
 REFUSED: Mapping[str, str] = MappingProxyType(
     {
         "ssl.": "TLS",
+        "zookeeper.ssl.": "TLS to ZooKeeper",
+        "zookeeper.clientCnxnSocket": "TLS to ZooKeeper",
+        "zookeeper.set.acl": "access control in ZooKeeper",
+        "zookeeper.metadata.migration.enable": "migration to KRaft",
         "sasl.": "SASL",
         "listener.name.": "settings of a single listener, but for its limits",
         "security.providers": "TLS",

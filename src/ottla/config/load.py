@@ -25,6 +25,7 @@ from ottla.config.options import InvalidOption
 
 ENVIRONMENT_PREFIX = "OTTLA_"
 COMMAND_LINE = "--set"
+ZOOKEEPER_CONNECT = "zookeeper.connect"
 _ENVIRONMENT_NAMES = {
     ENVIRONMENT_PREFIX + name.upper().replace(".", "_"): name for name in BROKER_OPTIONS
 }
@@ -56,8 +57,10 @@ def load_config(
     environment: Mapping[str, str] | None = None,
     settings: Iterable[str] = (),
     *,
-    is_embedded: bool = True,
+    is_embedded: bool | None = None,
 ) -> LoadedConfig:
+    """`is_embedded`: whether defaults are those of a broker without a cluster; unless it is given,
+    they are if there is no `zookeeper.connect`."""
     given = [
         *(_from_file(file) if file is not None else ()),
         *_from_environment(environment or {}),
@@ -68,6 +71,8 @@ def load_config(
     others = [each for name, each in last.items() if name not in known]
     problems = [p for each in others if (p := _problem_with_key(each)) is not None]
     static = _with_one_id({name: each.text for name, each in known.items()})
+    if is_embedded is None:
+        is_embedded = not static.get(ZOOKEEPER_CONNECT, "").strip()
     defaults = default_texts() | (dict(EMBEDDED_DEFAULTS) if is_embedded else {})
     config, wrong = parse_broker_config(defaults | static)
     problems += [_with_place(each, known) for each in wrong]

@@ -17,28 +17,40 @@ from ottla.controller.decision import Decision
 from ottla.controller.state import ControllerState
 from ottla.metadata.entities import BrokerRegistration
 from ottla.metadata.image import Image
-from ottla.metadata.zookeeper.membership import LiveBroker, read_members
+from ottla.metadata.zookeeper.membership import LiveBroker, read_member, read_members
 from ottla.metadata.zookeeper.service import ZooKeeperService
 from ottla.protocol.errors import BrokerError
 
 log = logging.getLogger(__name__)
 
 
-async def fence_ended_brokers(
-    service: ZooKeeperService, controller: Controller, image: Image
-) -> None:
-    """Until cancelled, or until the controller resigns."""
-    while True:
-        changed = asyncio.Event()
-        members = await read_members(service, changed.set)
-        for broker in ended_brokers(image, members):
-            log.warning("broker %d has no ZooKeeper session any more, fencing it", broker.id)
-            try:
-                await controller.decide(partial(decide_fence_incarnation, broker))
-            except BrokerError as error:
-                log.info("broker %d was not fenced: %s", broker.id, error)
-                return
-        await changed.wait()
+class BrokerSessions:
+    def __init__(self, service: ZooKeeperService, controller: Controller) -> None:
+        self._service = service
+        self._controller = controller
+        self._changed = asyncio.Event()
+
+    async def fence_ended(self, image: Image) -> None:
+        """Until cancelled, or until the controller resigns."""
+        while True:
+            self._changed.clear()
+            members = await read_members(self._service, self._changed.set)
+            for broker in ended_brokers(image, members):
+                log.warning("broker %d has no ZooKeeper session any more, fencing it", broker.id)
+                try:
+                    await self._controller.decide(partial(decide_fence_incarnation, broker))
+                except BrokerError as error:
+                    log.info("broker %d was not fenced: %s", broker.id, error)
+                    return
+            await self._changed.wait()
+
+    def check_again(self) -> None:
+        """After a broker was unfenced: its session may have ended before that."""
+        self._changed.set()
+
+    async def has_session(self, broker_id: int, incarnation_id: bytes) -> bool:
+        member = await read_member(self._service, broker_id)
+        return member is not None and member.incarnation_id == incarnation_id
 
 
 def ended_brokers(image: Image, members: Mapping[int, LiveBroker]) -> list[BrokerRegistration]:

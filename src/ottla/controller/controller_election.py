@@ -2,7 +2,8 @@
 
 Promises  the controller is active only while this broker holds the claim of the last election, and
           after its image contains everything that earlier controllers have appended. Whatever it
-          decides after it was replaced is refused by the log.
+          decides after it was replaced is refused by the log. A log without a record begins with
+          those of a new cluster.
 Leaves    the election itself to `metadata/zookeeper/election.py`; following the log, which the
           broker does whether it is the controller or not.
 """
@@ -11,14 +12,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from functools import partial
 
 from ottla.base.clock import Clock
 from ottla.base.scheduling.tasks import first_to_end
-from ottla.controller.broker_sessions import fence_ended_brokers
+from ottla.controller.broker_sessions import BrokerSessions
 from ottla.controller.controller import Controller, Resigned
+from ottla.controller.decision import Decision
+from ottla.controller.new_cluster import decide_new_cluster
+from ottla.controller.state import ControllerState
 from ottla.metadata.publisher import Publisher
-from ottla.metadata.zookeeper.election import elect, holds_controller, is_vacant, resign
+from ottla.metadata.zookeeper.election import elect, holds_controller, read_controller, resign
 from ottla.metadata.zookeeper.service import SessionState, ZooKeeperService
 from ottla.metadata.zookeeper.zookeeper_log import Claim, ZooKeeperMetadataLog
 
@@ -34,6 +39,9 @@ class ControllerElection:
         publisher: Publisher,
         broker_id: int,
         clock: Clock,
+        *,
+        sessions: BrokerSessions | None = None,
+        new_cluster_id: Callable[[], str] | None = None,
     ) -> None:
         self._service = service
         self._log = metadata_log
@@ -41,8 +49,16 @@ class ControllerElection:
         self._publisher = publisher
         self._broker_id = broker_id
         self._clock = clock
+        self._sessions = sessions or BrokerSessions(service, controller)
+        self._new_cluster_id = new_cluster_id
         self._changed = asyncio.Event()  # the controller's znode, or the session
+        self._listeners: list[Callable[[], None]] = []
+        self.controller_id: int | None = None  # as last read; None if there is none
         service.subscribe(self._note_session)
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        """Call `listener` after every change of `controller_id`."""
+        self._listeners.append(listener)
 
     async def run(self) -> None:
         """Take part in elections until cancelled."""
@@ -55,7 +71,8 @@ class ControllerElection:
     async def _wait_for_vacancy(self) -> None:
         while True:
             self._changed.clear()
-            if await is_vacant(self._service, self._changed.set):
+            self._note_controller(await read_controller(self._service, self._changed.set))
+            if self.controller_id is None:
                 return
             await self._changed.wait()
 
@@ -68,16 +85,20 @@ class ControllerElection:
             pass  # it has logged why
         finally:
             self._log.end_claim()
+            self._note_controller(None)
         await resign(self._service, claim)
 
     async def _control(self, claim: Claim) -> None:
         await self._catch_up(claim)
+        self._controller.activate(self._publisher.image.copy(), claim.controller_epoch)
+        await first_to_end(self._controller.run(), self._lead())
+
+    async def _lead(self) -> None:
         image = self._publisher.image
-        self._controller.activate(image.copy(), claim.controller_epoch)
-        await first_to_end(
-            self._controller.run(),
-            fence_ended_brokers(self._service, self._controller, image),
-        )
+        if image.offset == 0 and self._new_cluster_id is not None:
+            await self._controller.decide(partial(begin_cluster, self._new_cluster_id()))
+        self._note_controller(self._broker_id)
+        await self._sessions.fence_ended(image)
 
     async def _catch_up(self, claim: Claim) -> None:
         """Publish what was appended before the election. No other broker can append after it."""
@@ -92,3 +113,13 @@ class ControllerElection:
 
     def _note_session(self, _state: SessionState) -> None:
         self._changed.set()
+
+    def _note_controller(self, broker_id: int | None) -> None:
+        if broker_id != self.controller_id:
+            self.controller_id = broker_id
+            for listener in self._listeners:
+                listener()
+
+
+def begin_cluster(cluster_id: str, state: ControllerState) -> Decision[None]:
+    return Decision(decide_new_cluster(cluster_id, state.static), None)

@@ -46,7 +46,7 @@ def refuse_alter_configs(
 
 @handles(ApiKey.ALTER_CONFIGS, refuse=refuse_alter_configs)
 async def alter_configs(request: AlterConfigsRequest, context: Context) -> AlterConfigsResponse:
-    broker_id = context.parts.broker_id
+    broker_id = context.received_by
     return await decide(
         context,
         lambda state: decide_alter_configs(state, request, broker_id),

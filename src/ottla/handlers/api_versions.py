@@ -12,8 +12,9 @@ from collections.abc import Iterable
 
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
-from ottla.handlers.serving.served_apis import ANNOUNCED
+from ottla.handlers.serving.served_apis import ANNOUNCED, INTER_BROKER
 from ottla.metadata.features import SUPPORTED
+from ottla.network.channel.channel import SOFTWARE_NAME as BROKER_SOFTWARE
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -25,7 +26,7 @@ from ottla.protocol.messages.api_versions_response import (
     SupportedFeatureKey,
 )
 
-TELEMETRY = (ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY)
+TELEMETRY = frozenset({ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY})
 _ENDS = frozenset(string.ascii_letters + string.digits)
 _INSIDE = _ENDS | set("-.")
 
@@ -51,14 +52,27 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
 
 
 def announced_keys(context: Context) -> list[ApiKey]:
-    """All that are announced. Telemetry only if there are subscriptions to client metrics."""
-    if context.parts.telemetry.has_subscriptions:
-        return sorted(ANNOUNCED)
-    return [key for key in sorted(ANNOUNCED) if key not in TELEMETRY]
+    """All that are announced. Telemetry only if there are subscriptions to client metrics, requests
+    between brokers only to brokers."""
+    keys = set(ANNOUNCED)
+    if not context.parts.telemetry.has_subscriptions:
+        keys -= TELEMETRY
+    if is_asked_by_broker(context):
+        keys |= INTER_BROKER.keys()
+    return sorted(keys)
+
+
+def is_asked_by_broker(context: Context) -> bool:
+    cluster, peer = context.parts.cluster, context.peer
+    return (
+        cluster is not None
+        and peer.listener == cluster.listener
+        and peer.software_name == BROKER_SOFTWARE
+    )
 
 
 def announced_range(key: ApiKey) -> ApiVersion:
-    versions = ANNOUNCED[key].versions
+    versions = (ANNOUNCED.get(key) or INTER_BROKER[key]).versions
     # If Produce does not begin at 0, librdkafka assumes a broker without modern features.
     # Versions below the served ones are still refused.
     first = 0 if key == ApiKey.PRODUCE else versions[0]

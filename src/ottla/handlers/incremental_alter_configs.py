@@ -94,7 +94,7 @@ def answering(
 async def alter_settings(
     request: IncrementalAlterConfigsRequest, context: Context
 ) -> IncrementalAlterConfigsResponse:
-    broker_id = context.parts.broker_id
+    broker_id = context.received_by
     return await decide(
         context,
         lambda state: decide_incremental_alter_configs(state, request, broker_id),
@@ -117,7 +117,7 @@ def alter_levels(
         if times_named > 1:
             what = "Each resource must appear at most once."
             raise BrokerError(ErrorCode.INVALID_REQUEST, what)
-        own, only_check = context.parts.broker_id, request.validate_only
+        own, only_check = context.received_by, request.validate_only
         alter_loggers(own, name, resource.configs, validate_only=only_check)
     except BrokerError as error:
         return AlterConfigsResourceResponse(error.code, error.message or None, kind, name)

@@ -22,7 +22,7 @@ from ottla.handlers.administration.permissions import (
 )
 from ottla.handlers.partitions.leaders import live_brokers
 from ottla.handlers.partitions.topic_answers import missing_topic_code
-from ottla.handlers.quotas.mutations import charging_unasked
+from ottla.handlers.quotas.mutations import creator_of
 from ottla.handlers.serving.chunks import CHUNK_ITEMS, chunks
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import Deferred, handles
@@ -154,7 +154,7 @@ def topics_to_create(
 async def create_and_answer(
     requested: RequestedTopics, request: MetadataRequest, context: Context, names: list[str]
 ) -> MetadataResponse:
-    errors = await context.parts.automatic_topics.create(names, charging_unasked(context))
+    errors = await context.parts.automatic_topics.create(names, creator_of(context))
     answering = answer_after(requested, request, context, errors)
     return await context.parts.large_responses.build(answering, context)
 

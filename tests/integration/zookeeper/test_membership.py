@@ -14,7 +14,7 @@ import pytest
 from tests.support.zookeeper import ZooKeeperServer
 
 from ottla.metadata.records import Endpoint
-from ottla.metadata.zookeeper.connect_string import ConnectString
+from ottla.config.zookeeper_connect import ConnectString
 from ottla.metadata.zookeeper.kazoo_service import KazooService, NotConnected, open_service
 from ottla.metadata.zookeeper.layout import BROKER_IDS
 from ottla.metadata.zookeeper.membership import (

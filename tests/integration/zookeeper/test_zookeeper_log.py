@@ -18,7 +18,7 @@ from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import AppendRefused, CorruptMetadataError, MetadataLost
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.records import ConfigChanged, ConfigResource, ResourceType
-from ottla.metadata.zookeeper.connect_string import ConnectString
+from ottla.config.zookeeper_connect import ConnectString
 from ottla.metadata.zookeeper.election import elect
 from ottla.metadata.zookeeper.kazoo_service import KazooService, open_service
 from ottla.metadata.zookeeper.service import Create, Delete, Write

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ottla.handlers.forwarding.relay import BROKER
 from ottla.protocol.api_keys import ApiKey
 
 if TYPE_CHECKING:
@@ -27,11 +28,17 @@ class Peer:
     software_name: str = "unknown"
     software_version: str = "unknown"
     is_gone: bool = False  # its connection has ended
+    received_by: int | None = None  # the broker that has passed its request on; None for this one
 
     @property
     def user(self) -> str:
         """The name of the principal, without its type."""
         return self.principal.partition(":")[2]
+
+    @property
+    def is_broker(self) -> bool:
+        """Whether a broker asks on its own behalf."""
+        return self.principal == BROKER.principal
 
 
 class Context:
@@ -82,6 +89,12 @@ class Context:
         self.began_s: float | None = None  # start of the time to charge, until it is charged
         self.spent_s = 0.0  # before `began_s`
         self.charged_s: float | None = None  # when the time was charged
+
+    @property
+    def received_by(self) -> int:
+        """The broker that the client has sent the request to."""
+        received_by = self.peer.received_by
+        return self.parts.broker_id if received_by is None else received_by
 
     def throttle(self, wait_ms: int) -> None:
         """Do not read from the client for this long after the response; the longest applies."""

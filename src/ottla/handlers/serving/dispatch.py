@@ -18,15 +18,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ottla.base.memory.stored_errors import without_traceback
 from ottla.base.scheduling.step_scheduler import Work
+from ottla.handlers.forwarding.relay import (
+    FORWARDED,
+    BecameController,
+    ForwardedClient,
+    ForwardedRequest,
+)
 from ottla.handlers.quotas.request_time import Timed, begin_time, charge_time, note_rest, spend_time
 from ottla.handlers.serving import decoding, registry
 from ottla.handlers.serving.context import Context, Peer
-from ottla.handlers.serving.decoding import DecodingThread, decode_here
+from ottla.handlers.serving.decoding import DecodingThread, decode_here, decode_large
 from ottla.handlers.serving.disposal import Pieces, pieces_of
 from ottla.handlers.serving.large_responses import check_built, check_size
 from ottla.handlers.serving.pending import EncodedLater, PendingResponse
 from ottla.handlers.serving.registry import Handler, Outcome, handler_of
-from ottla.handlers.serving.served_apis import SERVED
+from ottla.handlers.serving.served_apis import INTER_BROKER, SERVED
 from ottla.network.addresses import network_of
 from ottla.network.served import Answer, AwaitingAnswer, Served, TakingEffect
 from ottla.protocol.api_keys import ApiKey
@@ -38,7 +44,7 @@ from ottla.protocol.messages.api_versions_response import ApiVersionsResponse
 from ottla.storage.files.file_range import FileRange
 
 if TYPE_CHECKING:
-    from ottla.handlers.serving.parts import Parts
+    from ottla.handlers.serving.parts import ClusterParts, Parts
     from ottla.network.connection import Connection
 
 log = logging.getLogger(__name__)
@@ -61,6 +67,7 @@ class Dispatcher:
         self._parts = parts
         self._decoding = DecodingThread(parts.scheduler.threads)
         self._large = parts.large_responses
+        self._cluster = parts.cluster
 
     def opened(self, connection: Connection) -> None:
         connection.session = Peer(
@@ -76,13 +83,17 @@ class Dispatcher:
     def serve(self, frame: memoryview, connection: Connection) -> Served:
         key, version, correlation_id, client_id, at = decode_request_header(frame)
         handler = _HANDLERS.get((key, version)) or find_handler(key, version)
-        if handler is None:
-            return refuse_version(key, version, correlation_id)
         peer, size = connection.session, len(frame)
         assert isinstance(peer, Peer)
+        if handler is None:
+            handler = self._find_for_broker(key, version, peer)
+        if handler is None:
+            return refuse_version(key, version, correlation_id)
         context = Context(self._parts, peer, key, version, correlation_id, client_id, size)
         if self._parts.quotas.request is not None:
             begin_time(context)
+        if self._cluster is not None and key in FORWARDED and not self._parts.controller.is_active:
+            return TakingEffect(self._pass_on(handler, bytes(frame), at, context, self._cluster))
         if size <= decoding.SMALL_FRAME_BYTES:
             return self._begin(
                 handler, handler.request.decode_prefix(frame, version, at)[0], context
@@ -91,6 +102,36 @@ class Dispatcher:
         if request is None:
             return TakingEffect(self._decode_and_begin(handler, frame, at, context, connection))
         return self._begin(handler, request, context)
+
+    def _find_for_broker(self, key: ApiKey, version: int, peer: Peer) -> Handler | None:
+        """The handler of a request between brokers; None for clients."""
+        if self._cluster is None or peer.listener != self._cluster.listener:
+            return None
+        served = INTER_BROKER.get(key)
+        return handler_of(key) if served is not None and version in served.versions else None
+
+    async def _pass_on(
+        self, handler: Handler, frame: bytes, at: int, context: Context, cluster: ClusterParts
+    ) -> Answer:
+        """A request for the controller, which is another broker."""
+        peer = context.peer
+        client = ForwardedClient(peer.principal, peer.host, context.client_id)
+        request = ForwardedRequest(frame, client, context.parts.broker_id)
+        try:
+            try:
+                answer = await cluster.relay.forward(request)
+            except BecameController:
+                from ottla.handlers.forwarding.answering import answer_forwarded
+
+                answer = await answer_forwarded(context.parts, request, peer.listener)
+        except Exception as error:
+            message = await context.parts.scheduler.in_thread(
+                partial(decode_large, handler.request, memoryview(frame), context.version, at)
+            )
+            return await refuse_large(handler, message, context, storable(error))
+        charge_time(context)
+        context.throttle(answer.throttle_ms)
+        return Answer([answer.frame], context.throttle_ms)
 
     async def _decode_and_begin(
         self,

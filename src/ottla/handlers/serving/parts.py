@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ottla.base.clock import Clock
 from ottla.base.scheduling.loop_timers import LoopTimers
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.turn_queue import TASKS_MAX, TurnQueue
+from ottla.controller.broker_requests import BrokerRequests
 from ottla.controller.controller import Controller
 from ottla.controller.decision import Charge
 from ottla.coordinators.groups.service import GroupService
@@ -18,6 +19,7 @@ from ottla.coordinators.transactions.coordinator import TransactionCoordinator
 from ottla.coordinators.transactions.marker_writing import MarkerWriter
 from ottla.coordinators.transactions.producer_id_source import ProducerIdSource
 from ottla.coordinators.transactions.verifying import Verifier
+from ottla.handlers.forwarding.relay import ForwardedClient, Relay
 from ottla.handlers.partitions.topic_answers import TopicAnswers
 from ottla.handlers.quotas.client_quotas import ClientQuotas
 from ottla.handlers.serving.disposal import Disposal
@@ -35,10 +37,29 @@ from ottla.replication.waiting import ParkedFetches
 TIME_SEARCHES_MAX = 2
 
 
+class TopicCreator(NamedTuple):
+    """The client for whom a topic is created automatically."""
+
+    charge: Charge
+    client: ForwardedClient
+
+
 class TopicMaker(Protocol):
     """Creates topics automatically."""
 
-    async def create(self, names: Iterable[str], charge: Charge = ...) -> dict[str, ErrorCode]: ...
+    async def create(
+        self, names: Iterable[str], creator: TopicCreator | None = None
+    ) -> dict[str, ErrorCode]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterParts:
+    """What only a member of a cluster has."""
+
+    relay: Relay
+    broker_requests: BrokerRequests
+    listener: str  # that brokers use among themselves
+    controller_id: Callable[[], int]  # -1 if there is none
 
 
 @dataclass(slots=True)
@@ -64,6 +85,7 @@ class Parts:
     response_memory: ResponseMemory
     large_responses: LargeResponses
     parked_fetches: ParkedFetches
+    cluster: ClusterParts | None = None
     disposal: Disposal = field(default_factory=Disposal)
     timers: LoopTimers = field(default_factory=LoopTimers)  # deadlines of requests that wait
     wake_ups: TurnQueue = field(default_factory=TurnQueue)  # of requests that wait without a task
@@ -77,4 +99,4 @@ class Parts:
     @property
     def controller_id(self) -> int:
         """The broker that clients send changes to; every broker forwards them."""
-        return self.broker_id
+        return self.broker_id if self.cluster is None else self.cluster.controller_id()

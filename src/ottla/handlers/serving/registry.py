@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ottla.base.scheduling.steps import Steps
 from ottla.handlers.serving.pending import PendingResponse
-from ottla.handlers.serving.served_apis import SERVED
+from ottla.handlers.serving.served_apis import INTER_BROKER, SERVED
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.message import Message
@@ -76,7 +76,7 @@ def handles(
 
 @cache
 def handler_of(key: ApiKey) -> Handler:
-    import_module(f"ottla.handlers.{SERVED[key].module}")
+    import_module(f"ottla.handlers.{(SERVED.get(key) or INTER_BROKER[key]).module}")
     return _handlers[key]
 
 

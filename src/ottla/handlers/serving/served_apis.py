@@ -87,3 +87,12 @@ UNANNOUNCED = _all_versions(
     ApiKey.DESCRIBE_DELEGATION_TOKEN,
 )
 SERVED: dict[ApiKey, ServedApi] = {**ANNOUNCED, **UNANNOUNCED}
+# Served in a cluster, on the listener that brokers use among themselves; announced to brokers only.
+INTER_BROKER = _all_versions(
+    ApiKey.ALTER_PARTITION,
+    ApiKey.ENVELOPE,
+    ApiKey.BROKER_REGISTRATION,
+    ApiKey.BROKER_HEARTBEAT,
+    ApiKey.ALLOCATE_PRODUCER_IDS,
+    ApiKey.ASSIGN_REPLICAS_TO_DIRS,
+)

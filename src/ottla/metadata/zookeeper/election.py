@@ -53,14 +53,10 @@ async def elect(service: ZooKeeperService, broker_id: int, clock: Clock) -> Clai
 async def read_controller(
     service: ZooKeeperService, on_change: OnVacancy | None = None
 ) -> int | None:
-    """The id of the broker that is the controller; None if there is none."""
+    """The id of the broker that is the controller; None if there is none. `on_change` is called
+    when the controller's znode changes; never if there is none."""
     znode = await retried(service, service.get, CONTROLLER, on_change)
     return None if znode is None else _decode(znode)["brokerid"]
-
-
-async def is_vacant(service: ZooKeeperService, on_change: OnVacancy) -> bool:
-    """Whether there is no controller. `on_change` is called when that changes."""
-    return not await retried(service, service.exists, CONTROLLER, on_change)
 
 
 async def holds_controller(
@@ -80,6 +76,19 @@ async def resign(service: ZooKeeperService, claim: Claim) -> None:
     guard = Check(CONTROLLER_EPOCH, claim.epoch_version)
     with suppress(ZnodeMissing, VersionMismatch):
         await retried(service, service.multi, [guard, Delete(CONTROLLER)])
+
+
+async def depose(service: ZooKeeperService, broker_id: int) -> None:
+    """End the claim of a controller whose process has ended, before its session expires. If it has
+    not ended, it cannot append any more once another one is elected."""
+    znode = await retried(service, service.get, CONTROLLER)
+    if znode is not None and _decode(znode)["brokerid"] == broker_id:
+        # A znode that was deleted and created again has the same version: compare the epoch too.
+        epoch = await _read_epoch(service)
+        if _number(epoch) == _decode(znode).get("epoch"):
+            guard = Check(CONTROLLER_EPOCH, epoch.version)
+            with suppress(ZnodeMissing, VersionMismatch, OutcomeUnknown):
+                await service.multi([guard, Delete(CONTROLLER)])
 
 
 async def _read_epoch(service: ZooKeeperService) -> Znode:

@@ -24,7 +24,7 @@ from kazoo.protocol.states import WatchedEvent
 from kazoo.retry import KazooRetry
 
 from ottla.base.scheduling.threads import RunJob
-from ottla.metadata.zookeeper.connect_string import ConnectString
+from ottla.config.zookeeper_connect import ConnectString
 from ottla.metadata.zookeeper.service import (
     Check,
     Create,

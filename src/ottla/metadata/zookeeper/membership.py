@@ -112,8 +112,17 @@ async def announce(service: ZooKeeperService, member: LiveBroker, now_ms: int) -
                 raise _in_use(path, member.broker_id, znode) from None
             if znode is not None and znode.owner == service.session.id:
                 return
+            if znode is not None:  # of our last session, which has not expired yet
+                with suppress(ZnodeMissing, VersionMismatch, OutcomeUnknown):
+                    await service.multi([Delete(path, znode.version)])
         else:
             return
+
+
+async def read_member(service: ZooKeeperService, broker_id: int) -> LiveBroker | None:
+    """None if there is no such broker."""
+    znode = await retried(service, service.get, broker_path(broker_id))
+    return None if znode is None else decode_member(broker_id, znode.data)
 
 
 async def read_members(

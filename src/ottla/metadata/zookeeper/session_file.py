@@ -18,16 +18,31 @@ FILE_BYTES_MAX = 4096
 
 def read_session(files: FileSystem, directory: str, connect: str) -> ZooKeeperSession | None:
     """The session of the last process; None if there is none, or it was in another ensemble."""
+    fields = _read(files, directory)
+    try:
+        if fields is None or fields["connect"] != connect:
+            return None
+        return ZooKeeperSession(int(fields["id"]), bytes.fromhex(fields["password"]))
+    except (ValueError, KeyError, TypeError):
+        return None  # the session times out instead
+
+
+def session_owner(files: FileSystem, directory: str) -> str | None:
+    """The `zookeeper.connect` of the cluster that the directory belongs to; None if there is no
+    session."""
+    fields = _read(files, directory)
+    return None if fields is None else str(fields.get("connect", "?"))
+
+
+def _read(files: FileSystem, directory: str) -> dict[str, str] | None:
     path = f"{directory}/{NAME}"
     if not files.exists(path):
         return None
     try:
         fields = json.loads(read_file(files, path, FILE_BYTES_MAX))
-        if fields["connect"] != connect:
-            return None
-        return ZooKeeperSession(int(fields["id"]), bytes.fromhex(fields["password"]))
-    except (ValueError, KeyError, TypeError):
-        return None  # the session times out instead
+    except ValueError:
+        fields = {}
+    return fields if isinstance(fields, dict) else {}
 
 
 def write_session(

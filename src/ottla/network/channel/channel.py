@@ -25,7 +25,7 @@ from ottla.protocol.message import Message
 from ottla.protocol.messages.api_versions_request import ApiVersionsRequest
 
 API_VERSIONS_VERSION = 3  # understood by every broker that can be in a cluster
-SOFTWARE_NAME = "ottla"
+SOFTWARE_NAME = "ottla-broker"
 RETRY_S = 0.02
 RETRY_MAX_S = 0.5
 

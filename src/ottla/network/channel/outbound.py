@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from ottla.network.channel.errors import ResponseLost
 from ottla.protocol.api_keys import ApiKey
@@ -51,11 +51,13 @@ class OutboundConnection(asyncio.BufferedProtocol):
         self, key: ApiKey, version: int, request: Message, timeout_s: float
     ) -> asyncio.Future[Any]:
         """Send a request; the future gets its response."""
-        assert self._transport is not None
+        response: asyncio.Future[Any] = self._loop.create_future()
+        if self._transport is None:
+            response.set_exception(ResponseLost(f"{self._peer}: the connection was lost"))
+            return response
         self._sent = (self._sent + 1) & CORRELATION_ID_MASK
         correlation_id = self._sent
         segments = encode_request(key, version, correlation_id, self._client_id, request)
-        response: asyncio.Future[Any] = self._loop.create_future()
         deadline = self._loop.call_later(timeout_s, self._time_out, key, timeout_s)
         self._waiting[correlation_id] = _Waiting(key, version, response, deadline)
         self._transport.writelines(segments)
@@ -70,8 +72,7 @@ class OutboundConnection(asyncio.BufferedProtocol):
     # asyncio calls these.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's have another base
 
     def get_buffer(self, _size_hint: int) -> memoryview:
         return self._reader.next_buffer()

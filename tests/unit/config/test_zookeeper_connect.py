@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.metadata.zookeeper.connect_string import BadConnectString, ConnectString
+from ottla.config.zookeeper_connect import BadConnectString, ConnectString
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,392 @@
+"""The control plane of a member of a cluster: metadata in ZooKeeper, one broker as controller.
+
+Owns      the ZooKeeper session, this broker's part in elections, its registration, and the channels
+          to other brokers.
+Promises  nothing leads or follows before the image contains this broker's own registration. After
+          an expired session the broker announces itself again, and is unfenced again. The loss of
+          ZooKeeper or of the controller stops no request that needs neither.
+Leaves    decisions to `controller/`, the log and the election to `metadata/zookeeper/`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from functools import partial
+from typing import Any
+
+from ottla.base.clock import Clock
+from ottla.base.files.filesystem import FileSystem
+from ottla.base.scheduling.loop_watchdog import watch_event_loop
+from ottla.base.scheduling.step_scheduler import DedicatedDriver, StepScheduler
+from ottla.base.uuids import random_uuid, uuid_to_text
+from ottla.broker.control.control_plane import NO_CONTROLLER
+from ottla.broker.control.controller_client import ControllerClient
+from ottla.broker.control.embedded import METADATA_DIRECTORY, create_topics_here
+from ottla.broker.control.liveness import Liveness, WatchedBroker, remove_ended
+from ottla.broker.first_start import DirectoryHistory
+from ottla.broker.producer_ids import Block
+from ottla.config.broker_options import BrokerConfig
+from ottla.config.zookeeper_connect import ConnectString
+from ottla.controller.broker_requests import BrokerRequests
+from ottla.controller.broker_sessions import BrokerSessions
+from ottla.controller.controller import Controller, ControllerSettings
+from ottla.controller.controller_election import ControllerElection
+from ottla.controller.registration import PROTOCOLS
+from ottla.handlers.forwarding.relay import (
+    BROKER,
+    BecameController,
+    ForwardedAnswer,
+    ForwardedRequest,
+)
+from ottla.handlers.serving.parts import ClusterParts, TopicCreator
+from ottla.metadata.changes import Changes
+from ottla.metadata.continuity import load_known
+from ottla.metadata.entities import BrokerRegistration
+from ottla.metadata.image import Image
+from ottla.metadata.publisher import Publisher
+from ottla.metadata.records import Endpoint
+from ottla.metadata.zookeeper.kazoo_service import KazooService, open_service
+from ottla.metadata.zookeeper.membership import LiveBroker, announce
+from ottla.metadata.zookeeper.service import SessionState
+from ottla.metadata.zookeeper.session_file import read_session, write_session
+from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
+from ottla.network.channel.channel import Channel, Channels, ChannelSettings
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.headers import decode_response_header, encode_request
+from ottla.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
+from ottla.protocol.messages.assign_replicas_to_dirs_request import (
+    AssignReplicasToDirsRequest,
+    DirectoryData,
+)
+from ottla.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
+from ottla.protocol.messages.broker_registration_request import BrokerRegistrationRequest
+from ottla.protocol.messages.create_topics_request import CreateTopicsRequest
+from ottla.protocol.messages.create_topics_response import CreateTopicsResponse
+from ottla.storage.directories.directory_ownership import WrongDirectory
+
+log = logging.getLogger(__name__)
+
+SIZE_BYTES = 4  # of a frame, before it
+CREATE_TOPICS_VERSION = 7
+LEAVING_S = 10.0
+CONNECT_TIMEOUT_S = 3.0
+RETRY_S = 0.2
+
+
+class ClusterControl:
+    def __init__(
+        self,
+        files: FileSystem,
+        directory: str,
+        settings: ControllerSettings,
+        scheduler: StepScheduler,
+        disk: DedicatedDriver,
+        clock: Clock,
+        listener: str,
+    ) -> None:
+        self._files = files
+        self._directory = directory
+        self._settings = settings
+        self._config: BrokerConfig = settings.config
+        self._scheduler = scheduler
+        self._disk = disk
+        self._clock = clock
+        self._listener = listener  # that brokers use among themselves
+        self._broker_id = settings.node_id
+        self._connect = ConnectString.parse(settings.config.zookeeper_connect or "")
+        self._tasks: list[asyncio.Task[None]] = []
+        self._session_changed = asyncio.Event()
+        self._is_leaving = False
+        self._member: LiveBroker | None = None
+        self._service: KazooService | None = None
+        self.broker_epoch = -1
+
+    @property
+    def cluster_parts(self) -> ClusterParts:
+        return ClusterParts(self, self._broker_requests, self._listener, lambda: self.controller_id)
+
+    @property
+    def controller_id(self) -> int:
+        found = self._election.controller_id
+        return NO_CONTROLLER if found is None else found
+
+    # Starting
+
+    async def load(self, past: DirectoryHistory) -> Image:
+        if self._files.exists(f"{self._directory}/{METADATA_DIRECTORY}"):
+            raise WrongDirectory(
+                f"{self._directory} belongs to a broker without a cluster, and its topics are "
+                "known only there: start it without zookeeper.connect"
+            )
+        service = self._service = await self._open_service()
+        metadata_log = ZooKeeperMetadataLog(
+            service, self._disk.in_thread, lambda: random_uuid().hex()
+        )
+        image = await load_known(metadata_log, past.known)
+        self.publisher = Publisher(image, self._scheduler)
+        self.controller = Controller(
+            metadata_log, self.publisher, self._settings, self._disk.threads
+        )
+        sessions = BrokerSessions(service, self.controller)
+        self._election = ControllerElection(
+            service,
+            metadata_log,
+            self.controller,
+            self.publisher,
+            self._broker_id,
+            self._clock,
+            sessions=sessions,
+            new_cluster_id=lambda: past.known.cluster_id or uuid_to_text(random_uuid()),
+        )
+        self._broker_requests = BrokerRequests(self.controller, sessions, image)
+        self.channels = Channels(self._address_of, self._channel_settings())
+        self._client = ControllerClient(
+            self.controller,
+            self._election,
+            self._broker_requests,
+            self.channels,
+            self._config.request_timeout_ms / 1000,
+        )
+        self._liveness = Liveness(self._brokers_to_watch, partial(remove_ended, service))
+        self._election.subscribe(self._liveness.check)
+        self.publisher.subscribe(self._metadata_changed)
+        self._start(self._election.run(), "controller election")
+        self._start(self.publisher.follow(metadata_log), "metadata log")
+        await self._unless_failed(self.publisher.wait_for(1))  # the cluster has a name
+        return image
+
+    async def _open_service(self) -> KazooService:
+        config = self._config
+        timeout_ms = config.zookeeper_session_timeout_ms
+        open_ = partial(
+            open_service,
+            self._connect,
+            self._disk.in_thread,
+            session_timeout_ms=timeout_ms,
+            connection_timeout_ms=config.zookeeper_connection_timeout_ms or timeout_ms,
+        )
+        # This process has the lock of the directory: the one that had the session has ended.
+        old = read_session(self._files, self._directory, str(self._connect))
+        if old is not None:
+            await (await open_(session=old)).close()
+        service = await open_()
+        service.subscribe(self._note_session)
+        self._write_session(service)
+        return service
+
+    def _write_session(self, service: KazooService) -> None:
+        write_session(self._files, self._directory, str(self._connect), service.session)
+
+    def _channel_settings(self) -> ChannelSettings:
+        from ottla import __version__
+
+        return ChannelSettings(
+            f"broker-{self._broker_id}",
+            __version__,
+            CONNECT_TIMEOUT_S,
+            self._config.socket_request_max_bytes,
+        )
+
+    async def join(self, request: BrokerRegistrationRequest) -> None:
+        """Announce this broker in ZooKeeper, register it, and wait until its image has that."""
+        assert self._service is not None
+        self._registration = request
+        self._member = LiveBroker(
+            request.broker_id,
+            request.incarnation_id,
+            tuple(
+                Endpoint(each.name, each.host, each.port, PROTOCOLS[each.security_protocol])
+                for each in request.listeners
+            ),
+            request.rack,
+        )
+        await self._unless_failed(announce(self._service, self._member, self._clock.now_ms()))
+        await self._unless_failed(self._register())
+
+    async def _register(self) -> None:
+        response = await self._client.ask(self._registration)
+        self.broker_epoch = response.broker_epoch
+        await self.publisher.wait_for(self.broker_epoch + 1)
+
+    async def begin_serving(self) -> None:
+        await self._unless_failed(self._unfence())
+
+    async def _unfence(self) -> None:
+        while (broker := self._own_registration()) is not None and broker.is_fenced:
+            await self._client.ask(
+                BrokerHeartbeatRequest(
+                    self._broker_id, self.broker_epoch, self.publisher.image.offset
+                )
+            )
+            await self.publisher.wait_for(self.publisher.image.offset)
+            if (broker := self._own_registration()) is not None and broker.is_fenced:
+                await asyncio.sleep(RETRY_S)
+
+    def _own_registration(self) -> BrokerRegistration | None:
+        return self.publisher.image.broker(self._broker_id)
+
+    # Running
+
+    def _start(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        self._tasks.append(asyncio.create_task(work, name=name))
+
+    async def _unless_failed(self, work: Coroutine[Any, Any, None]) -> None:
+        """Wait for `work`, and raise the error of a task that it depends on."""
+        waiting = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait([waiting, *self._tasks], return_when=asyncio.FIRST_COMPLETED)
+            for task in self._tasks:
+                if task.done():
+                    await task
+            await waiting
+        finally:
+            waiting.cancel()
+
+    async def run(self) -> None:
+        self._start(self._liveness.run(), "liveness of brokers")
+        self._start(self._stay_member(), "membership")
+        timeout_s = self._config.zookeeper_session_timeout_ms / 1000
+        self._start(watch_event_loop(timeout_s), "event loop watchdog")
+        done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            await task
+
+    async def _stay_member(self) -> None:
+        """Announce this broker after every new session, and have it unfenced."""
+        assert self._service is not None
+        assert self._member is not None
+        while True:
+            self._session_changed.clear()
+            await announce(self._service, self._member, self._clock.now_ms())
+            await self._disk.in_thread(partial(self._write_session, self._service))
+            broker = self._own_registration()
+            try:
+                if not self._is_leaving and (
+                    broker is None or broker.incarnation_id != self._member.incarnation_id
+                ):
+                    await self._register()
+                if not self._is_leaving:
+                    await self._unfence()
+            except BrokerError as error:
+                log.warning("not registered with the controller: %s", error)
+                await asyncio.sleep(RETRY_S)
+                continue
+            await self._session_changed.wait()
+
+    def _note_session(self, _state: SessionState) -> None:
+        self._session_changed.set()
+
+    def _metadata_changed(self, _image: Image, changes: Changes) -> None:
+        if changes.brokers:
+            self._liveness.check()
+            self._session_changed.set()
+
+    # Other brokers
+
+    def _address_of(self, broker_id: int) -> tuple[str, int] | None:
+        broker = self.publisher.image.broker(broker_id)
+        endpoint = None if broker is None else broker.endpoint(self._listener)
+        return None if endpoint is None else (endpoint.host, endpoint.port)
+
+    def _brokers_to_watch(self) -> set[WatchedBroker]:
+        """All others, for the controller; for others, the controller."""
+        found = set()
+        for broker in self.publisher.image.brokers.values():
+            endpoint = broker.endpoint(self._listener)
+            is_watched = self.controller.is_active or broker.id == self.controller_id
+            is_other = broker.id != self._broker_id
+            # One that is fenced may not listen yet.
+            if is_other and is_watched and not broker.is_fenced and endpoint is not None:
+                found.add(
+                    WatchedBroker(broker.id, broker.incarnation_id, endpoint.host, endpoint.port)
+                )
+        return found
+
+    # Stopping
+
+    async def leave(self) -> None:
+        self._is_leaving = True
+        if not self._config.controlled_shutdown_enable or self.broker_epoch < 0:
+            return
+        try:
+            async with asyncio.timeout(LEAVING_S):
+                while not await self._may_stop():
+                    await asyncio.sleep(RETRY_S)
+        except (TimeoutError, BrokerError) as error:
+            log.warning("stopping without handing over leaderships: %s", error or "no answer")
+
+    async def _may_stop(self) -> bool:
+        response = await self._client.ask(
+            BrokerHeartbeatRequest(
+                self._broker_id,
+                self.broker_epoch,
+                self.publisher.image.offset,
+                want_shut_down=True,
+            )
+        )
+        return bool(response.should_shut_down)
+
+    async def check(self) -> None:
+        """What is in ZooKeeper is compared whenever it is loaded."""
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        if self._service is not None:
+            if hasattr(self, "channels"):
+                self.channels.close()
+            await self._service.close()
+
+    # Requests to the controller
+
+    async def allocate_producer_ids(self) -> Block:
+        request = AllocateProducerIdsRequest(self._broker_id, self.broker_epoch)
+        answer = await self._client.ask(request)
+        start = answer.producer_id_start
+        return Block(start, start + answer.producer_id_len)
+
+    async def assign_directories(self, directories: list[DirectoryData]) -> None:
+        await self._client.ask(
+            AssignReplicasToDirsRequest(self._broker_id, self.broker_epoch, directories)
+        )
+
+    async def create_topics(
+        self, request: CreateTopicsRequest, creator: TopicCreator | None
+    ) -> CreateTopicsResponse:
+        key, version = ApiKey.CREATE_TOPICS, CREATE_TOPICS_VERSION
+
+        async def here() -> CreateTopicsResponse:
+            return await create_topics_here(self.controller, request, creator)
+
+        async def there(channel: Channel, timeout_s: float) -> CreateTopicsResponse:
+            client = BROKER if creator is None else creator.client
+            segments = encode_request(key, version, 0, client.client_id, request)
+            forwarded = ForwardedRequest(b"".join(segments)[SIZE_BYTES:], client, self._broker_id)
+            answer = memoryview((await self._forward(forwarded, channel, timeout_s)).frame)
+            _, at = decode_response_header(key, version, answer[SIZE_BYTES:])
+            return CreateTopicsResponse.decode(answer[SIZE_BYTES:], version, at)
+
+        return await self._client.repeat(here, there)
+
+    async def forward(self, request: ForwardedRequest) -> ForwardedAnswer:
+        async def here() -> ForwardedAnswer:
+            raise BecameController
+
+        return await self._client.repeat(here, partial(self._forward, request))
+
+    async def _forward(
+        self, request: ForwardedRequest, channel: Channel, timeout_s: float
+    ) -> ForwardedAnswer:
+        response = await channel.request(request.to_envelope(), timeout_s)
+        if response.error_code != ErrorCode.NONE:
+            raise BrokerError(ErrorCode(response.error_code))
+        answer = ForwardedAnswer.decode(response.response_data)
+        async with asyncio.timeout(timeout_s):
+            await self.publisher.wait_for(answer.metadata_offset)
+        return answer

@@ -1,0 +1,53 @@
+"""Settings of a member of a cluster: where its ZooKeeper is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ottla.config.checks import anything, at_least
+from ottla.config.kinds import INT, STRING, optional
+from ottla.config.options import SECOND_MS, invalid, option
+from ottla.config.zookeeper_connect import BadConnectString, ConnectString
+
+
+def names_servers(name: str, value: Any) -> str | None:
+    if value is None:
+        return None
+    try:
+        ConnectString.parse(value)
+    except BadConnectString as error:
+        return invalid(name, value, str(error))
+    return None
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    zookeeper_connect: str | None = option(
+        "zookeeper.connect",
+        None,
+        optional(STRING),
+        names_servers,
+        "The ZooKeeper servers of the cluster that this broker joins, as `HOST:PORT,.../chroot`. "
+        "Without it, the broker is a cluster of its own, with its metadata in its data directory.",
+    )
+    zookeeper_session_timeout_ms: int = option(
+        "zookeeper.session.timeout.ms",
+        18 * SECOND_MS,
+        INT,
+        at_least(1),
+        "How long the cluster waits for a broker that does not respond, before others lead its "
+        "partitions. One whose process has ended is replaced sooner.",
+    )
+    zookeeper_connection_timeout_ms: int | None = option(
+        "zookeeper.connection.timeout.ms",
+        None,
+        optional(INT),
+        anything,
+        "How long a broker that starts waits for ZooKeeper; as long as the session timeout, unless "
+        "it is set.",
+    )
+
+    @property
+    def is_cluster_member(self) -> bool:
+        return self.zookeeper_connect is not None
