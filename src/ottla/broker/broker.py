@@ -43,14 +43,15 @@ from ottla.broker.preloading import preload
 from ottla.broker.producer_ids import ProducerIds
 from ottla.broker.registration import host_name, registration
 from ottla.broker.storage_events import StorageEvents
+from ottla.broker.transaction_peers import CoordinatorAnywhere, TransactionPeers
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
 from ottla.controller.controller import ControllerSettings
 from ottla.coordinators.groups.coordinator import GroupCoordinator
 from ottla.coordinators.transactions.coordinator import TransactionCoordinator
 from ottla.coordinators.transactions.marker_writing import MarkerWriter
-from ottla.coordinators.transactions.markers import MarkerSender
-from ottla.coordinators.transactions.verifying import Verifier
+from ottla.coordinators.transactions.markers import MarkerChannel, MarkerSender
+from ottla.coordinators.transactions.verifying import Coordinator, Verifier
 from ottla.handlers.partitions.topic_answers import TopicAnswers
 from ottla.handlers.quotas.client_quotas import ClientQuotas
 from ottla.handlers.serving.dispatch import Dispatcher
@@ -177,6 +178,7 @@ class Broker:
     def _build(self, image: Image) -> None:
         self._build_partitions(image)
         self.automatic_topics = AutomaticTopics(self.config, self.control, self.replicas.made)
+        self._build_peers()
         self._build_coordinators(image)
         self._build_parts(image)
         self._build_network()
@@ -211,15 +213,29 @@ class Broker:
             self.config,
             self.clock,
             self.producer_ids,
-            MarkerSender(image, lambda _broker_id: markers, self.scheduler.next),
+            MarkerSender(image, self._markers_to, self.scheduler.next),
             create,
             self.scheduler,
         )
         self.replicas.listeners += [self.groups, self.transactions]
 
+    def _markers_to(self, broker_id: int) -> MarkerChannel:
+        if broker_id == self.broker_id or self._peers is None:
+            return self.markers
+        return self._peers.markers_to(broker_id)
+
+    def _build_peers(self) -> None:
+        channels, timeout_s = self.control.channels, self.config.request_timeout_ms / 1000
+        self._peers: TransactionPeers | None = None
+        if channels is not None:
+            self._peers = TransactionPeers(channels, timeout_s, self._tasks)
+
     def _build_parts(self, image: Image) -> None:
         """The components that request handlers use."""
-        verifier = Verifier(self.transactions, self.current, self.clock)
+        coordinator: Coordinator = self.transactions
+        if self._peers is not None:
+            coordinator = CoordinatorAnywhere(self.broker_id, self.transactions, self._peers)
+        verifier = Verifier(coordinator, self.current, self.clock)
         moved_logs = MovedLogs(self.housekeeping, self.control, self._tasks)
         self.parts = Parts(
             self.clock,

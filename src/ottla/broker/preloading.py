@@ -17,7 +17,7 @@ from functools import partial
 
 from ottla.base.scheduling.threads import RunJob
 from ottla.handlers.serving.registry import handler_of
-from ottla.handlers.serving.served_apis import SERVED
+from ottla.handlers.serving.served_apis import INTER_BROKER, SERVED
 from ottla.protocol.messages import request_class, response_class
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ async def preload(in_thread: RunJob, delay_s: float = DELAY_S, pause_s: float = 
 
 def pieces() -> Iterator[Callable[[], object]]:
     """Messages before the handlers that import them, so that each import is short."""
-    for key in SERVED:
+    for key in (*SERVED, *INTER_BROKER):
         yield partial(request_class, key)
         yield partial(response_class, key)
         yield partial(handler_of, key)

@@ -12,7 +12,7 @@ from ottla.config.zookeeper_connect import BadConnectString, ConnectString
 
 
 def names_servers(name: str, value: Any) -> str | None:
-    if value is None:
+    if not value:
         return None
     try:
         ConnectString.parse(value)
@@ -50,4 +50,4 @@ class ClusterOptions:
 
     @property
     def is_cluster_member(self) -> bool:
-        return self.zookeeper_connect is not None
+        return bool(self.zookeeper_connect)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 DEFAULT_PORT = 2181
+PORT_DIGITS_MAX = 5
 
 
 class BadConnectString(ValueError):
@@ -38,7 +39,7 @@ def _with_port(server: str) -> str:
     host, colon, port = server.rpartition(":")
     if not colon or server.endswith("]"):
         return f"{server}:{DEFAULT_PORT}"
-    is_number = port.isascii() and port.isdigit()
+    is_number = port.isascii() and port.isdigit() and len(port) <= PORT_DIGITS_MAX
     if not host or not is_number or not 0 < int(port) < 65536:
         raise BadConnectString(f"{server!r} is no server: expected HOST:PORT, with a port to 65535")
     return server

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from kazoo.client import KazooClient
 from tests.integration.cli.ottla_command import ottla
-from tests.support.zookeeper import ZooKeeperServer
 
 from ottla.testing.ports import quiet_ports
+from ottla.testing.zookeeper import ZooKeeperServer
 
 
 def test_what_was_written_is_there_after_a_kill(tmp_path: Path) -> None:

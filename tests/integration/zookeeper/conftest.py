@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.zookeeper import ZooKeeperServer
+
+from ottla.testing.zookeeper import ZooKeeperServer
 
 
 @pytest.fixture(scope="session")

@@ -11,10 +11,9 @@ import sys
 from uuid import uuid4
 
 import pytest
-from tests.support.zookeeper import ZooKeeperServer
 
-from ottla.metadata.records import Endpoint
 from ottla.config.zookeeper_connect import ConnectString
+from ottla.metadata.records import Endpoint
 from ottla.metadata.zookeeper.kazoo_service import KazooService, NotConnected, open_service
 from ottla.metadata.zookeeper.layout import BROKER_IDS
 from ottla.metadata.zookeeper.membership import (
@@ -25,6 +24,7 @@ from ottla.metadata.zookeeper.membership import (
     remove_member,
 )
 from ottla.metadata.zookeeper.service import Create, ZooKeeperSession, create_missing
+from ottla.testing.zookeeper import ZooKeeperServer
 
 MEMBER = LiveBroker(3, b"i" * 16, (Endpoint("PLAINTEXT", "host-a", 9092, "PLAINTEXT"),), "rack-1")
 

@@ -9,20 +9,20 @@ from typing import TypeVar
 from uuid import uuid4
 
 import pytest
-from tests.support.zookeeper import ZooKeeperServer
 from tests.unit.metadata.log_conformance import MetadataLogConformance, batch
 
 from ottla.base.clock import SystemClock
+from ottla.config.zookeeper_connect import ConnectString
 from ottla.metadata.continuity import KnownState
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import AppendRefused, CorruptMetadataError, MetadataLost
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.records import ConfigChanged, ConfigResource, ResourceType
-from ottla.config.zookeeper_connect import ConnectString
 from ottla.metadata.zookeeper.election import elect
 from ottla.metadata.zookeeper.kazoo_service import KazooService, open_service
 from ottla.metadata.zookeeper.service import Create, Delete, Write
 from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
+from ottla.testing.zookeeper import ZooKeeperServer
 
 T = TypeVar("T")
 

@@ -11,11 +11,18 @@ import pytest
 from tests.unit.broker.test_lost_metadata import Life, live
 
 from ottla.base.files.filesystem import FileSystem
+from ottla.broker.control.embedded import EmbeddedControl
 from ottla.storage.directories import directory_ownership
 from ottla.storage.files.cluster_mark import ClusterMark, read_cluster_mark, write_cluster_mark
 from ottla.testing.filesystem import MemoryDisk
 
 PATHS = ("/disk/a", "/disk/b")
+
+
+def end_offset(life: Life) -> int:
+    control = life.broker.control
+    assert isinstance(control, EmbeddedControl)
+    return control.metadata_log.end_offset
 
 
 def marked(life: Life) -> list[int]:
@@ -30,7 +37,7 @@ def grown(life: Life, story: Callable[[], Coroutine[Any, Any, None]]) -> Callabl
 
     def write(files: FileSystem, path: str, mark: ClusterMark) -> None:
         asyncio.run_coroutine_threadsafe(story(), loop).result()
-        assert mark.metadata_offset <= life.broker.metadata_log.end_offset
+        assert mark.metadata_offset <= end_offset(life)
         write_cluster_mark(files, path, mark)
 
     return write
@@ -53,6 +60,6 @@ def test_the_mark_reaches_the_metadata_whenever_that_grows(
                 await grow()
                 await life.broker.marks.write()
         await life.broker.marks.write()
-        assert marked(life) == [life.broker.metadata_log.end_offset] * 2
+        assert marked(life) == [end_offset(life)] * 2
 
     live(MemoryDisk(), story)

@@ -56,7 +56,9 @@ class Life:
 
     async def create(self, name: str, partitions: int = 2) -> None:
         request = CreateTopicsRequest([CreatableTopic(name, partitions, 1)])
-        await self.broker.controller.decide(lambda state: decide_create_topics(state, request))
+        await self.broker.control.controller.decide(
+            lambda state: decide_create_topics(state, request)
+        )
         await self.broker.replicas.settle()
 
     def append(self, topic: str, value: bytes, index: int = 0) -> None:
@@ -353,7 +355,9 @@ def test_an_empty_directory_is_used_once_nothing_is_missing_any_more(disk: Memor
 
     async def give_up(life: Life) -> None:
         request = DeleteTopicsRequest([DeleteTopicState("t")])
-        await life.broker.controller.decide(lambda state: decide_delete_topics(state, request, 6))
+        await life.broker.control.controller.decide(
+            lambda state: decide_delete_topics(state, request, 6)
+        )
         await life.broker.replicas.settle()
 
     live(disk, give_up)

@@ -19,7 +19,8 @@ OURS: Mapping[str, Mapping[str, Option[Any]]] = {
     "group": GROUP_OPTIONS,
     "metrics": CLIENT_METRICS_OPTIONS,
 }
-OUR_OWN = "ottla."  # begin the names of settings that Kafka does not have
+# Begin the names of settings that Kafka does not have, or has not had since 4.0.
+OUR_OWN = ("ottla.", "zookeeper.")
 OTHER_DEFAULTS = {
     "node.id": "1",  # Kafka has none: a file must name it
     "max.connections": "10000",

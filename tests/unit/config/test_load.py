@@ -64,8 +64,36 @@ def test_a_zookeeper_brokers_file_loads_with_one_notice() -> None:
     assert (loaded.config.node_id, loaded.config.broker_id) == (3, 3)
     assert loaded.config.log_directories == ("/a", "/b")
     assert loaded.config.group_initial_rebalance_delay_ms == 100
+    assert loaded.config.zookeeper_connect == "localhost:2181"
+    assert loaded.config.zookeeper_connection_timeout_ms == 18_000
     (notice,) = loaded.notices
-    assert "zookeeper.connect" in notice
+    assert notice == (
+        "server.properties: without meaning here, and left out: inter.broker.protocol.version, "
+        "leader.imbalance.per.broker.percentage"
+    )
+
+
+def test_a_member_of_a_cluster_has_kafkas_defaults() -> None:
+    config = load_config(settings=["zookeeper.connect=a:2181,b/ottla"]).config
+    assert config.is_cluster_member
+    assert config.offsets_topic_replication_factor == 3
+    assert config.transaction_state_log_min_isr == 2
+    assert config.group_initial_rebalance_delay_ms == 3000
+    assert not load_config(settings=["zookeeper.connect="]).config.is_cluster_member
+
+
+@pytest.mark.parametrize(
+    "text", ["a:b", ":2181", "a:2181,,b", "a:99999", "a:2181/x//y", "a:2181/../b"]
+)
+def test_a_wrong_zookeeper_connect_is_refused_with_what_is_expected(text: str) -> None:
+    with pytest.raises(InvalidOption, match=r"zookeeper.connect.*(HOST:PORT|/ottla)"):
+        load_config(settings=[f"zookeeper.connect={text}"])
+
+
+@pytest.mark.parametrize("setting", ["zookeeper.ssl.client.enable=true", "zookeeper.set.acl=true"])
+def test_protection_of_zookeeper_that_does_not_exist_is_refused(setting: str) -> None:
+    with pytest.raises(InvalidOption, match="not supported yet"):
+        load_config(settings=[setting])
 
 
 def test_nothing_given_is_one_broker_with_topics_of_one_replica_and_no_delay() -> None:

@@ -52,7 +52,7 @@ from ottla.protocol.messages.describe_configs_response import (
 from ottla.protocol.messages.unregister_broker_response import UnregisterBrokerResponse
 
 ANSWERS: dict[str, Plain] = json.loads((Path(__file__).parent / "kafka_answers.json").read_text())
-OUR_OWN = "ottla."
+OUR_OWN = ("ottla.", "zookeeper.")
 # What the two nodes were told differently, and what the defaults make different.
 OTHER_DEFAULTS = {
     "log.dirs",

@@ -15,6 +15,7 @@ from ottla.controller.controller import Controller
 from ottla.handlers.serving.parts import ClusterParts, TopicCreator
 from ottla.metadata.image import Image
 from ottla.metadata.publisher import Publisher
+from ottla.network.channel.channel import Channels
 from ottla.protocol.messages.assign_replicas_to_dirs_request import DirectoryData
 from ottla.protocol.messages.broker_registration_request import BrokerRegistrationRequest
 from ottla.protocol.messages.create_topics_request import CreateTopicsRequest
@@ -26,6 +27,10 @@ NO_CONTROLLER = -1
 class ControlPlane(Protocol):
     publisher: Publisher
     controller: Controller  # active only in the broker that is the controller
+
+    @property
+    def channels(self) -> Channels | None:
+        """To other brokers; None for a broker without a cluster."""
 
     @property
     def cluster_parts(self) -> ClusterParts | None:

@@ -44,6 +44,7 @@ DECIDED_HERE_MAX = 10  # topics; larger requests are decided in a thread
 
 class EmbeddedControl:
     cluster_parts = None
+    channels = None
 
     def __init__(
         self,

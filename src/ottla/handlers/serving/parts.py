@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ottla.base.clock import Clock
 from ottla.base.scheduling.loop_timers import LoopTimers
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.turn_queue import TASKS_MAX, TurnQueue
-from ottla.controller.broker_requests import BrokerRequests
 from ottla.controller.controller import Controller
 from ottla.controller.decision import Charge
 from ottla.coordinators.groups.service import GroupService
@@ -33,6 +32,9 @@ from ottla.replication.directory_moves import DirectoryMoves
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.replication.session_cache import FetchSessions
 from ottla.replication.waiting import ParkedFetches
+
+if TYPE_CHECKING:  # it is loaded by members of a cluster only
+    from ottla.controller.broker_requests import BrokerRequests
 
 TIME_SEARCHES_MAX = 2
 
