@@ -160,7 +160,9 @@ class Broker:
             self.broker_id, self.config, self.settings.layers, self._rng, random_uuid
         )
         if not self.config.is_cluster_member:
-            return EmbeddedControl(self._files, directory, settings, self.scheduler, self.disk)
+            return EmbeddedControl(
+                self._files, directory, settings, self.scheduler, self.disk, self._tasks
+            )
         from ottla.broker.control.cluster import ClusterControl  # it needs kazoo
 
         listener = self.settings.listeners.inter_broker_name
@@ -367,7 +369,7 @@ class Broker:
             if self.logs.online and not self._has_lost_metadata:
                 await self._close_in_order()
         finally:
-            await self.control.close()
+            await self.control.release()
             self.housekeeping.let_go()
             self.logs.release()
             await self.scheduler.in_thread(self.disk.threads.close)
@@ -377,5 +379,6 @@ class Broker:
         await self.control.check()
         self.replicas.close()
         self.housekeeping.close()
+        await self.control.close()
         self.marks.close()
         self.logs.close(self.control.broker_epoch, run_in_threads)

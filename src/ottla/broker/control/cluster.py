@@ -334,6 +334,9 @@ class ClusterControl:
         """What is in ZooKeeper is compared whenever it is loaded."""
 
     async def close(self) -> None:
+        """Nothing to do: all of it is in ZooKeeper."""
+
+    async def release(self) -> None:
         for task in self._tasks:
             task.cancel()
         if self._tasks:

@@ -2,7 +2,7 @@
 
 A broker that starts calls, in this order: `load` (before it opens its logs), `join` (when it
 listens), `begin_serving` (when its partitions are in place), `run`. One that stops calls `leave`
-while it still serves, then `check` and `close`.
+while it still serves, then `check`, `close` and `release`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,11 @@ class ControlPlane(Protocol):
     async def check(self) -> None:
         """MetadataLost if what was stored is not there any more."""
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Store what the next start needs. Only with intact metadata."""
+
+    async def release(self) -> None:
+        """End all connections, whatever happened before."""
 
     async def allocate_producer_ids(self) -> Block: ...
 

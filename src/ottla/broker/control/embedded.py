@@ -12,6 +12,7 @@ import asyncio
 
 from ottla.base.files.filesystem import FileSystem
 from ottla.base.scheduling.step_scheduler import DedicatedDriver, StepScheduler
+from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.broker.first_start import DirectoryHistory, name_cluster
 from ottla.broker.housekeeping import WATCH_INTERVAL_MS
 from ottla.broker.producer_ids import Block
@@ -53,12 +54,14 @@ class EmbeddedControl:
         settings: ControllerSettings,
         scheduler: StepScheduler,
         disk: DedicatedDriver,
+        tasks: OwnedTasks,
     ) -> None:
         self._files = files
         self._directory = directory
         self._settings = settings
         self._scheduler = scheduler
         self._disk = disk
+        self._tasks = tasks
         self._running: asyncio.Task[None] | None = None
         self.broker_epoch = -1
         self.metadata_log = FileMetadataLog(
@@ -91,6 +94,7 @@ class EmbeddedControl:
         self._running = asyncio.create_task(
             run_alone(self.controller, self.metadata_log, self.publisher), name="controller"
         )
+        self._tasks.own(self._running)  # `run` reports its failure
         self.broker_epoch = await self.controller.decide(
             lambda state: decide_register_broker(state, request, has_session=False, is_ready=True)
         )
@@ -116,10 +120,10 @@ class EmbeddedControl:
         await self.metadata_log.check()
 
     async def close(self) -> None:
-        if self._running is not None:
-            self._running.cancel()
-            await asyncio.wait([self._running])
         await self.metadata_log.close()
+
+    async def release(self) -> None:
+        """Nothing to do: there are none."""
 
     async def allocate_producer_ids(self) -> Block:
         request = AllocateProducerIdsRequest(self._settings.node_id, self.broker_epoch)
