@@ -17,7 +17,7 @@ from tests.support.message_values import DEFAULTS, FULL, draw_value, message_nam
 import ottla.handlers
 from ottla.handlers.serving import registry
 from ottla.handlers.serving.registry import handler_of
-from ottla.handlers.serving.served_apis import SERVED
+from ottla.handlers.serving.served_apis import INTER_BROKER, SERVED
 from ottla.protocol.api_keys import APIS, ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.message import Message, Struct
@@ -68,10 +68,11 @@ def test_a_handler_takes_the_request_and_gives_the_response_of_its_api(key: ApiK
 def test_each_file_serves_one_api() -> None:
     """What APIs share is in the folders, so that the listing is the table of APIs."""
     modules = {path.stem for path in FOLDER.glob("*.py")} - {"__init__"}
-    assert modules == {served.module for served in SERVED.values()}
+    served = {**SERVED, **INTER_BROKER}
+    assert modules == {each.module for each in served.values()}
     for module in modules:
         import_module(f"ottla.handlers.{module}")
-    assert sorted(registry._handlers) == sorted(SERVED)
+    assert sorted(registry._handlers) == sorted(served)
 
 
 @pytest.mark.parametrize(
