@@ -130,9 +130,14 @@ class Connection:
         except TimeoutError:
             raise self.no_response() from None
         except confluent_kafka().KafkaException as error:
-            if is_no_response(error.args[0]):
-                raise self.no_response(error.args[0].str()) from error
-            raise
+            raise self.failure(error.args[0]) from error
+
+    def failure(self, error: Any) -> Exception:
+        """The exception for an error in a response: CommandFailed if there was no response."""
+        if is_no_response(error):
+            return self.no_response(error.str())
+        exception: Exception = confluent_kafka().KafkaException(error)
+        return exception
 
     def metadata(self, client: Any, topic: str | None = None) -> Any:
         """Brokers, topics and partitions of the cluster."""

@@ -47,7 +47,7 @@ def all_groups(connection: Connection, admin: Any) -> dict[str, Any]:
     """The groups of all brokers, by name."""
     result = connection.wait(admin.list_consumer_groups(request_timeout=connection.timeout_s))
     if result.errors and not result.valid:
-        raise result.errors[0]
+        raise connection.failure(result.errors[0])
     return {group.group_id: group for group in result.valid}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase
 
@@ -11,6 +12,21 @@ from ottla.cli.errors import CommandFailed, suggestions
 def matches_any(name: str, patterns: Collection[str]) -> bool:
     """True also if there are no patterns."""
     return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def report_unmatched(
+    command: str, kind: str, patterns: Collection[str], listed: Collection[str]
+) -> None:
+    """Say on standard error why a list is empty, and which patterns matched nothing."""
+    lines = [
+        f"no {kind} matches {pattern or repr(pattern)}"
+        for pattern in dict.fromkeys(patterns)
+        if not any(fnmatchcase(name, pattern) for name in listed)
+    ]
+    if not patterns and not listed:
+        lines = [f"there are no {kind}s"]
+    for line in lines:
+        print(f"{command}: {line}", file=sys.stderr)
 
 
 def require_known(kind: str, names: Iterable[str], known: Collection[str], advice: str) -> None:

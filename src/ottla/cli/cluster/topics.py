@@ -38,6 +38,11 @@ def given_topics(arguments: argparse.Namespace, advice: str = SEE_TOPICS) -> lis
 def given_names(arguments: argparse.Namespace) -> list[str]:
     """The names that were given to a command that changes topics, where patterns are refused."""
     given = given_topics(arguments)
+    refuse_patterns(given)
+    return given
+
+
+def refuse_patterns(given: Iterable[str]) -> None:
     patterns = [name for name in given if is_pattern(name)]
     if patterns:
         raise CommandFailed(
@@ -45,7 +50,6 @@ def given_names(arguments: argparse.Namespace) -> list[str]:
             f"see: ottla topics list '{patterns[0]}'",
             code=USAGE,
         )
-    return given
 
 
 def all_topics(connection: Connection, client: Any) -> dict[str, Any]:

@@ -120,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def parse_arguments(arguments: argparse.Namespace) -> OffsetRange:
-    offset = arguments.offset or START_WORDS[0]
+    offset = START_WORDS[0] if arguments.offset is None else arguments.offset
     try:
         found = parse_range(offset, round(time.time() * 1000))
     except BadRange as error:
@@ -132,7 +132,11 @@ def parse_arguments(arguments: argparse.Namespace) -> OffsetRange:
     if offset not in (*START_WORDS, *END_WORDS):
         raise CommandFailed(
             "a group continues at its committed offsets: with it --offset is start or end",
-            f"ottla groups reset {arguments.group} --to {offset} changes them",
+            *(
+                [f"ottla groups reset {arguments.group} --to {offset} changes them"]
+                if found.end is None
+                else []
+            ),
             code=USAGE,
         )
     for option in ("tail", "partition"):
@@ -147,7 +151,9 @@ def make_writer(arguments: argparse.Namespace, *, is_terminal: bool) -> FormatRe
             arguments.format, os.fsencode(arguments.null), is_terminal=is_terminal
         )
     except BadTemplate as error:
-        raise CommandFailed(f"--format {arguments.format}: {error}", code=USAGE) from error
+        raise CommandFailed(
+            f"--format {arguments.format or repr('')}: {error}", code=USAGE
+        ) from error
 
 
 def print_records(

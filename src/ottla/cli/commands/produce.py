@@ -160,6 +160,8 @@ def check_topic(connection: Connection, topic: str) -> int | None:
 def show_result(arguments: argparse.Namespace, sender: RecordSender) -> None:
     if arguments.output == "none":
         return
+    if not sender.acknowledged and arguments.output == "text":
+        print("ottla produce: the input is empty: 0 records were sent", file=sys.stderr)
     document = [
         {
             "topic": partition.topic,

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from ottla.base.log_messages.log_format import FloodFilter, LineFormatter
 from ottla.base.memory.allocator import keep_freed_memory
 from ottla.base.memory.collector import begin_broker_process
+from ottla.cli.arguments.texts import path_name
 from ottla.cli.broker_process.event_loop import NAMES, run_on
 from ottla.cli.broker_process.open_files import raise_open_files_limit
 from ottla.config.addresses import parse_port
@@ -49,8 +50,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=listen_address,
         help=f"address for clients (default: {DEFAULT_LISTEN}); port 0 picks a free port",
     )
-    parser.add_argument("--data", metavar="DIR", help=f"data directory (default: ./{DEFAULT_DATA})")
-    parser.add_argument("--config", metavar="FILE", help="a server.properties file of Kafka")
+    parser.add_argument(
+        "--data",
+        metavar="DIR",
+        type=path_name,
+        help=f"data directory (default: ./{DEFAULT_DATA})",
+    )
+    parser.add_argument(
+        "--config", metavar="FILE", type=path_name, help="a server.properties file of Kafka"
+    )
     parser.add_argument(
         "--set",
         metavar="NAME=VALUE",

@@ -15,6 +15,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from ottla.cli.arguments.texts import path_name
 from ottla.cli.errors import CommandFailed
 from ottla.cli.zookeeper_process.jars import find_jars
 from ottla.cli.zookeeper_process.readiness import is_process_alive, wait_until_serving
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         metavar="DIR",
+        type=path_name,
         default=DEFAULT_DATA,
         help=f"data directory (default: ./{DEFAULT_DATA})",
     )
@@ -51,7 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="all servers of an ensemble, with their ports for data and for elections",
     )
     parser.add_argument("--id", type=int, help="which of --servers this one is")
-    parser.add_argument("--jars", metavar="DIR", help="directory with the jars of ZooKeeper")
+    parser.add_argument(
+        "--jars", metavar="DIR", type=path_name, help="directory with the jars of ZooKeeper"
+    )
     parser.add_argument(
         "--heap",
         metavar="SIZE",

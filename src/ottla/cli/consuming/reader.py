@@ -44,6 +44,7 @@ class RecordReader:
         self._topics = set(topics)
         self._topics_checked_s = time.monotonic()
         self._stall_timer = StallTimer(time.monotonic())
+        self._join_report_s = time.monotonic() + connection.timeout_s
         self._is_group = is_group
         self.stops_at_end = False
         self._ends: dict[TopicPartition, int] = {}  # one past the last offset to show
@@ -135,6 +136,7 @@ class RecordReader:
             self._check_topics()
             if first is None:
                 self._report_errors()
+                self._check_joined()
                 self._check_progress()
                 continue
             self._stall_timer.progressed(time.monotonic())
@@ -167,10 +169,7 @@ class RecordReader:
             if self.stops_at_end:
                 self._close(partition)
         elif error.code() == library._AUTO_OFFSET_RESET:
-            raise CommandFailed(
-                f"partition {partition.partition} of {partition.topic}: {error.str()}",
-                f"see: ottla topics describe {partition.topic}",
-            )
+            raise self._out_of_range(partition)
         elif (
             error.code() == library._MAX_POLL_EXCEEDED
             or error.fatal()
@@ -182,12 +181,31 @@ class RecordReader:
         ):
             raise CommandFailed(error.str())
 
+    def _out_of_range(self, partition: TopicPartition) -> CommandFailed:
+        offset = self._positions.get(partition, -1)
+        next_record = f"offset {offset}" if offset >= 0 else "the next offset"
+        return CommandFailed(
+            f"partition {partition.partition} of {partition.topic} no longer has {next_record}: "
+            "its records were deleted, or the topic was deleted and created again",
+            f"see: ottla topics describe {partition.topic}",
+        )
+
     # Checks while nothing arrives, and from time to time
 
     def _report_errors(self) -> None:
         """Say why no records arrive."""
         for line in self._connection.new_errors():
             report(f"{line}; retrying")
+
+    def _check_joined(self) -> None:
+        """librdkafka does not say that it waits for the coordinator, or for other members."""
+        if self._has_begun or time.monotonic() < self._join_report_s:
+            return
+        self._join_report_s = float("inf")
+        report(
+            f"the group was not joined within {self._connection.timeout_s:g} s; waiting for its "
+            "coordinator\n  see: ottla status, and the log of the broker"
+        )
 
     def _check_progress(self) -> None:
         """Read partitions again from which nothing arrives although they have more offsets."""

@@ -71,7 +71,7 @@ def not_acknowledged(connection: Connection) -> list[str]:
     return [
         f"not acknowledged within {connection.timeout_s:g} s" + (f": {cause}" if cause else ""),
         "it may have been written nevertheless: check before you send it again",
-        "--timeout SECONDS waits longer",
+        "--timeout SECONDS waits longer" + ("" if cause else "; the broker's log may say why"),
     ]
 
 

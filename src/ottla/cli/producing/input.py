@@ -9,6 +9,7 @@ import argparse
 import io
 import os
 import select
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -21,6 +22,7 @@ from ottla.cli.templates.reader import read_records
 
 LINES = "%v\\n"
 LINE_END = "\\n"
+CRLF = "\\r\\n"
 JSON_READERS: dict[str, Callable[[bytes], Record]] = {
     "json": record_from_json,
     "json-values": json_value,
@@ -47,11 +49,13 @@ def given_records(arguments: argparse.Namespace, stdin: BinaryIO) -> RecordInput
         separator = os.fsencode(arguments.key_separator)
         if not separator:
             raise CommandFailed("--key-separator: the separator is empty", code=USAGE)
-        return RecordInput(unit, enumerate(read_keyed_lines(values or stdin, separator), 1))
+        keyed = enumerate(read_keyed_lines(values or stdin, separator), 1)
+        lines = f"%k{arguments.key_separator.replace('%', '%%')}{LINES}"
+        return RecordInput(unit, keyed if values else report_carriage_return(keyed, lines))
     if "%" not in arguments.format:
         raise CommandFailed(
-            f"--format {arguments.format}: expected json, json-values or a template such as "
-            "'%k\\t%v\\n'",
+            f"--format {arguments.format or repr('')}: expected json, json-values or a template "
+            "such as '%k\\t%v\\n'",
             code=USAGE,
         )
     if values and arguments.format != LINES:
@@ -64,9 +68,29 @@ def given_records(arguments: argparse.Namespace, stdin: BinaryIO) -> RecordInput
     unit = "line" if is_one_line(arguments.format) else "record"
     try:
         template = parse_template(arguments.format)
-        return RecordInput(unit, enumerate(read_records(stdin, template, unit), 1))
+        records = enumerate(read_records(stdin, template, unit), 1)
+        return RecordInput(unit, report_carriage_return(records, arguments.format))
     except BadTemplate as error:
         raise CommandFailed(f"--format {arguments.format}: {error}", code=USAGE) from error
+
+
+def report_carriage_return(records: Iterable[Numbered], template: str) -> Iterator[Numbered]:
+    """Say that a first line ends with CR LF, of which the template ends only with LF.
+
+    The CR is kept: values may end with one, and what `consume` prints is read as it was.
+    """
+    given = iter(records)
+    for number, record in given:
+        ends_line = template.endswith(LINE_END) and not template.endswith(CRLF)
+        if ends_line and any((each or b"").endswith(b"\r") for each in (record.value, record.key)):
+            print(
+                "ottla produce: line 1 ends with a carriage return, which is kept; for lines that "
+                f"end with CR LF use --format '{template.removesuffix(LINE_END)}{CRLF}'",
+                file=sys.stderr,
+            )
+        yield number, record
+        break
+    yield from given
 
 
 def is_one_line(template: str) -> bool:
@@ -79,6 +103,10 @@ def argument_value(text: str) -> bytes:
     if not text.startswith(FILE_SIGN):
         return os.fsencode(text)
     name = text.removeprefix(FILE_SIGN)
+    if not name:
+        raise CommandFailed(
+            "@: the name of a file is missing", "for the value @ itself write @@", code=USAGE
+        )
     if name.startswith(FILE_SIGN):
         return os.fsencode(name)
     try:

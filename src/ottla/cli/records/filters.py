@@ -42,6 +42,8 @@ def value_matches(pattern: str) -> RecordFilter:
 def header_is(text: str) -> RecordFilter:
     """`NAME` alone matches any value."""
     name, equals, value = text.partition("=")
+    if not name:
+        raise CommandFailed(f"--header {text or repr(text)}: expected NAME or NAME=VALUE", code=2)
     if not equals:
         return lambda record: any(each == name for each, _ in record.headers)
     header = (name, os.fsencode(value))

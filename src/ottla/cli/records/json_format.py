@@ -91,7 +91,7 @@ def parse_json(line: bytes | str) -> Any:
 
 
 def refuse_constant(name: str) -> NoReturn:
-    raise BadRecord(f"not JSON: {name} is not a JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def check_fields(document: dict[str, Any], known: tuple[str, ...], within: str = "") -> None:

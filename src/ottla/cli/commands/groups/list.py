@@ -14,7 +14,7 @@ from ottla.cli.cluster.groups import (
     state_name,
     total_lag,
 )
-from ottla.cli.cluster.names import matches_any
+from ottla.cli.cluster.names import matches_any, report_unmatched
 from ottla.cli.cluster.partition_offsets import existing_offsets
 from ottla.cli.cluster.topics import all_topics, with_other_partitions
 from ottla.cli.output.documents import add_format_argument, show
@@ -63,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         document = [{**each, "lag": lags[str(each["group"])]} for each in document]
     columns = COLUMNS if arguments.lag else COLUMNS[:-1]
     show(arguments.format, document, lambda: table(columns, document))
+    report_unmatched("ottla groups list", "group", arguments.patterns, names)
     return 0
 
 

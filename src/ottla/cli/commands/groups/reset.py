@@ -20,7 +20,7 @@ from ottla.cli.cluster.groups import (
     state_name,
 )
 from ottla.cli.cluster.partition_offsets import partition_ends, require_offset, resolve
-from ottla.cli.cluster.topics import all_topics, require_topics
+from ottla.cli.cluster.topics import all_topics, refuse_patterns, require_topics
 from ottla.cli.errors import USAGE, CommandFailed, suggestions
 from ottla.cli.output.documents import add_format_argument, show
 from ottla.cli.output.tables import Column, table
@@ -132,22 +132,28 @@ def chosen_partitions(
     topics = all_topics(connection, admin)
     chosen = set()
     for text in arguments.topic:
-        topic, _, numbers = text.partition(":")
+        topic, colon, numbers = text.partition(":")
+        refuse_patterns([topic])
+        wanted = partition_numbers(text, numbers) if colon else None
         require_topics([topic], topics)
         existing = sorted(topics[topic].partitions)
-        chosen |= {
-            TopicPartition(topic, number) for number in partition_numbers(text, numbers, existing)
-        }
+        require_partitions(text, wanted or [], existing)
+        chosen |= {TopicPartition(topic, number) for number in wanted or existing}
     return sorted(chosen)
 
 
-def partition_numbers(text: str, numbers: str, existing: list[int]) -> list[int]:
-    if not numbers:
-        return existing
-    chosen = [int(each) if each.isdigit() else -1 for each in numbers.split(",")]
+def partition_numbers(text: str, numbers: str) -> list[int]:
+    each = [part.strip() for part in numbers.split(",")]
+    if not all(part.isascii() and part.isdigit() for part in each):
+        raise CommandFailed(
+            f"--topic {text}: expected TOPIC or TOPIC:0,1 with numbers of partitions", code=USAGE
+        )
+    return [int(part) for part in each]
+
+
+def require_partitions(text: str, chosen: list[int], existing: list[int]) -> None:
     if any(number not in existing for number in chosen):
         raise CommandFailed(f"--topic {text}: partitions are 0 to {len(existing) - 1}", code=USAGE)
-    return chosen
 
 
 def shifted(

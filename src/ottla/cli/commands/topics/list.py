@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ottla.cli.cluster.connection import Connection, add_connection_arguments
-from ottla.cli.cluster.names import matches_any
+from ottla.cli.cluster.names import matches_any, report_unmatched
 from ottla.cli.cluster.topics import INTERNAL, all_topics
 from ottla.cli.output.documents import add_format_argument, show
 from ottla.cli.output.tables import Column, table
@@ -35,6 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = chosen(sorted(topics), arguments.patterns, with_internal=arguments.internal)
     document = [topic_summary(topics[name]) for name in names]
     show(arguments.format, document, lambda: table(COLUMNS, document))
+    report_unmatched("ottla topics list", "topic", arguments.patterns, names)
     return 0
 
 
