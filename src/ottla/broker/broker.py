@@ -128,6 +128,13 @@ class Broker:
         )
         self.logs.take()  # before anything there is read: the metadata log repairs what it finds
         self.control = self._new_control(directories[0])
+        try:
+            await self._join()
+        except BaseException:
+            await self.control.release()
+            raise
+
+    async def _join(self) -> None:
         past = read_history(self.logs.online)
         image = await self.control.load(past)
         self.publisher = self.control.publisher

@@ -31,7 +31,7 @@ from ottla.metadata.changes import Changes
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLog, NoRoom
 from ottla.metadata.publisher import Publisher
-from ottla.metadata.records import Record, TopicDeleted
+from ottla.metadata.records import Record
 from ottla.metadata.topic_table import ImageError
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -40,8 +40,6 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 EVENTS_MAX = 1000  # in the queue; further ones wait for space
 BATCH_RECORDS_MAX = 2000  # no event is added to a larger batch
-# records, or partitions of deleted topics; larger batches are applied in a thread
-APPLIED_HERE_MAX = 50
 
 
 class Resigned(Exception):
@@ -187,7 +185,7 @@ class Controller:
         self, image: Image, records: Sequence[Record], changes: Changes | None = None
     ) -> None:
         batch = Batch(image.offset, self._epoch, tuple(records))
-        if is_much(image, records):
+        if image.is_long(records):
             await self._threads.run(partial(image.apply, batch, changes))
         else:
             image.apply(batch, changes)
@@ -241,14 +239,6 @@ class Controller:
     async def _go_back(self) -> None:
         """Discard what was decided but not appended."""
         self._image = await self._threads.run(self._publisher.image.copy)
-
-
-def is_much(image: Image, records: Sequence[Record]) -> bool:
-    """Whether applying these takes so long that it is done in a thread."""
-    if len(records) > APPLIED_HERE_MAX:
-        return True
-    deleted = (image.topic_by_id(each.topic_id) for each in records if type(each) is TopicDeleted)
-    return sum(len(each.partitions) for each in deleted if each is not None) > APPLIED_HERE_MAX
 
 
 def _give_up(answered: asyncio.Future[Any]) -> None:

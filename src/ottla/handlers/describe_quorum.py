@@ -2,7 +2,8 @@
 
 v1 time of the last fetch of each voter · v2 their directories and listeners, error messages
 
-The metadata log has one voter, the controller, and no observers. As in Kafka, a request is served
+The metadata log has one voter, the controller: none while there is no controller. Other brokers
+read it in ZooKeeper, and how far they are is known to them only: there are no observers. As in Kafka, a request is served
 only if it names that one partition and no other.
 """
 
@@ -28,6 +29,7 @@ METADATA_TOPIC = "__cluster_metadata"
 METADATA_PARTITION = 0
 NODES_FROM_VERSION = 2
 PARTITION_BYTES = 32  # estimate of its encoded size, without messages
+NO_CONTROLLER = -1
 UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
@@ -38,7 +40,7 @@ def describe_quorum(
     if not asks_for_the_metadata_log(request):
         return (yield from refused(request))
     log = TopicData(METADATA_TOPIC, [described_log(context)])
-    nodes = [controller_node(context)] if context.version >= NODES_FROM_VERSION else []
+    nodes = controller_nodes(context) if context.version >= NODES_FROM_VERSION else []
     return DescribeQuorumResponse(topics=[log], nodes=nodes)
 
 
@@ -78,12 +80,14 @@ def described_log(context: Context) -> PartitionData:
         leader_id=parts.controller_id,
         leader_epoch=parts.metadata.controller_epoch,
         high_watermark=end_offset,
-        current_voters=[voter],
+        current_voters=[voter] if parts.controller_id != NO_CONTROLLER else [],
     )
 
 
-def controller_node(context: Context) -> Node:
+def controller_nodes(context: Context) -> list[Node]:
     """The controller uses the listeners of the broker."""
-    broker_id = context.parts.controller_id
-    endpoints = context.parts.metadata.brokers[broker_id].endpoints
-    return Node(broker_id, [Listener(each.listener, each.host, each.port) for each in endpoints])
+    broker = context.parts.metadata.broker(context.parts.controller_id)
+    if broker is None:
+        return []
+    listeners = [Listener(each.listener, each.host, each.port) for each in broker.endpoints]
+    return [Node(broker.id, listeners)]

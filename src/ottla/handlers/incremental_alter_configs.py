@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 from ottla.base.scheduling.steps import Steps
 from ottla.controller.alter_configs import decide_incremental_alter_configs
@@ -16,6 +17,7 @@ from ottla.controller.decision import CHANGED_MAX, check_count
 from ottla.handlers.administration.broker_loggers import alter_loggers
 from ottla.handlers.administration.deciding import decide
 from ottla.handlers.alter_configs import are_slow
+from ottla.handlers.forwarding.partly import at_controller
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
 from ottla.metadata.records import ResourceType
@@ -52,10 +54,15 @@ async def incremental_alter_configs(
     check_count(len(request.resources), CHANGED_MAX)
     run = context.parts.scheduler.run
     others, loggers = await run(split(request.resources))
+    rest = IncrementalAlterConfigsRequest(others, request.validate_only) if loggers else request
+    settings = await at_controller(
+        rest,
+        context,
+        partial(alter_settings, rest, context),
+        IncrementalAlterConfigsResponse,
+    )
     if not loggers:
-        return await alter_settings(request, context)
-    rest = IncrementalAlterConfigsRequest(others, request.validate_only)
-    settings = await alter_settings(rest, context)
+        return settings
     return await run(answering(request, loggers, settings, context))
 
 

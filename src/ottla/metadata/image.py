@@ -13,7 +13,7 @@ few megabytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar, assert_never
 
@@ -43,6 +43,8 @@ from ottla.metadata.records import (
 from ottla.metadata.topic_table import ImageError, TopicTable
 
 V = TypeVar("V")
+# Records, or partitions of deleted topics; more of them are applied in a thread.
+APPLIED_HERE_MAX = 50
 SETTING_BYTES = 64  # overhead of a setting, without its strings
 _NO_CONFIG: Mapping[str, str] = MappingProxyType({})
 
@@ -150,6 +152,15 @@ class Image:
         return self.config(ConfigResource(ResourceType.BROKER, str(broker_id)))
 
     # Applying records
+
+    def is_long(self, records: Sequence[Record]) -> bool:
+        """Whether applying these takes so long that it is done in a thread."""
+        if len(records) > APPLIED_HERE_MAX:
+            return True
+        deleted = (
+            self.topic_by_id(each.topic_id) for each in records if type(each) is TopicDeleted
+        )
+        return sum(len(each.partitions) for each in deleted if each is not None) > APPLIED_HERE_MAX
 
     def apply(self, batch: Batch, changes: Changes | None = None) -> Changes:
         """Apply the next batch. After an ImageError the image must not be used any more.

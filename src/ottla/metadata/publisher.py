@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps, run_blocking
@@ -95,7 +96,16 @@ class Publisher:
         for batch in batches:
             async with self._turn:
                 if batch.end_offset > self.image.offset:
-                    await self._notify(self.image.apply(batch))
+                    await self._notify(await self._apply(batch))
+
+    async def _apply(self, batch: Batch) -> Changes:
+        """A long batch is applied in a thread, to a copy: the image has readers on the loop."""
+        if self._scheduler is None or not self.image.is_long(batch.records):
+            return self.image.apply(batch)
+        ahead = await self._scheduler.in_thread(self.image.copy)
+        changes = await self._scheduler.in_thread(partial(ahead.apply, batch))
+        self.image.exchange(ahead)
+        return changes
 
     async def _notify(self, changes: Changes) -> None:
         for listener in self._listeners:

@@ -12,13 +12,13 @@ import pytest
 from tests.unit.controller.test_controller import Node, setter
 
 from ottla.base.ids import TopicId
-from ottla.controller.controller import APPLIED_HERE_MAX, BATCH_RECORDS_MAX, is_much
+from ottla.controller.controller import BATCH_RECORDS_MAX
 from ottla.controller.create_topics import decide_create_topics
 from ottla.controller.decision import Decision
 from ottla.controller.delete_topics import decide_delete_topics
 from ottla.controller.state import ControllerState
 from ottla.metadata.changes import Changes
-from ottla.metadata.image import Image
+from ottla.metadata.image import APPLIED_HERE_MAX, Image
 from ottla.metadata.log import AppendFailed
 from ottla.metadata.records import ALL_BROKERS, ConfigChanged, TopicCreated, TopicDeleted
 from ottla.protocol.error_codes import ErrorCode
@@ -272,8 +272,8 @@ def test_much_is_more_records_or_deleted_partitions_than_are_applied_at_once() -
     ids = [TopicId(rng.randbytes(16)) for _ in range(2)]
     few, many = APPLIED_HERE_MAX, APPLIED_HERE_MAX + 1
     setting = ConfigChanged(ALL_BROKERS, "x", "1")
-    assert not is_much(image, [setting] * few)
-    assert is_much(image, [setting] * many)
+    assert not image.is_long([setting] * few)
+    assert image.is_long([setting] * many)
 
     async def with_topics(*counts: int) -> Image:
         node = Node(MemoryDisk())
@@ -292,6 +292,6 @@ def test_much_is_more_records_or_deleted_partitions_than_are_applied_at_once() -
     ):
         image = asyncio.run(with_topics(*counts))
         records = [TopicDeleted(topic.id) for topic in image.topics.values()]
-        assert is_much(image, records) is expected
-        assert not is_much(image, [TopicCreated(each, "t") for each in ids])
-    assert not is_much(image, [TopicDeleted(each) for each in ids]), "topics that are not there"
+        assert image.is_long(records) is expected
+        assert not image.is_long([TopicCreated(each, "t") for each in ids])
+    assert not image.is_long([TopicDeleted(each) for each in ids]), "topics that are not there"

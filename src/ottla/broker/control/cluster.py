@@ -127,6 +127,7 @@ class ClusterControl:
             service, self._disk.in_thread, lambda: random_uuid().hex()
         )
         image = await load_known(metadata_log, past.known)
+        self._write_session(service)  # not before: it may be the ZooKeeper of another cluster
         self.publisher = Publisher(image, self._scheduler)
         self.controller = Controller(
             metadata_log, self.publisher, self._settings, self._disk.threads
@@ -175,7 +176,6 @@ class ClusterControl:
             await (await open_(session=old)).close()
         service = await open_()
         service.subscribe(self._note_session)
-        self._write_session(service)
         return service
 
     def _write_session(self, service: KazooService) -> None:
@@ -277,7 +277,17 @@ class ClusterControl:
                 continue
             await self._session_changed.wait()
 
-    def _note_session(self, _state: SessionState) -> None:
+    def _note_session(self, state: SessionState) -> None:
+        match state:
+            case SessionState.CONNECTED:
+                log.info("connected to ZooKeeper at %s", self._connect)
+            case SessionState.DISCONNECTED:
+                log.warning(
+                    "no connection to ZooKeeper at %s: elections and administration wait for it",
+                    self._connect,
+                )
+            case SessionState.EXPIRED:
+                log.warning("the ZooKeeper session has expired, beginning a new one")
         self._session_changed.set()
 
     def _metadata_changed(self, _image: Image, changes: Changes) -> None:
@@ -310,14 +320,19 @@ class ClusterControl:
 
     async def leave(self) -> None:
         self._is_leaving = True
+        assert self._service is not None
         if not self._config.controlled_shutdown_enable or self.broker_epoch < 0:
+            return
+        if not self._service.is_connected:
+            log.warning("stopping without handing over leaderships: ZooKeeper is not connected")
             return
         try:
             async with asyncio.timeout(LEAVING_S):
                 while not await self._may_stop():
                     await asyncio.sleep(RETRY_S)
         except (TimeoutError, BrokerError) as error:
-            log.warning("stopping without handing over leaderships: %s", error or "no answer")
+            reason = str(error) or f"no answer within {LEAVING_S:g} s"
+            log.warning("stopping without handing over leaderships: %s", reason)
 
     async def _may_stop(self) -> bool:
         response = await self._client.ask(

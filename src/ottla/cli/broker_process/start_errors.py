@@ -15,6 +15,10 @@ from ottla.cli.broker_process.owners import lock_owner, port_owner
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
 from ottla.metadata.log import CorruptMetadataError, MetadataLost
+from ottla.metadata.zookeeper.membership import BrokerIdInUse
+from ottla.metadata.zookeeper.service import ZooKeeperError
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
 from ottla.storage.directories.directory_ownership import WrongDirectory
 from ottla.storage.errors import CorruptLogError, StorageError
 from ottla.storage.files.file_names import LOCK_NAME, META_PROPERTIES_NAME
@@ -24,8 +28,19 @@ EXPECTED = (
     StorageError,
     CorruptMetadataError,
     MetadataLost,
+    ZooKeeperError,
+    BrokerIdInUse,
+    BrokerError,
     OSError,
 )  # others are bugs, and show a traceback
+REFUSED_REGISTRATION = {
+    ErrorCode.DUPLICATE_BROKER_REGISTRATION: "give each broker its own node.id",
+    ErrorCode.INVALID_REGISTRATION: "its log directories belong to another broker, or were copied "
+    "from one: give each broker directories of its own",
+    ErrorCode.UNSUPPORTED_VERSION: "the cluster uses features that this version does not have: "
+    "upgrade this broker",
+    ErrorCode.REQUEST_TIMED_OUT: "start the other brokers, or see their logs",
+}
 OTHER_DIRECTORY = "choose another directory with --data DIR"
 
 
@@ -34,6 +49,15 @@ def explain(error: Exception, settings: LoadedConfig) -> str:
     match error:
         case WrongDirectory():
             return explain_wrong_directory(error, settings)
+        case CorruptMetadataError() if settings.config.is_cluster_member:
+            return (
+                f"{error}\n  something else than a broker has changed it, below "
+                f"{settings.config.zookeeper_connect}: restore ZooKeeper from a backup"
+            )
+        case BrokerError():
+            advice = REFUSED_REGISTRATION.get(error.code)
+            hint = f"\n  {advice}" if advice else ""
+            return f"the cluster has not accepted this broker: {error}{hint}"
         case CorruptMetadataError() | CorruptLogError():
             return (
                 f"{error}\n  the file is damaged: restore the directory from a backup, "

@@ -30,6 +30,9 @@ FORWARDED = frozenset(
         ApiKey.UNREGISTER_BROKER,
     }
 )
+# Its handler passes on what is not about the loggers of the broker itself.
+FORWARDED_IN_PART = frozenset({ApiKey.INCREMENTAL_ALTER_CONFIGS})
+FORWARDED_WHOLE = FORWARDED - FORWARDED_IN_PART
 _PRINCIPAL_VERSION = 0
 _RECEIVED_BY = struct.Struct(">i")
 _ANSWER_HEAD = struct.Struct(">qi")  # offset of the metadata log, throttle time

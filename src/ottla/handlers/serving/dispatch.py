@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ottla.base.memory.stored_errors import without_traceback
 from ottla.base.scheduling.step_scheduler import Work
 from ottla.handlers.forwarding.relay import (
-    FORWARDED,
+    FORWARDED_WHOLE,
     BecameController,
     ForwardedClient,
     ForwardedRequest,
@@ -92,7 +92,11 @@ class Dispatcher:
         context = Context(self._parts, peer, key, version, correlation_id, client_id, size)
         if self._parts.quotas.request is not None:
             begin_time(context)
-        if self._cluster is not None and key in FORWARDED and not self._parts.controller.is_active:
+        if (
+            self._cluster is not None
+            and key in FORWARDED_WHOLE
+            and not self._parts.controller.is_active
+        ):
             return TakingEffect(self._pass_on(handler, bytes(frame), at, context, self._cluster))
         if size <= decoding.SMALL_FRAME_BYTES:
             return self._begin(

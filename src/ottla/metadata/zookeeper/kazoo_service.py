@@ -92,6 +92,10 @@ class KazooService:
     def subscribe(self, listener: Callable[[SessionState], None]) -> None:
         self._listeners.append(listener)
 
+    @property
+    def is_connected(self) -> bool:
+        return self._is_connected.is_set() and not self._is_closed
+
     async def connected(self) -> None:
         if self._is_closed:
             raise ServiceClosed
@@ -217,7 +221,7 @@ async def open_service(
         connection_retry=KazooRetry(
             max_tries=-1, delay=RECONNECT_DELAY_S, max_delay=RECONNECT_DELAY_MAX_S
         ),
-        logger=logging.getLogger("kazoo"),
+        logger=_kazoo_log(),
     )
     service = KazooService(client, connect, run_job)
     client.add_listener(service._state_changed)
@@ -236,6 +240,13 @@ async def open_service(
     if connect.chroot:
         await create_missing(_at_root(service), connect.chroot)
     return service
+
+
+def _kazoo_log() -> logging.Logger:
+    """Without the lost connections, of which listeners are told."""
+    found = logging.getLogger(f"{__name__}.kazoo")
+    found.setLevel(logging.ERROR)
+    return found
 
 
 def _at_root(service: KazooService) -> KazooService:
