@@ -3,8 +3,8 @@
 v1 time of the last fetch of each voter · v2 their directories and listeners, error messages
 
 The metadata log has one voter, the controller: none while there is no controller. Other brokers
-read it in ZooKeeper, and how far they are is known to them only: there are no observers. As in Kafka, a request is served
-only if it names that one partition and no other.
+read it in ZooKeeper, and how far they are is known to them only: there are no observers. As in
+Kafka, a request is served only if it names that one partition and no other.
 """
 
 from __future__ import annotations
