@@ -33,6 +33,7 @@ GUIDES = [
 ]
 ADDRESS = "localhost:9092"  # in the guides
 FIXTURE_EXAMPLES = ("def test_", "@pytest.fixture")
+ENDLESS_EXAMPLES = ('.option("checkpointLocation", "/checkpoints/',)  # tested with the sink
 
 pytestmark = pytest.mark.xdist_group("examples")
 
@@ -103,7 +104,7 @@ def test_the_guide_shows_what_happens(name: str) -> None:
                 for command, expected in steps_of(block.content):
                     assert_printed(expected, run_shell(command, broker), command)
             elif block.kind == "python" and not any(
-                sign in block.content for sign in FIXTURE_EXAMPLES
+                sign in block.content for sign in FIXTURE_EXAMPLES + ENDLESS_EXAMPLES
             ):
                 program = partial(run_python, block.content, broker, names)
                 printed = insist(program)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.spark.queries import run_query
+from tests.integration.examples.test_guides import ADDRESS, ENDLESS_EXAMPLES, ROOT, blocks_of
+from tests.integration.spark.queries import insist, run_query
 from tests.integration.spark.sink.committed_records import committed_values
 
 pytestmark = pytest.mark.xdist_group("spark")
@@ -123,6 +124,36 @@ def test_for_each_batch_with_a_version_writes_once(query: Query) -> None:
     stream = rows.writeStream.foreachBatch(write).option("checkpointLocation", query.checkpoint)
     run_query(stream.trigger(availableNow=True).start)
     assert query.committed() == ["a", "b"]
+
+
+def test_the_copy_of_the_readme_needs_no_topic_with_as_many_partitions(query: Query) -> None:
+    query.add("a", "b", "c", "d")
+    query.run()  # into two partitions
+    copies = f"copies-{query.topic}"  # created with one
+    [program] = [
+        block.content
+        for block in blocks_of(ROOT / "README.md")
+        if block.kind == "python" and ENDLESS_EXAMPLES[0] in block.content
+    ]
+    for shown, used in {
+        ADDRESS: query.servers,
+        '"orders"': f'"{query.topic}"',
+        '"copies"': f'"{copies}"',
+        "/checkpoints": str(query.checkpoint),
+    }.items():
+        assert shown in program
+        program = program.replace(shown, used)
+    names: dict[str, Any] = {"spark": query.spark}
+
+    def copy() -> None:
+        exec(program, names)
+        try:
+            names["query"].processAllAvailable()
+        finally:
+            names["query"].stop()
+
+    insist(copy)
+    assert committed_values(query.servers, copies) == ["a", "b", "c", "d"]
 
 
 def test_complete_mode_writes_all_rows_of_every_batch(query: Query) -> None:
