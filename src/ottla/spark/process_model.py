@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -28,6 +29,7 @@ WRITE_PLANNER = "pyspark.sql.worker.write_into_data_source"
 
 # Spark's names for the local properties of a streaming query's tasks.
 QUERY_ID, BATCH_ID = "sql.streaming.queryId", "streaming.sql.batchId"
+JOB_GROUP = "spark.jobGroup.id"  # of a streaming query: the id of its run
 
 
 def is_planning_filters() -> bool:
@@ -117,6 +119,32 @@ def task_of_query() -> TaskOfQuery | None:
     query = context and context.getLocalProperty(QUERY_ID)
     batch = context and context.getLocalProperty(BATCH_ID)
     return None if query is None or batch is None else TaskOfQuery(query, int(batch))
+
+
+class QueryRun(NamedTuple):
+    """A streaming query, and its run: each start of the query is another one."""
+
+    query_id: str
+    run_id: str
+
+
+def run_of_task() -> QueryRun | None:
+    """None outside a task of a streaming query. Tasks of `foreachBatch` are inside."""
+    context = TaskContext.get()
+    query = context and context.getLocalProperty(QUERY_ID)
+    if context is None or query is None:
+        return None
+    group = context.getLocalProperty(JOB_GROUP)
+    return QueryRun(query, group if _is_uuid(group) else "")
+
+
+def _is_uuid(text: str | None) -> bool:
+    """A program may set a job group of its own, which can be the same in every run."""
+    try:
+        uuid.UUID(text)
+    except (ValueError, TypeError, AttributeError):
+        return False
+    return True
 
 
 # Objects that must outlive the writer of one micro-batch, by a key of their owner's.

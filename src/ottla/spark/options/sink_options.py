@@ -100,7 +100,8 @@ class DeliveryOptions:
         optional(LONG),
         at_least(0),
         "For foreachBatch: the batch id. A version that is not above the last one written to the "
-        "topic under txnAppId writes nothing.",
+        "topic under txnAppId writes nothing, and is an error if it was another write that had it: "
+        "of the same run of a query, or of another query.",
     )
 
 
@@ -140,5 +141,10 @@ def parse_sink_options(texts: Mapping[str, str]) -> SinkOptions:
     if (options.txn_app_id is None) != (options.txn_version is None):
         raise InvalidOption(
             "The options txnAppId and txnVersion are given together, or not at all."
+        )
+    if options.txn_app_id is not None and not options.is_exactly_once:
+        raise InvalidOption(
+            f"The options txnAppId and txnVersion need delivery={EXACTLY_ONCE}: without "
+            f"transactions nothing is known of what was written before, and nothing is skipped."
         )
     return options

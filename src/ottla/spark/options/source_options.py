@@ -50,7 +50,9 @@ class TopicOptions:
         None,
         optional(STRING),
         anything,
-        "A regular expression; topics in whose names it is found are read, new ones included.",
+        "A regular expression in Python's syntax; topics in whose names it is found are read, new "
+        "ones included. Kafka's internal topics are left out; the decisionsTopic of sinks is not: "
+        "^(?!ottla-spark-) leaves it out.",
     )
     assign: tuple[TopicPartition, ...] | None = option(
         "assign", None, ASSIGNMENT, anything, 'Partitions to read, as {"topic":[0,1]}.'

@@ -38,6 +38,17 @@ class TaskTransaction(NamedTuple):
     written: tuple[Written, ...]
 
 
+class Origin(NamedTuple):
+    """What a batch was written for. Each field is empty where it is not known."""
+
+    query: str = ""  # the streaming query whose foreachBatch writes
+    run: str = ""  # its run: a restart is another one
+    offsets: str = ""  # a digest of the batch's entry in the checkpoint of a stream
+
+
+UNKNOWN = Origin()
+
+
 @dataclass(frozen=True)
 class CommitDecision:
     """The transactions that are committed for this batch of the query; all others are aborted."""
@@ -47,14 +58,19 @@ class CommitDecision:
     batch: int
     transactions: tuple[TaskTransaction, ...]
     decided_ms: int = 0
+    origin: Origin = UNKNOWN
 
 
 @dataclass(frozen=True)
 class SinkState:
-    """The last decision of a sink, and whether all its transactions are known to have ended."""
+    """The last decision of a sink, and whether all its transactions are known to have ended.
+
+    `last_run` is the run that wrote the batch, or skipped it after the one that wrote it.
+    """
 
     decision: CommitDecision | None = None
     is_ended: bool = True
+    last_run: str = ""
 
 
 NOTHING_DECIDED = SinkState()
@@ -75,12 +91,20 @@ def encode_decision(decision: CommitDecision) -> bytes:
         "query": decision.query,
         "batch": decision.batch,
         "decided_ms": decision.decided_ms,
+        **_known_fields(decision.origin),
         "transactions": [_transaction_fields(each) for each in decision.transactions],
     })  # fmt: skip
 
 
 def encode_ended(decision: CommitDecision) -> bytes:
-    return _encode({"query": decision.query, "batch": decision.batch})
+    run = Origin(run=decision.origin.run)
+    return _encode({"query": decision.query, "batch": decision.batch, **_known_fields(run)})
+
+
+def _known_fields(origin: Origin) -> dict[str, Any]:
+    """Releases without this field ignore it, so the version stays."""
+    known = {name: value for name, value in origin._asdict().items() if value}
+    return {"origin": known} if known else {}
 
 
 def _encode(fields: dict[str, Any]) -> bytes:
@@ -106,13 +130,19 @@ def decode_decision(sink: str, value: bytes) -> CommitDecision:
         fields["batch"],
         tuple(_transaction(each) for each in fields["transactions"]),
         fields["decided_ms"],
+        _origin(fields),
     )
 
 
-def decode_ended(sink: str, value: bytes) -> tuple[str, int]:
-    """Query and batch whose transactions have all ended."""
+def decode_ended(sink: str, value: bytes) -> tuple[str, int, str]:
+    """Query and batch whose transactions have all ended, and the run that noted it."""
     fields = _decode(sink, value)
-    return fields["query"], fields["batch"]
+    return fields["query"], fields["batch"], _origin(fields).run
+
+
+def _origin(fields: dict[str, Any]) -> Origin:
+    found = fields.get("origin", {})
+    return Origin(*(found.get(name, "") for name in Origin._fields))
 
 
 def _decode(sink: str, value: bytes) -> dict[str, Any]:
@@ -159,11 +189,12 @@ class DecisionReader:
         if (value := self._decisions.get(sink)) is None:
             return NOTHING_DECIDED
         decision = decode_decision(sink, value)
-        ended = self._ended.get(sink)
-        is_ended = ended is not None and (
-            decode_ended(sink, ended) == (decision.query, decision.batch)
-        )
-        return SinkState(decision, is_ended)
+        last_run = decision.origin.run
+        if (ended := self._ended.get(sink)) is None:
+            return SinkState(decision, False, last_run)
+        query, batch, run = decode_ended(sink, ended)
+        is_ended = (query, batch) == (decision.query, decision.batch)
+        return SinkState(decision, is_ended, run if is_ended and run else last_run)
 
     def sink_of_query(self, query: str) -> str | None:
         """The name under which a query has decided last, if it ever did."""

@@ -167,6 +167,8 @@ class SinkDriver:
         if plan.decide is not None:
             self._decide(plan.decide, driver)
             self._finish(plan.decide)
+        if plan.skip is not None:
+            self._log.note_ended(plan.skip)
         for transaction in plan.abort:
             self._abort(transaction)
 

@@ -18,6 +18,10 @@ class StaleBatch(SinkError):
     """The query has written a later batch already: its checkpoint is an older one."""
 
 
+class VersionTaken(SinkError):
+    """A txnVersion was written before, by a write other than an earlier attempt of this one."""
+
+
 class SinkTakenOver(SinkError):
     """Another driver writes under the same sink name now."""
 

@@ -12,17 +12,15 @@ checkpoint, which identifies the query. A batch write has a new name each time: 
 from __future__ import annotations
 
 import hashlib
-import json
 import uuid
 from collections.abc import Callable
-from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from ottla.config.options import InvalidOption
 from ottla.spark.options.sink_options import SinkOptions
+from ottla.spark.sink.checkpoint import local_path, query_of_checkpoint
 
 BATCH_PREFIX = "batch-"
-METADATA_FILE = "metadata"  # of a checkpoint: {"id": "<query id>"}
 
 
 def stream_sink_name(options: SinkOptions) -> str:
@@ -58,27 +56,6 @@ def txn_name(options: SinkOptions) -> str:
 
 def _random_name() -> str:
     return uuid.uuid4().hex
-
-
-def query_of_checkpoint(location: str) -> str | None:
-    """The query id that Spark wrote into a checkpoint, if that is a local directory."""
-    path = local_path(location)
-    if path is None:
-        return None
-    try:
-        found = json.loads((path / METADATA_FILE).read_text())
-        return str(uuid.UUID(found["id"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def local_path(location: str) -> Path | None:
-    parts = urlsplit(location)
-    if parts.scheme == "":
-        return Path(location)
-    if parts.scheme == "file" and parts.netloc in ("", "localhost"):
-        return Path(unquote(parts.path))
-    return None
 
 
 def normalised(location: str) -> str:

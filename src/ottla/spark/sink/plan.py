@@ -14,11 +14,18 @@ whatever its batch numbers are.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
-from ottla.spark.sink.decisions import CommitDecision, SinkState, TaskTransaction, Written
-from ottla.spark.sink.errors import StaleBatch, TornBatch
+from ottla.spark.sink.decisions import (
+    UNKNOWN,
+    CommitDecision,
+    Origin,
+    SinkState,
+    TaskTransaction,
+    Written,
+)
+from ottla.spark.sink.errors import StaleBatch, TornBatch, VersionTaken
 
 SHOWN_MAX = 50
 
@@ -28,6 +35,7 @@ class BatchOfQuery:
     query: str
     batch: int
     skips_older: bool = False  # txnVersion: a version that is not newer is skipped
+    origin: Origin = UNKNOWN
 
 
 class TaskAction(Enum):
@@ -37,10 +45,12 @@ class TaskAction(Enum):
 
 @dataclass(frozen=True)
 class CommitPlan:
-    """In this order: commit `finish`, write the decision `decide` and commit it, abort."""
+    """In this order: commit `finish`, write the decision `decide` and commit it, note that this run
+    has found `skip` decided, abort."""
 
     finish: CommitDecision | None = None
     decide: CommitDecision | None = None
+    skip: CommitDecision | None = None
     abort: tuple[TaskTransaction, ...] = ()
 
 
@@ -68,15 +78,23 @@ def plan_commit(
     written: Sequence[TaskTransaction],
     now_ms: int,
 ) -> CommitPlan:
-    """StaleBatch if a later batch of the query was decided before."""
+    """StaleBatch if a later batch of the query was decided before, or this one was planned again;
+    VersionTaken if rows would be skipped that were not written before."""
     unfinished = None if state.is_ended else state.decision
     last = _last_of_query(state, wanted)
     if last is not None and last >= wanted.batch:
         _check_not_stale(state, wanted, last)
-        return CommitPlan(finish=unfinished, abort=not_in(state.decision, written))
+        _check_repeated(state, wanted)
+        return CommitPlan(
+            finish=unfinished,
+            skip=_skipped(state, wanted),
+            abort=not_in(state.decision, written),
+        )
     if not written:
         return CommitPlan(finish=unfinished)
-    decision = CommitDecision(sink, wanted.query, wanted.batch, tuple(written), now_ms)
+    decision = CommitDecision(
+        sink, wanted.query, wanted.batch, tuple(written), now_ms, wanted.origin
+    )
     return CommitPlan(finish=unfinished, decide=decision)
 
 
@@ -126,6 +144,46 @@ def _check_not_stale(state: SinkState, wanted: BatchOfQuery, last: int) -> None:
         f"batch again would duplicate rows. Restore the newer checkpoint, or start a new query "
         f"with a new one."
     )
+
+
+def _check_repeated(state: SinkState, wanted: BatchOfQuery) -> None:
+    """A batch is skipped because it was written before: then it must be the same batch."""
+    assert state.decision is not None
+    earlier, now = state.decision.origin, wanted.origin
+    if _differ(earlier.offsets, now.offsets):
+        raise StaleBatch(
+            f"Batch {wanted.batch} of the query {wanted.query} was written before under the sink "
+            f"name {state.decision.sink}, and Spark has planned it again since: its checkpoint is "
+            f"an older one, or a copy of it was used. Skipping the batch could lose rows, writing "
+            f"it could duplicate rows. Restore the newer checkpoint, or start a new query with a "
+            f"new one."
+        )
+    if not wanted.skips_older:
+        return
+    if _differ(earlier.query, now.query):
+        raise VersionTaken(
+            f"Version {wanted.batch} would be skipped: the streaming query {earlier.query} wrote "
+            f"version {state.decision.batch} of {wanted.query}, and this is another query, "
+            f"{now.query}. With a new checkpoint batch ids begin at 0 again: give a new txnAppId."
+        )
+    if now.run and now.run == state.last_run:
+        raise VersionTaken(
+            f"Version {wanted.batch} would be skipped: this run of the query has written version "
+            f"{state.decision.batch} of {wanted.query} already. Where one micro-batch is written "
+            f"to a topic several times, keep the txnAppId of the first write and give each other "
+            f"write its own; txnVersion must be the batch id."
+        )
+
+
+def _differ(one: str, other: str) -> bool:
+    return bool(one) and bool(other) and one != other
+
+
+def _skipped(state: SinkState, wanted: BatchOfQuery) -> CommitDecision | None:
+    """Noted with its run, to distinguish a second write of the same run from a repeated one."""
+    if state.decision is None or not wanted.origin.run:
+        return None
+    return replace(state.decision, origin=wanted.origin)
 
 
 def torn(

@@ -16,7 +16,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 from pyspark import TaskContext
@@ -32,10 +32,12 @@ from ottla.spark.process_model import (
     StartedWhenPickled,
     freeze_imported_modules,
     is_planning_write,
+    run_of_task,
     task_of_query,
 )
 from ottla.spark.sink.broker_errors import explained
-from ottla.spark.sink.decisions import TaskTransaction
+from ottla.spark.sink.checkpoint import offsets_digest
+from ottla.spark.sink.decisions import UNKNOWN, Origin, TaskTransaction
 from ottla.spark.sink.driver import SinkDriver
 from ottla.spark.sink.errors import SinkError
 from ottla.spark.sink.messages import Started, TaskWritten
@@ -75,16 +77,20 @@ def write_task(
     return TaskWritten(wanted, writer.rows, started, transaction)
 
 
-def commit_batch(setup: SinkSetup, messages: Sequence[WriterCommitMessage | None]) -> None:
-    """Write the decision, and commit what the tasks wrote."""
+def commit_batch(
+    setup: SinkSetup, messages: Sequence[WriterCommitMessage | None], offsets: str = ""
+) -> None:
+    """Write the decision, and commit what the tasks wrote. `offsets` is the digest of the batch's
+    offsets, which tasks do not know."""
     told = _told(messages)
     if not told or told[0].started is None:
         return
-    started = told[0].started
+    started, wanted = told[0].started, told[0].wanted
+    wanted = replace(wanted, origin=wanted.origin._replace(offsets=offsets))
     try:
         with Cluster(setup.settings) as cluster:
             driver = SinkDriver(cluster, setup, started.sink)
-            driver.commit(started, told[0].wanted, _transactions(told))
+            driver.commit(started, wanted, _transactions(told))
     except ClientError as error:
         raise explained(error) from error
 
@@ -122,7 +128,8 @@ class BatchWriter(DataSourceArrowWriter):  # type: ignore[misc]
     started: Started | None
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
-        return write_task(self.setup, self.started, self.wanted, iterator)
+        wanted = replace(self.wanted, origin=origin_of_task())
+        return write_task(self.setup, self.started, wanted, iterator)
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         commit_batch(self.setup, messages)
@@ -151,8 +158,9 @@ class StreamWriter(DataSourceStreamArrowWriter, StartedWhenPickled):  # type: ig
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         return write_task(self.setup, self.started, batch_of_task(), iterator)
 
-    def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: ARG002, N803
-        commit_batch(self.setup, messages)
+    def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803
+        offsets = offsets_digest(self.setup.options.checkpoint_location, batchId)
+        commit_batch(self.setup, messages, offsets)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: ARG002, N803
         abort_batch(self.setup, messages)
@@ -163,6 +171,12 @@ def batch_of_task() -> BatchOfQuery:
     if task is None:
         raise SinkError("This task does not know its query and batch: use writeStream.")
     return BatchOfQuery(task.query_id, task.batch_id)
+
+
+def origin_of_task() -> Origin:
+    """The streaming query whose foreachBatch this task writes for, if there is one."""
+    run = run_of_task()
+    return UNKNOWN if run is None else Origin(run.query_id, run.run_id)
 
 
 def batch_of_write(setup: SinkSetup) -> BatchOfQuery:

@@ -37,6 +37,21 @@ class Query:
         )  # fmt: skip
         run_query(writer.trigger(availableNow=True).start)
 
+    def run_for_each_batch(self, *names: str) -> None:
+        """Every batch is written once under each name, as `txnAppId`."""
+
+        def write(rows: Any, batch: int) -> None:
+            for name in names:
+                (
+                    rows.write.format("ottla").mode("append")
+                    .option("kafka.bootstrap.servers", self.servers).option("topic", self.topic)
+                    .option("txnAppId", name).option("txnVersion", batch).save()
+                )  # fmt: skip
+
+        rows = self.spark.readStream.option("maxFilesPerTrigger", 1).text(str(self.input))
+        stream = rows.writeStream.foreachBatch(write).option("checkpointLocation", self.checkpoint)
+        run_query(stream.trigger(availableNow=True).start)
+
     def forget_last_commit(self) -> None:
         """As a driver leaves it that dies between the sink's commit and Spark's own."""
         commits = self.checkpoint / "commits"
@@ -90,6 +105,19 @@ def test_a_checkpoint_that_went_back_is_refused(query: Query) -> None:
     assert query.committed() == ["a", "b", "c"]
 
 
+def test_a_checkpoint_that_went_back_by_one_batch_is_refused(query: Query) -> None:
+    """Its number is that of the last decision; its rows may be others."""
+    query.add("a")
+    query.run()
+    shutil.copytree(query.checkpoint, old := query.checkpoint.with_name("old"))
+    query.add("b")
+    query.run()
+    query.checkpoint = old
+    query.add("c")
+    assert "Spark has planned it again since" in failure_of(query.run)
+    assert query.committed() == ["a", "b"]
+
+
 def test_a_new_checkpoint_is_a_new_query_even_under_the_same_sink_name(query: Query) -> None:
     query.add("a")
     query.run(sinkName=f"named-{query.topic}")
@@ -110,20 +138,33 @@ def test_a_renamed_sink_gets_its_old_name_in_the_error(query: Query) -> None:
 
 def test_for_each_batch_with_a_version_writes_once(query: Query) -> None:
     query.add("a")
+    query.run_for_each_batch(f"app-{query.topic}")
+    query.forget_last_commit()
     query.add("b")
-
-    def write(rows: Any, batch: int) -> None:
-        for _ in range(2):
-            (
-                rows.write.format("ottla").mode("append")
-                .option("kafka.bootstrap.servers", query.servers).option("topic", query.topic)
-                .option("txnAppId", f"app-{query.topic}").option("txnVersion", batch).save()
-            )  # fmt: skip
-
-    rows = query.spark.readStream.option("maxFilesPerTrigger", 1).text(str(query.input))
-    stream = rows.writeStream.foreachBatch(write).option("checkpointLocation", query.checkpoint)
-    run_query(stream.trigger(availableNow=True).start)
+    query.run_for_each_batch(f"app-{query.topic}")
     assert query.committed() == ["a", "b"]
+
+
+def test_a_second_write_of_a_batch_is_not_taken_for_a_repeated_one(query: Query) -> None:
+    """Also not by the next run, which skips the first write: the rows would be lost."""
+    first, second = f"first-{query.topic}", f"second-{query.topic}"
+    query.add("a")
+    for _ in range(2):
+        told = failure_of(lambda: query.run_for_each_batch(first, first))
+        assert "keep the txnAppId of the first write" in told
+    assert query.committed() == ["a"]
+    query.run_for_each_batch(first, second)
+    assert query.committed() == ["a", "a"]
+
+
+def test_a_new_checkpoint_does_not_skip_batches_under_the_old_name(query: Query) -> None:
+    query.add("a")
+    query.run_for_each_batch(f"app-{query.topic}")
+    shutil.rmtree(query.checkpoint)
+    assert "give a new txnAppId" in failure_of(
+        lambda: query.run_for_each_batch(f"app-{query.topic}")
+    )
+    assert query.committed() == ["a"]
 
 
 def test_the_copy_of_the_readme_needs_no_topic_with_as_many_partitions(query: Query) -> None:

@@ -24,8 +24,15 @@ from ottla.client.producing.producer import BatchProducer
 from ottla.config.options import InvalidOption
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
-from ottla.spark.process_model import BATCH_ID, QUERY_ID, WRITE_PLANNER
-from ottla.spark.sink.decisions import DECISION, CommitDecision, encode_decision, key_of
+from ottla.spark.process_model import BATCH_ID, JOB_GROUP, QUERY_ID, WRITE_PLANNER
+from ottla.spark.sink.decisions import (
+    DECISION,
+    UNKNOWN,
+    CommitDecision,
+    Origin,
+    encode_decision,
+    key_of,
+)
 from ottla.spark.sink.errors import InvalidRows, SinkError, SinkTakenOver
 from ottla.spark.sink.messages import TaskWritten
 from ottla.spark.sink.names import driver_id
@@ -38,6 +45,7 @@ from ottla.spark.sink.writers import (
     batch_of_write,
     new_batch_writer,
     new_stream_writer,
+    origin_of_task,
 )
 
 pytestmark = pytest.mark.xdist_group("apache-kafka")
@@ -266,6 +274,17 @@ def test_a_task_outside_of_a_stream_is_refused() -> None:
         assert batch_of_task() == BatchOfQuery("q", 12)
 
 
+def test_a_job_group_of_a_program_is_not_taken_for_the_run_of_a_query() -> None:
+    run = "422e2f4d-fced-4c8e-a191-cff2487c38c3"
+    assert origin_of_task() == UNKNOWN
+    for group, expected in ((run, run), ("nightly", ""), (None, "")):
+        known = {QUERY_ID: "q"} if group is None else {QUERY_ID: "q", JOB_GROUP: group}
+        with task(0, properties=known):
+            assert origin_of_task() == Origin("q", expected)
+    with task(0, properties={JOB_GROUP: run}):
+        assert origin_of_task() == UNKNOWN
+
+
 # Setting up
 
 
@@ -282,6 +301,9 @@ def test_options_and_columns_are_checked_before_anything_is_written() -> None:
         set_up(SCHEMA, servers)
     with pytest.raises(InvalidOption):
         set_up(SCHEMA, {**servers, "topic": "t", "delivery": "perhaps"})
+    versioned = {"txnAppId": "app", "txnVersion": "1", "delivery": "at-least-once"}
+    with pytest.raises(InvalidOption, match="txnVersion need delivery=exactly-once"):
+        set_up(SCHEMA, {**servers, "topic": "t", **versioned})
     with pytest.raises(InvalidOption):
         set_up(SCHEMA, {"topic": "t"})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from ottla.spark.sink.decisions import (
     NOTHING_DECIDED,
     CommitDecision,
     DecisionReader,
+    Origin,
     SinkState,
     TaskTransaction,
     Written,
@@ -57,6 +59,26 @@ def test_a_decision_is_json_that_people_can_read() -> None:
             }
         ],
     }
+
+
+def test_what_a_batch_was_written_for_survives_as_far_as_it_is_known() -> None:
+    for origin in (Origin("q", "r", "o"), Origin(run="r"), Origin(offsets="o")):
+        decision = replace(DECIDED, origin=origin)
+        assert decode_decision("sink", encode_decision(decision)) == decision
+    assert "origin" not in json.loads(encode_ended(replace(DECIDED, origin=Origin("q", "", "o"))))
+
+
+def test_the_last_run_is_the_one_that_wrote_a_batch_or_skipped_it_since() -> None:
+    first, second = (replace(DECIDED, origin=Origin("q", run)) for run in ("run 1", "run 2"))
+    decision = (key_of(DECISION, "sink"), encode_decision(first))
+    ended = [
+        (key_of(ENDED, "sink"), encode_ended(each))
+        for each in (replace(second, batch=6), replace(first, origin=Origin()), second)
+    ]
+    assert read(decision).state_of("sink").last_run == "run 1"
+    assert read(decision, ended[0]).state_of("sink").last_run == "run 1"
+    assert read(decision, ended[1]).state_of("sink").last_run == "run 1"
+    assert read(decision, ended[2]).state_of("sink").last_run == "run 2"
 
 
 def test_a_newer_version_is_refused() -> None:

@@ -6,12 +6,14 @@ import pytest
 
 from ottla.spark.sink.decisions import (
     NOTHING_DECIDED,
+    UNKNOWN,
     CommitDecision,
+    Origin,
     SinkState,
     TaskTransaction,
     Written,
 )
-from ottla.spark.sink.errors import StaleBatch
+from ottla.spark.sink.errors import StaleBatch, VersionTaken
 from ottla.spark.sink.plan import (
     BatchOfQuery,
     CommitPlan,
@@ -36,12 +38,17 @@ FIRST_RUN = (transaction(0), transaction(1))
 SECOND_RUN = (transaction(0, epoch=1), transaction(1, epoch=1), transaction(2))
 
 
-def decided(batch: int, query: str = "q", *, is_ended: bool = True) -> SinkState:
-    return SinkState(CommitDecision("sink", query, batch, FIRST_RUN, NOW_MS), is_ended)
+def decided(
+    batch: int, query: str = "q", *, is_ended: bool = True, origin: Origin = UNKNOWN
+) -> SinkState:
+    decision = CommitDecision("sink", query, batch, FIRST_RUN, NOW_MS, origin)
+    return SinkState(decision, is_ended, origin.run)
 
 
-def commit(state: SinkState, batch: int, *, skips_older: bool = False) -> CommitPlan:
-    wanted = BatchOfQuery("q", batch, skips_older)
+def commit(
+    state: SinkState, batch: int, *, skips_older: bool = False, origin: Origin = UNKNOWN
+) -> CommitPlan:
+    wanted = BatchOfQuery("q", batch, skips_older, origin)
     return plan_commit(state, "sink", wanted, SECOND_RUN, NOW_MS)
 
 
@@ -124,6 +131,51 @@ def test_another_querys_unfinished_decision_is_finished_too() -> None:
 
 def test_a_batch_without_rows_is_not_decided() -> None:
     assert plan_commit(decided(4), "sink", BatchOfQuery("q", 5), (), NOW_MS) == CommitPlan()
+
+
+# Batches that were written before
+
+
+@pytest.mark.parametrize("known", [("", ""), ("old", ""), ("", "new"), ("old", "old")])
+def test_a_batch_is_skipped_unless_it_is_known_to_be_planned_again(known: tuple[str, str]) -> None:
+    earlier, now = (Origin(offsets=each) for each in known)
+    assert commit(decided(5, origin=earlier), 5, origin=now).abort == SECOND_RUN
+
+
+def test_a_batch_that_was_planned_again_is_refused() -> None:
+    with pytest.raises(StaleBatch, match="Spark has planned it again since"):
+        commit(decided(5, origin=Origin(offsets="old")), 5, origin=Origin(offsets="new"))
+
+
+@pytest.mark.parametrize("version", [3, 5])
+def test_a_version_is_skipped_by_another_run_which_is_noted(version: int) -> None:
+    state = decided(5, origin=Origin("stream", "run 1"))
+    plan = commit(state, version, skips_older=True, origin=Origin("stream", "run 2"))
+    assert plan.decide is None
+    assert plan.skip is not None
+    assert (plan.skip.batch, plan.skip.origin.run) == (5, "run 2")
+
+
+@pytest.mark.parametrize("version", [3, 5])
+def test_a_version_is_not_skipped_by_the_run_that_wrote_or_skipped_it(version: int) -> None:
+    wrote = decided(5, origin=Origin("stream", "run 1"))
+    skipped = SinkState(wrote.decision, True, "run 2")
+    for state, run in ((wrote, "run 1"), (skipped, "run 2")):
+        with pytest.raises(VersionTaken, match="keep the txnAppId of the first write"):
+            commit(state, version, skips_older=True, origin=Origin("stream", run))
+
+
+def test_a_version_is_not_skipped_by_another_query() -> None:
+    state = decided(5, origin=Origin("stream", "run 1"))
+    with pytest.raises(VersionTaken, match="give a new txnAppId"):
+        commit(state, 0, skips_older=True, origin=Origin("other", "run 2"))
+
+
+def test_a_version_that_no_stream_writes_is_skipped_as_before() -> None:
+    state = decided(5, origin=Origin("stream", "run 1"))
+    assert commit(state, 5, skips_older=True) == CommitPlan(abort=SECOND_RUN)
+    later = commit(decided(5), 5, skips_older=True, origin=Origin("stream", "run 1"))
+    assert later.decide is None
 
 
 # Aborts
