@@ -1,12 +1,14 @@
 """UnregisterBroker (key 64), version 0: removes a broker for good.
 
 Kafka removes running brokers too, which then serve nothing until they are restarted. Here a broker
-refuses to remove itself.
+that runs is not removed.
 """
 
 from __future__ import annotations
 
 from ottla.controller.brokers import decide_unregister_broker
+from ottla.controller.decision import Decision
+from ottla.controller.state import ControllerState
 from ottla.handlers.administration.deciding import decide
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
@@ -21,10 +23,15 @@ from ottla.protocol.messages.unregister_broker_response import UnregisterBrokerR
 async def unregister_broker(
     request: UnregisterBrokerRequest, context: Context
 ) -> UnregisterBrokerResponse:
-    if request.broker_id == context.parts.broker_id:
-        what = f"Broker {request.broker_id} is this one, and runs"
-        raise BrokerError(ErrorCode.INVALID_REQUEST, what)
     await decide(
-        context, lambda state: decide_unregister_broker(state, request.broker_id), is_large=True
+        context, lambda state: decide_unregister_stopped(state, request.broker_id), is_large=True
     )
     return UnregisterBrokerResponse()
+
+
+def decide_unregister_stopped(state: ControllerState, broker_id: int) -> Decision[None]:
+    broker = state.image.broker(broker_id)
+    if broker is not None and not broker.is_fenced:
+        what = f"Broker {broker_id} is running: stop it before it is removed"
+        raise BrokerError(ErrorCode.INVALID_REQUEST, what)
+    return decide_unregister_broker(state, broker_id)

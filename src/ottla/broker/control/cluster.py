@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from ottla.base.clock import Clock
 from ottla.base.files.filesystem import FileSystem
@@ -36,7 +36,6 @@ from ottla.controller.controller_election import ControllerElection
 from ottla.controller.registration import PROTOCOLS
 from ottla.handlers.forwarding.relay import (
     BROKER,
-    BecameController,
     ForwardedAnswer,
     ForwardedRequest,
 )
@@ -70,6 +69,7 @@ from ottla.storage.directories.directory_ownership import WrongDirectory
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
 SIZE_BYTES = 4  # of a frame, before it
 CREATE_TOPICS_VERSION = 7
 LEAVING_S = 10.0
@@ -392,10 +392,9 @@ class ClusterControl:
 
         return await self._client.repeat(here, there)
 
-    async def forward(self, request: ForwardedRequest) -> ForwardedAnswer:
-        async def here() -> ForwardedAnswer:
-            raise BecameController
-
+    async def forward(
+        self, request: ForwardedRequest, here: Callable[[], Awaitable[T]]
+    ) -> ForwardedAnswer | T:
         return await self._client.repeat(here, partial(self._forward, request))
 
     async def _forward(

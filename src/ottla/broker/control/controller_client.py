@@ -22,6 +22,7 @@ from ottla.protocol.errors import BrokerError
 from ottla.protocol.message import Message
 
 T = TypeVar("T")
+U = TypeVar("U")
 RETRY_S = 0.02
 RETRY_MAX_S = 0.2
 
@@ -65,8 +66,8 @@ class ControllerClient:
     async def repeat(
         self,
         here: Callable[[], Awaitable[T]],
-        there: Callable[[Channel, float], Awaitable[T]],
-    ) -> T:
+        there: Callable[[Channel, float], Awaitable[U]],
+    ) -> T | U:
         """The result of the first attempt that a controller has answered: `here` if it is this
         broker, `there` if it is another one."""
         loop = asyncio.get_running_loop()

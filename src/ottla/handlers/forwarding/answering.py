@@ -8,6 +8,7 @@ from ottla.handlers.forwarding.relay import FORWARDED, ForwardedAnswer, Forwarde
 from ottla.handlers.serving.context import Context, Peer
 from ottla.handlers.serving.decoding import decode_large
 from ottla.handlers.serving.dispatch import encode_answer, encode_large, find_handler, refusal
+from ottla.handlers.serving.registry import Handler
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, MalformedMessage
 from ottla.protocol.headers import decode_request_header
@@ -38,6 +39,11 @@ async def answer_forwarded(
         message = await parts.scheduler.in_thread(
             lambda: decode_large(handler.request, sent, version, at)
         )
+    return await answer_message(handler, message, context)
+
+
+async def answer_message(handler: Handler, message: Message, context: Context) -> ForwardedAnswer:
+    """As `answer_forwarded`, for a request that was decoded."""
     try:
         response: Message = await handler.function(message, context)  # type: ignore[misc]
     except BrokerError as error:
@@ -51,4 +57,4 @@ async def answer_forwarded(
     else:
         answer = encode_answer(response, context)
     frame = b"".join(cast("list[bytes]", answer.segments))  # none is a range of a file
-    return ForwardedAnswer(frame, parts.metadata.offset, context.throttle_ms)
+    return ForwardedAnswer(frame, context.parts.metadata.offset, context.throttle_ms)

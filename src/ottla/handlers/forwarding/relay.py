@@ -9,7 +9,8 @@ that passed it on can wait until its own image has it too, and the client's thro
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple, Protocol, Self
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.errors import MalformedMessage
@@ -33,6 +34,7 @@ FORWARDED = frozenset(
 # Its handler passes on what is not about the loggers of the broker itself.
 FORWARDED_IN_PART = frozenset({ApiKey.INCREMENTAL_ALTER_CONFIGS})
 FORWARDED_WHOLE = FORWARDED - FORWARDED_IN_PART
+T = TypeVar("T")
 _PRINCIPAL_VERSION = 0
 _RECEIVED_BY = struct.Struct(">i")
 _ANSWER_HEAD = struct.Struct(">qi")  # offset of the metadata log, throttle time
@@ -47,10 +49,6 @@ class ForwardedClient(NamedTuple):
 
 
 BROKER = ForwardedClient("Broker:", "")  # a broker itself: no quota applies
-
-
-class BecameController(Exception):
-    """This broker was elected while a request was passed on: it answers itself."""
 
 
 class ForwardedRequest(NamedTuple):
@@ -95,8 +93,11 @@ class ForwardedAnswer(NamedTuple):
 
 
 class Relay(Protocol):
-    """Passes requests on, in a broker that is not the controller."""
+    """Passes requests on to the controller, whichever broker that is."""
 
-    async def forward(self, request: ForwardedRequest) -> ForwardedAnswer:
-        """The controller's answer, when the published image contains its decision. BrokerError if
-        there was no controller in time; BecameController if it is this broker."""
+    async def forward(
+        self, request: ForwardedRequest, here: Callable[[], Awaitable[T]]
+    ) -> ForwardedAnswer | T:
+        """The controller's answer, when the published image contains its decision; that of `here`
+        if this broker is the controller. Both are repeated after NOT_CONTROLLER. BrokerError if
+        there was no controller in time."""

@@ -18,12 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ottla.base.memory.stored_errors import without_traceback
 from ottla.base.scheduling.step_scheduler import Work
-from ottla.handlers.forwarding.relay import (
-    FORWARDED_WHOLE,
-    BecameController,
-    ForwardedClient,
-    ForwardedRequest,
-)
+from ottla.handlers.forwarding.relay import FORWARDED_WHOLE, ForwardedClient, ForwardedRequest
 from ottla.handlers.quotas.request_time import Timed, begin_time, charge_time, note_rest, spend_time
 from ottla.handlers.serving import decoding, registry
 from ottla.handlers.serving.context import Context, Peer
@@ -92,11 +87,7 @@ class Dispatcher:
         context = Context(self._parts, peer, key, version, correlation_id, client_id, size)
         if self._parts.quotas.request is not None:
             begin_time(context)
-        if (
-            self._cluster is not None
-            and key in FORWARDED_WHOLE
-            and not self._parts.controller.is_active
-        ):
+        if self._cluster is not None and key in FORWARDED_WHOLE:
             return TakingEffect(self._pass_on(handler, bytes(frame), at, context, self._cluster))
         if size <= decoding.SMALL_FRAME_BYTES:
             return self._begin(
@@ -117,22 +108,28 @@ class Dispatcher:
     async def _pass_on(
         self, handler: Handler, frame: bytes, at: int, context: Context, cluster: ClusterParts
     ) -> Answer:
-        """A request for the controller, which is another broker."""
-        peer = context.peer
-        client = ForwardedClient(peer.principal, peer.host, context.client_id)
-        request = ForwardedRequest(frame, client, context.parts.broker_id)
-        try:
-            try:
-                answer = await cluster.relay.forward(request)
-            except BecameController:
-                from ottla.handlers.forwarding.answering import answer_forwarded
+        """A request for the controller, whichever broker that is."""
+        from ottla.handlers.forwarding.answering import answer_message
 
-                answer = await answer_forwarded(context.parts, request, peer.listener)
-        except Exception as error:
+        # One that cannot be decoded ends the client's connection, not one between brokers.
+        message = decode_here(handler.request, memoryview(frame), context.version, at)
+        if message is None:
+            context.is_large = context.has_many_items = True
             message = await context.parts.scheduler.in_thread(
                 partial(decode_large, handler.request, memoryview(frame), context.version, at)
             )
+        peer = context.peer
+        client = ForwardedClient(peer.principal, peer.host, context.client_id)
+        request = ForwardedRequest(frame, client, context.parts.broker_id)
+        spend_time(context)
+        try:
+            answer = await cluster.relay.forward(
+                request, partial(answer_message, handler, message, context)
+            )
+        except Exception as error:
             return await refuse_large(handler, message, context, storable(error))
+        if context.began_s is not None:
+            begin_time(context)  # until now it has waited
         charge_time(context)
         context.throttle(answer.throttle_ms)
         return Answer([answer.frame], context.throttle_ms)

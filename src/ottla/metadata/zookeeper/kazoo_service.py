@@ -243,7 +243,7 @@ async def open_service(
 
 
 def _kazoo_log() -> logging.Logger:
-    """Without the lost connections, of which listeners are told."""
+    """Without lost connections, which are reported to listeners."""
     found = logging.getLogger(f"{__name__}.kazoo")
     found.setLevel(logging.ERROR)
     return found
