@@ -119,6 +119,9 @@ def report_failures(name: str, command: Callable[[], int]) -> int:
         discard_output()
         return 0
     except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            print_error(f"{name}: {error.strerror}\n  raise the limit with: ulimit -n 4096")
+            return 1
         if error.errno not in OUTPUT_ERRORS or is_output_writable():
             raise
         discard_output()

@@ -10,6 +10,7 @@ Leaves      reading the file to the caller, `listeners` to `listeners.py`.
 from __future__ import annotations
 
 import difflib
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -25,6 +26,7 @@ from ottla.config.options import InvalidOption
 
 ENVIRONMENT_PREFIX = "OTTLA_"
 COMMAND_LINE = "--set"
+_IDS = ("node.id", "broker.id")  # synonyms
 ZOOKEEPER_CONNECT = "zookeeper.connect"
 _ENVIRONMENT_NAMES = {
     ENVIRONMENT_PREFIX + name.upper().replace(".", "_"): name for name in BROKER_OPTIONS
@@ -75,7 +77,12 @@ def load_config(
         is_embedded = not static.get(ZOOKEEPER_CONNECT, "").strip()
     defaults = default_texts() | (dict(EMBEDDED_DEFAULTS) if is_embedded else {})
     config, wrong = parse_broker_config(defaults | static)
-    problems += [_with_place(each, known) for each in wrong]
+    problems += [_with_place(each, known) for each in wrong if not _is_repeated(each, known)]
+    problems += [
+        f"{each.place}: {name}: no directory is named"
+        for name, each in known.items()
+        if name == "log.dirs" and not each.text.strip() and "log.dir" not in known
+    ]
     if problems:
         raise InvalidOption("\n".join(problems))
     listeners = listeners_of(config, _controller_names(last))
@@ -85,7 +92,7 @@ def load_config(
 
 def _from_file(file: PropertiesFile) -> list[GivenSetting]:
     try:
-        values = parse_properties(file.content)
+        values = parse_properties(file.content.removeprefix(BOM_UTF8))  # as editors may write it
     except ValueError as error:
         raise InvalidOption(f"{file.name}: {error}") from error
     return [GivenSetting(name, text, file.name) for name, text in values.items()]
@@ -126,8 +133,16 @@ def _with_one_id(static: dict[str, str]) -> dict[str, str]:
     ignored."""
     if static.get("broker.id", "").strip().startswith("-"):
         static = {name: text for name, text in static.items() if name != "broker.id"}
-    given = [static[name] for name in ("node.id", "broker.id") if name in static]
+    given = [static[name] for name in _IDS if name in static]
     return {"node.id": given[0], "broker.id": given[0]} | static if given else static
+
+
+def _is_repeated(problem: Problem, known: Mapping[str, GivenSetting]) -> bool:
+    """About the synonym of an id that was given under its other name, which is reported itself."""
+    others = {name for name in _IDS if name not in problem.settings}
+    return (
+        len(others) < len(_IDS) and not known.keys() & problem.settings and others <= known.keys()
+    )
 
 
 def _with_place(problem: Problem, known: Mapping[str, GivenSetting]) -> str:

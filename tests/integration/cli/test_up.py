@@ -162,3 +162,91 @@ def test_it_takes_all_the_descriptors_it_may_have(broker: RunningBroker) -> None
     lines = Path(f"/proc/{broker.pid}/limits").read_text().splitlines()
     (soft, hard) = next(line.split()[3:5] for line in lines if line.startswith("Max open files"))
     assert soft == hard
+
+
+def test_what_is_in_use_is_reported_before_the_broker_is_loaded(
+    broker: RunningBroker, tmp_path: Path
+) -> None:
+    """Modules of the broker are loaded after that, and nothing is created for it."""
+    used_port = ("--listen", broker.bootstrap_servers, "--data", str(tmp_path / "data"))
+    used_directory = ("--listen", "127.0.0.1:0", "--data", str(broker.data))
+    for words, reason in ((used_port, "Address already in use"), (used_directory, "is in use by")):
+        done = ottla("up", *words, environment={"PYTHONPROFILEIMPORTTIME": "1"})
+        assert done.returncode == 1
+        assert reason in done.stderr
+        assert "ottla.config.load" in done.stderr
+        assert "ottla.broker" not in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def test_an_id_that_is_no_number_is_reported_once(tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    for name in ("broker.id", "node.id"):
+        file.write_text(f"{name}=abc\n")
+        done = ottla("up", "--config", str(file))
+        assert done.returncode == 2
+        assert done.stderr == (
+            f"ottla up: {file}: Invalid value abc for configuration {name}: "
+            "Not a number of type INT\n"
+        )
+    file.write_text("broker.id=abc\nnode.id=def\n")
+    assert len(ottla("up", "--config", str(file)).stderr.splitlines()) == 2
+
+
+def test_settings_without_a_directory_are_refused(tmp_path: Path) -> None:
+    """Records would go to the default directory of Kafka's settings, in /tmp."""
+    file = tmp_path / "server.properties"
+    file.write_bytes(b"\xef\xbb\xbflog.dirs=\n")  # with a byte order mark, as editors may write it
+    for words, place in ((("--config", str(file)), str(file)), (("--set", "log.dirs= "), "--set")):
+        done = ottla("up", "--listen", "127.0.0.1:0", *words)
+        assert done.returncode == 2
+        assert done.stderr == f"ottla up: {place}: log.dirs: no directory is named\n"
+
+
+@pytest.mark.parametrize("option", ["--listen", "--data"])
+def test_a_second_address_or_directory_does_not_replace_the_first(option: str) -> None:
+    done = ottla("up", option, "1", option, "2")
+    assert done.returncode == 2
+    assert f"{option}: given twice; several are separated by commas" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [("-n 8", "ulimit -n"), ("-f 0", "ulimit -f")],
+)
+def test_a_limit_of_the_process_is_told_from_lost_metadata(
+    limit: str, told: str, tmp_path: Path
+) -> None:
+    words = f"up --listen 127.0.0.1:0 --data {tmp_path / 'data'}"
+    done = subprocess.run(
+        ["sh", "-c", f"ulimit {limit}; exec {sys.executable} -B -m ottla.cli.main {words}"],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert told in done.stderr
+    assert "restore" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_closed_terminal_stops_it_in_good_order() -> None:
+    with RunningBroker() as broker:
+        os.kill(broker.pid, signal.SIGHUP)
+        assert broker.wait_for_end() == 0
+        assert (broker.data / ".kafka_cleanshutdown").exists()
+
+
+def test_an_output_that_is_full_is_reported_and_the_broker_serves(tmp_path: Path) -> None:
+    words = ["up", "--listen", "127.0.0.1:0", "--data", str(tmp_path), "--stop-with-stdin"]
+    with (
+        open("/dev/full", "w") as full,
+        subprocess.Popen(
+            [sys.executable, "-m", "ottla.cli.main", *words],
+            stdin=subprocess.PIPE, stdout=full, stderr=subprocess.PIPE, text=True,
+        ) as process,
+    ):  # fmt: skip
+        assert process.stdin is not None
+        assert process.stderr is not None
+        told = process.stderr.readline()
+        process.stdin.close()
+        assert process.wait(120) == 0
+    assert told == "ottla up: the output cannot be written: No space left on device\n"

@@ -17,6 +17,8 @@ from ottla.config.load import LoadedConfig
 from ottla.metadata.log import CorruptMetadataError, MetadataLost
 from ottla.metadata.zookeeper.membership import BrokerIdInUse
 from ottla.metadata.zookeeper.service import ZooKeeperError
+from ottla.network.listening import bind_sockets
+from ottla.network.settings import ListenerSettings
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.storage.directories.directory_ownership import WrongDirectory
@@ -44,8 +46,36 @@ REFUSED_REGISTRATION = {
 OTHER_DIRECTORY = "choose another directory with --data DIR"
 
 
+LIMITS = {
+    errno.EMFILE: "this process may open too few files: raise the limit with ulimit -n 4096",
+    errno.ENFILE: "this machine has too many open files: raise the limit fs.file-max",
+    errno.EFBIG: "this process may not write files of this size: raise the limit with ulimit -f",
+}
+
+
+async def problem_before_loading(settings: LoadedConfig) -> str | None:
+    """A port, address or directory that cannot be used, found before the broker is loaded.
+
+    Nothing is created if it is a port. Another process may take the port until the broker binds it,
+    which `explain` reports.
+    """
+    try:
+        for each in settings.listeners.bound:
+            for bound in await bind_sockets(ListenerSettings(each.name, each.host, each.port)):
+                bound.close()
+    except OSError as error:
+        return explain(error, settings)
+    for path in settings.config.log_directories:
+        if (in_use := directory_in_use(path)) is not None:
+            return in_use
+    return unusable_directories(settings.config.log_directories)
+
+
 def explain(error: Exception, settings: LoadedConfig) -> str:
     """The message for one of EXPECTED."""
+    cause = error.__cause__ if isinstance(error, MetadataLost) else error
+    if isinstance(cause, OSError) and cause.errno in LIMITS:
+        return f"{error_text(cause)}\n  {LIMITS[cause.errno]}"
     match error:
         case WrongDirectory():
             return explain_wrong_directory(error, settings)
@@ -110,8 +140,8 @@ def explain_port_in_use(error: OSError, bound: Iterable[Listener]) -> str:
 
 def explain_wrong_directory(error: WrongDirectory, settings: LoadedConfig) -> str:
     for path in settings.config.log_directories:
-        if (owner := lock_owner(f"{path}/{LOCK_NAME}")) is not None and owner.pid != os.getpid():
-            return f"{path} is in use by {owner}\n  stop it, or {OTHER_DIRECTORY}"
+        if (in_use := directory_in_use(path)) is not None:
+            return in_use
         found = read_meta_properties(DiskFileSystem(), f"{path}/{META_PROPERTIES_NAME}")
         if found is None:
             continue
@@ -122,6 +152,14 @@ def explain_wrong_directory(error: WrongDirectory, settings: LoadedConfig) -> st
                 f"  start it as that node with --set node.id={found.node_id}, or {OTHER_DIRECTORY}"
             )
     return f"{error}\n  {OTHER_DIRECTORY}, or restore the directories of one cluster"
+
+
+def directory_in_use(path: str) -> str | None:
+    """Who has locked the directory, if it is another process and the system says so."""
+    owner = lock_owner(f"{path}/{LOCK_NAME}")
+    if owner is None or owner.pid == os.getpid():
+        return None
+    return f"{path} is in use by {owner}\n  stop it, or {OTHER_DIRECTORY}"
 
 
 def unusable_directories(paths: Iterable[str]) -> str | None:

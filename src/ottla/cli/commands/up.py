@@ -16,16 +16,17 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ottla.base.log_messages.log_format import FloodFilter, LineFormatter
 from ottla.base.memory.allocator import keep_freed_memory
 from ottla.base.memory.collector import begin_broker_process
-from ottla.cli.arguments.texts import path_name
+from ottla.cli.arguments.texts import Once, path_name
 from ottla.cli.broker_process.event_loop import NAMES, run_on
 from ottla.cli.broker_process.open_files import raise_open_files_limit
+from ottla.cli.process import discard_output
 from ottla.config.addresses import parse_port
 
 if TYPE_CHECKING:
@@ -48,13 +49,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--listen",
         metavar="HOST:PORT",
         type=listen_address,
+        action=Once,
         help=f"address for clients (default: {DEFAULT_LISTEN}); port 0 picks a free port",
     )
     parser.add_argument(
         "--data",
         metavar="DIR",
         type=path_name,
-        help=f"data directory (default: ./{DEFAULT_DATA})",
+        action=Once,
+        help=f"data directory, or several separated by commas (default: ./{DEFAULT_DATA})",
     )
     parser.add_argument(
         "--config", metavar="FILE", type=path_name, help="a server.properties file of Kafka"
@@ -173,6 +176,11 @@ def without_garbage_collection() -> Iterator[None]:
 
 
 async def serve(settings: LoadedConfig, *, stops_with_stdin: bool = False) -> int:
+    from ottla.cli.broker_process.start_errors import problem_before_loading
+
+    problem = await problem_before_loading(settings)
+    if problem is not None:
+        return refuse(problem, code=1)
     with without_garbage_collection():
         from ottla.broker.broker import Broker
 
@@ -185,8 +193,7 @@ async def serve(settings: LoadedConfig, *, stops_with_stdin: bool = False) -> in
     ready = asyncio.create_task(broker.ready(), name="ready")
     await asyncio.wait([ready, running], return_when=asyncio.FIRST_COMPLETED)
     if ready.done():
-        with suppress(OSError):  # standard output may be closed: the broker serves nevertheless
-            print(ready_message(broker, is_for_people=sys.stdout.isatty()), flush=True)
+        say_ready(ready_message(broker, is_for_people=sys.stdout.isatty()))
     stop = asyncio.create_task(stopping.wait(), name="stop")
     await asyncio.wait([stop, running], return_when=asyncio.FIRST_COMPLETED)
     if not running.done():
@@ -208,6 +215,15 @@ async def serve(settings: LoadedConfig, *, stops_with_stdin: bool = False) -> in
     return refuse("the broker ended unexpectedly", code=1)
 
 
+def say_ready(message: str) -> None:
+    """Standard output may be closed or full: the broker serves nevertheless."""
+    try:
+        print(message, flush=True)
+    except OSError as error:
+        discard_output()
+        print(f"ottla up: the output cannot be written: {error.strerror}", file=sys.stderr)
+
+
 def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """The first exception; nested task groups raise nested exception groups."""
     first = group.exceptions[0]
@@ -216,11 +232,8 @@ def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
 
 async def open_broker(broker: Broker) -> str | None:
     """Load the data and bind the ports; an error message if that fails."""
-    from ottla.cli.broker_process.start_errors import EXPECTED, explain, unusable_directories
+    from ottla.cli.broker_process.start_errors import EXPECTED, explain
 
-    problem = unusable_directories(broker.config.log_directories)
-    if problem is not None:
-        return problem
     try:
         await broker.open()
     except EXPECTED as error:
@@ -232,13 +245,16 @@ def stop_signals(*, stops_with_stdin: bool) -> asyncio.Event:
     """Set by the first stop request; a second signal ends the process at once."""
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
+    names = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # of a closed terminal; nohup ignores it
+        names.append(signal.SIGHUP)
 
     def stop() -> None:
         stopping.set()
-        for name in (signal.SIGTERM, signal.SIGINT):
+        for name in names:
             loop.remove_signal_handler(name)
 
-    for name in (signal.SIGTERM, signal.SIGINT):
+    for name in names:
         loop.add_signal_handler(name, stop)
     if stops_with_stdin:
 
