@@ -38,6 +38,7 @@ LONGEST = (
     "differential",
     "command-line",
     "pytest-plugin",
+    "cluster-command",
     "tests/integration/client/test_restarts.py",
     "tests/integration/client/test_leader_changes.py",
 )

@@ -25,8 +25,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from ottla.base.ports import quiet_port
 from ottla.testing.controls import BrokerClock, BrokerFaults, Send
-from ottla.testing.ports import quiet_port
 
 # Reached only by what hangs: machines that run tests may be busy.
 START_S = 120.0

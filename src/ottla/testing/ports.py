@@ -1,43 +1,5 @@
-"""Ports for a broker that is killed and must get its port back.
+"""Ports for a broker that is killed and must get its port back (`base/ports.py`)."""
 
-Ports that the system picks itself are also those it gives to outgoing connections: while the broker
-is dead, any of them may take it, even that of a client which tries to reach the broker and so talks
-to itself.
-"""
+from ottla.base.ports import quiet_port, quiet_ports
 
-from __future__ import annotations
-
-import random
-import socket
-from itertools import islice
-
-# Below the range from which systems take ports for outgoing connections.
-PORTS = range(20_000, 32_000)
-TRIES = 100
-ANY = 0
-
-
-def quiet_port() -> int:
-    """A free port; ANY, which lets the system choose, if there is none."""
-    for port in random.SystemRandom().sample(PORTS, TRIES):
-        if _is_quiet(port):
-            return port
-    return ANY
-
-
-def quiet_ports(count: int) -> list[int]:
-    """Each one different, and none of them ANY."""
-    tried = random.SystemRandom().sample(PORTS, len(PORTS))
-    found = list(islice(filter(_is_quiet, tried), count))
-    if len(found) < count:
-        raise OSError(f"{len(found)} of the ports {PORTS[0]} to {PORTS[-1]} are free, not {count}")
-    return found
-
-
-def _is_quiet(port: int) -> bool:
-    with socket.socket() as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
+__all__ = ["quiet_port", "quiet_ports"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import signal
 import socket
 import sys
@@ -18,6 +17,7 @@ from pathlib import Path
 from ottla.cli.arguments.texts import path_name
 from ottla.cli.errors import CommandFailed
 from ottla.cli.zookeeper_process.jars import find_jars
+from ottla.cli.zookeeper_process.java import find_java
 from ottla.cli.zookeeper_process.readiness import is_process_alive, wait_until_serving
 from ottla.cli.zookeeper_process.server_config import EnsembleServer, parse_members, write_config
 from ottla.config.addresses import Address, parse_port
@@ -94,12 +94,7 @@ def heap_size(text: str) -> str:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    java = shutil.which("java")
-    if java is None:
-        raise CommandFailed(
-            "ZooKeeper needs Java, and there is no java on the PATH",
-            "install a Java runtime, for example: apt install default-jre-headless",
-        )
+    java = find_java()
     check_membership(arguments.servers, arguments.id)
     jars = find_jars(arguments.jars, with_logging=arguments.log)
     address = free_address(arguments.listen)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.testing import ports
-from ottla.testing.ports import PORTS, quiet_ports
+from ottla.base import ports
+from ottla.base.ports import PORTS, quiet_ports
 
 
 def test_several_ports_differ_and_are_none_of_the_systems_own() -> None:

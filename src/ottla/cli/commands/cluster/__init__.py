@@ -1,0 +1,1 @@
+"""`ottla cluster`: one module for each verb."""
