@@ -13,12 +13,17 @@ import os
 import resource
 import shutil
 import threading
-from typing import ClassVar
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import ClassVar, cast
 
 from ottla.base.files.disk_file import OPEN_FLAGS, Descriptors, DiskFile, identity_of, is_at
-from ottla.base.files.filesystem import DiskSpace
+from ottla.base.files.file_states import file_states
+from ottla.base.files.filesystem import DiskSpace, ExpectedFile
 
 _CLOSED = -1
+_NOT_OPEN = 2**31 - 1  # a number that no descriptor has: reading from it fails
+_PINNED_MAX = 16  # files that are kept open at a time, in addition to those in use
 _FILE_MODE = 0o640  # the group may read, others may not
 _DIRECTORY_MODE = 0o750
 _REMOVALS_MAX = 10  # attempts per directory while another thread still creates files in it
@@ -53,6 +58,12 @@ class DiskFileSystem:
 
     def modified_ms(self, path: str) -> int:
         return os.stat(path).st_mtime_ns // 1_000_000
+
+    def are_as_expected(self, expected: Sequence[ExpectedFile]) -> list[bool]:
+        found: list[bool] = []
+        for start in range(0, len(expected), _PINNED_MAX):
+            found += _compared(expected[start : start + _PINNED_MAX])
+        return found
 
     def list_directory(self, path: str) -> list[str]:
         return sorted(os.listdir(path))
@@ -96,6 +107,34 @@ class DiskFileSystem:
 
     def lock(self, path: str) -> DiskLock:
         return DiskLock(path)
+
+
+def _compared(expected: Sequence[ExpectedFile]) -> list[bool]:
+    with ExitStack() as pins:
+        descriptors = [_pin(each, pins) for each in expected]
+        states = file_states(
+            [os.fsencode(each.path) for each in expected],
+            descriptors,
+            [each.data_at or 0 for each in expected],
+        )
+    return [
+        state is not None
+        and state[2] >= each.size
+        and state[3]
+        and (each.file is None or cast(DiskFile, each.file).has_identity(state[:2]))
+        for each, state in zip(expected, states, strict=True)
+    ]
+
+
+def _pin(expected: ExpectedFile, pins: ExitStack) -> int:
+    """The descriptor to read from, open until `pins` ends; -1 if nothing is read. One that cannot
+    be opened is reported by reading from none: its number is that of no open file."""
+    if expected.file is None or expected.data_at is None:
+        return -1
+    try:
+        return pins.enter_context(cast(DiskFile, expected.file).pinned())
+    except OSError:
+        return _NOT_OPEN
 
 
 def default_open_files_max() -> int:

@@ -63,7 +63,7 @@ class DiskFile:
         return self._path
 
     def size(self) -> int:
-        with self._pinned() as descriptor:
+        with self.pinned() as descriptor:
             return os.fstat(descriptor).st_size
 
     def read_at(self, position: int, size: int) -> bytes:
@@ -121,16 +121,16 @@ class DiskFile:
                 self._descriptors.close(self)
 
     def truncate(self, size: int) -> None:
-        with self._pinned() as descriptor:
+        with self.pinned() as descriptor:
             os.ftruncate(descriptor, size)
 
     def extend(self, size: int) -> None:
-        with self._pinned() as descriptor:
+        with self.pinned() as descriptor:
             if size > os.fstat(descriptor).st_size:
                 os.ftruncate(descriptor, size)
 
     def sync(self) -> None:
-        with self._pinned() as descriptor:
+        with self.pinned() as descriptor:
             if self._sync_error is not None:
                 raise OSError(self._sync_error.errno, "an earlier sync failed", self._path)
             try:
@@ -169,6 +169,9 @@ class DiskFile:
             return True
         return self._closed_as is not None and self._closed_as == size_and_time(status)
 
+    def has_identity(self, identity: tuple[int, int]) -> bool:
+        return identity == self._identity
+
     def renamed(self, path: str) -> None:
         self._path = path
 
@@ -177,8 +180,11 @@ class DiskFile:
         self._descriptors.close(self)
 
     @contextmanager
-    def _pinned(self) -> Iterator[int]:
-        """The same steps as in `read_at` and `write_at`, which inline them for speed."""
+    def pinned(self) -> Iterator[int]:
+        """The descriptor, which stays open meanwhile.
+
+        The same steps as in `read_at` and `write_at`, which inline them for speed.
+        """
         self._pins.append(None)
         try:
             descriptor = self._descriptor

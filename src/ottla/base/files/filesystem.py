@@ -9,6 +9,7 @@ Errors    are OSError with its errno, on every implementation (ENOENT, EEXIST, E
 from __future__ import annotations
 
 import errno
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 Buffer = bytes | bytearray | memoryview
@@ -91,6 +92,15 @@ class File(Protocol):
     def close(self) -> None: ...
 
 
+class ExpectedFile(NamedTuple):
+    """What should be true of a file that was written."""
+
+    path: str
+    size: int  # at least
+    file: File | None = None  # in place, if given
+    data_at: int | None = None  # the position of four bytes of it that are not all zero
+
+
 class FileSystem(Protocol):
     def open(self, path: str, *, create: bool = False) -> File:
         """Open for reading and writing. FileNotFoundError if it does not exist, unless `create` is
@@ -103,6 +113,10 @@ class FileSystem(Protocol):
     def size(self, path: str) -> int: ...
 
     def modified_ms(self, path: str) -> int: ...
+
+    def are_as_expected(self, expected: Sequence[ExpectedFile]) -> list[bool]:
+        """True for each file that is as expected. False if it is not, or must be checked by other
+        calls. For a thread: the event loop is disturbed less than by a call for each file."""
 
     def list_directory(self, path: str) -> list[str]:
         """The names of its entries, sorted."""

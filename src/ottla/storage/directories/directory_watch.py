@@ -14,8 +14,10 @@ Leaves    the consequences to the log manager: a missing directory fails, a miss
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from ottla.base.files.filesystem import ExpectedFile
 from ottla.base.files.readers import BLOCKING
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
@@ -48,11 +50,7 @@ class Watched(NamedTuple):
     batch_at: int | None = None  # where a batch begins that was written before the last round
 
     def check(self) -> None:
-        """OSError if the file is not the one that was opened, or was truncated.
-
-        Each system call here hands Python's lock over to the event loop and back, so there are
-        few: one for an idle log, two for one that is written.
-        """
+        """OSError if the file is not the one that was opened, or was truncated."""
         path = self.segment.path
         if not self.is_written:
             size: int | None = self.log.context.files.size(path)
@@ -67,6 +65,12 @@ class Watched(NamedTuple):
         if self.batch_at is not None and not self._has_batch(self.batch_at):
             what = f"the records at byte {self.batch_at} were truncated while the file was in use"
             raise OSError(errno.ESTALE, what, path)
+
+    def expected(self) -> ExpectedFile:
+        """The same as `check`, for all files together."""
+        data_at = None if self.batch_at is None else self.batch_at + OFFSET_BYTES
+        file = self.segment.open(BLOCKING) if self.is_written else None
+        return ExpectedFile(self.segment.path, self.size, file, data_at)
 
     def _has_batch(self, position: int) -> bool:
         """A file that was truncated at or before `position`, and then written to, has zeros from
@@ -85,11 +89,24 @@ class DirectoryCheck:
     def run(self) -> None:
         """OSError if the directory itself is missing."""
         self.directory.ownership.check_in_place()
-        for each in self.watched:
+        for each in self._unexpected():
             try:
                 each.check()
             except OSError:
                 self.suspects.append(each)
+
+    def _unexpected(self) -> Iterator[Watched]:
+        """Those that must be checked one by one."""
+        known = []
+        for each in self.watched:
+            try:
+                known.append((each, each.expected()))
+            except OSError:  # it cannot be opened
+                yield each
+        found = self.directory.context.files.are_as_expected([file for _, file in known])
+        for (each, _), is_expected in zip(known, found, strict=True):
+            if not is_expected:
+                yield each
 
 
 class DirectoryWatch:
