@@ -107,6 +107,9 @@ class RequestScheduler:
         self._loop.call_soon(self._serve_queued)
 
     def _serve_queued(self) -> None:
+        if not self._waiting:
+            self.is_busy = False
+            return  # often, and reading the clock is a system call
         now_s = self._now_s()
         end_s = now_s + QUEUED_S_MAX
         while self._waiting and now_s < end_s:
