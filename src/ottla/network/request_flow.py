@@ -88,12 +88,13 @@ class RequestFlow:
         return self.pipeline.answer_bytes if self.pipeline.in_flight else 0
 
     def can_begin(self) -> bool:
-        pipeline, responses = self.pipeline, self._response_memory
+        pipeline, sender, responses = self.pipeline, self.sender, self._response_memory
         in_flight = pipeline.in_flight
+        unsent_bytes = sender.unsent_bytes if sender.is_blocked else sender.queued_bytes
         return (
             (not in_flight or pipeline.has_room())
             and self.throttle is None
-            and self.sender.unsent_bytes < self._context.settings.unsent_bytes_max
+            and unsent_bytes < self._context.settings.unsent_bytes_max
             and (
                 not responses.is_full or responses.may_begin(self.account, is_busy=bool(in_flight))
             )

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from ottla.protocol.api_keys import APIS, ApiKey
 from ottla.protocol.errors import MalformedMessage
-from ottla.protocol.framing import finish_frame
+from ottla.protocol.framing import LENGTH_BYTES, finish_frame
 from ottla.protocol.message import FrameSegment, Message
 from ottla.protocol.messages.request_header import RequestHeader
 from ottla.protocol.messages.response_header import ResponseHeader
@@ -21,6 +21,7 @@ from ottla.protocol.primitives import read_nullable_string, skip_tags
 _KEY_AND_VERSION = Struct(">hh")
 _unpack_request = Struct(">hhi").unpack_from  # key, version, correlation id
 _CLIENT_ID_POSITION = 8
+_write_length = Struct(">i").pack_into
 _pack_response_v0 = Struct(">ii").pack  # placeholder for the length, correlation id
 _pack_response_v1 = Struct(">iix").pack  # and empty tagged fields
 _NEVER = 1 << 15  # greater than any version
@@ -85,7 +86,10 @@ def encode_response(
     pack = _pack_response_v1 if version >= _ANSWER_TAGS_FROM[key] else _pack_response_v0
     out = bytearray(pack(0, correlation_id))
     segments = response.encode_segments(version, out)
-    finish_frame(out, segments)
+    if len(segments) == 1:  # the usual case
+        _write_length(out, 0, len(out) - LENGTH_BYTES)
+    else:
+        finish_frame(out, segments)
     return segments
 
 

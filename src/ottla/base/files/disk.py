@@ -14,7 +14,6 @@ import resource
 import shutil
 import threading
 from collections.abc import Sequence
-from contextlib import ExitStack
 from typing import ClassVar, cast
 
 from ottla.base.files.disk_file import OPEN_FLAGS, Descriptors, DiskFile, identity_of, is_at
@@ -110,13 +109,16 @@ class DiskFileSystem:
 
 
 def _compared(expected: Sequence[ExpectedFile]) -> list[bool]:
-    with ExitStack() as pins:
-        descriptors = [_pin(each, pins) for each in expected]
+    pinned: list[DiskFile] = []
+    try:
         states = file_states(
             [os.fsencode(each.path) for each in expected],
-            descriptors,
+            [_pin(each, pinned) for each in expected],
             [each.data_at or 0 for each in expected],
         )
+    finally:
+        for file in pinned:
+            file.unpin()
     return [
         state is not None
         and state[2] >= each.size
@@ -126,13 +128,15 @@ def _compared(expected: Sequence[ExpectedFile]) -> list[bool]:
     ]
 
 
-def _pin(expected: ExpectedFile, pins: ExitStack) -> int:
-    """The descriptor to read from, open until `pins` ends; -1 if nothing is read. One that cannot
-    be opened is reported by reading from none: its number is that of no open file."""
+def _pin(expected: ExpectedFile, pinned: list[DiskFile]) -> int:
+    """The descriptor to read from, which stays open until its file, added to `pinned`, is unpinned;
+    -1 if nothing is read. A file that cannot be opened has a number that no descriptor has."""
     if expected.file is None or expected.data_at is None:
         return -1
+    file = cast(DiskFile, expected.file)
+    pinned.append(file)
     try:
-        return pins.enter_context(cast(DiskFile, expected.file).pinned())
+        return file.pin()
     except OSError:
         return _NOT_OPEN
 

@@ -63,7 +63,7 @@ class DiskFile:
         return self._path
 
     def size(self) -> int:
-        with self.pinned() as descriptor:
+        with self._pinned() as descriptor:
             return os.fstat(descriptor).st_size
 
     def read_at(self, position: int, size: int) -> bytes:
@@ -121,16 +121,16 @@ class DiskFile:
                 self._descriptors.close(self)
 
     def truncate(self, size: int) -> None:
-        with self.pinned() as descriptor:
+        with self._pinned() as descriptor:
             os.ftruncate(descriptor, size)
 
     def extend(self, size: int) -> None:
-        with self.pinned() as descriptor:
+        with self._pinned() as descriptor:
             if size > os.fstat(descriptor).st_size:
                 os.ftruncate(descriptor, size)
 
     def sync(self) -> None:
-        with self.pinned() as descriptor:
+        with self._pinned() as descriptor:
             if self._sync_error is not None:
                 raise OSError(self._sync_error.errno, "an earlier sync failed", self._path)
             try:
@@ -179,23 +179,27 @@ class DiskFile:
         self._is_closed = True
         self._descriptors.close(self)
 
-    @contextmanager
-    def pinned(self) -> Iterator[int]:
-        """The descriptor, which stays open meanwhile.
-
-        The same steps as in `read_at` and `write_at`, which inline them for speed.
-        """
+    def pin(self) -> int:
+        """The descriptor, which stays open until `unpin`. That must follow an error too."""
         self._pins.append(None)
+        descriptor = self._descriptor
+        if descriptor == _NO_DESCRIPTOR:
+            descriptor = self._descriptors.reopen(self)
+        self._is_recent = True
+        return descriptor
+
+    def unpin(self) -> None:
+        self._pins.pop()
+        if self._is_closed:
+            self._descriptors.close(self)
+
+    @contextmanager
+    def _pinned(self) -> Iterator[int]:
+        """The same steps as in `read_at` and `write_at`, which inline them for speed."""
         try:
-            descriptor = self._descriptor
-            if descriptor == _NO_DESCRIPTOR:
-                descriptor = self._descriptors.reopen(self)
-            self._is_recent = True
-            yield descriptor
+            yield self.pin()
         finally:
-            self._pins.pop()
-            if self._is_closed:
-                self._descriptors.close(self)
+            self.unpin()
 
 
 class Descriptors:

@@ -113,6 +113,8 @@ def admit_produced(
         data, rules.produce, produce_version, now_ms
     ) or check_produced(data, rules.produce, produce_version=produce_version, now_ms=now_ms)
     if rules.keeps_batches and max_timestamp == header.max_timestamp:
+        if type(data) is memoryview and not data.readonly:
+            return data, header  # the usual case
         return _writable(data), header
     writable = _in_final_codec(data, header, rules)
     return stamp(Admitted(writable, header, max_timestamp), rules, now_ms)

@@ -22,12 +22,12 @@ class CompletedTransaction(NamedTuple):
 
 
 class OpenTransactions:
-    __slots__ = ("_first_undecided", "_first_unreplicated", "_undecided", "_unreplicated")
+    __slots__ = ("_first_undecided", "_first_unreplicated", "_undecided", "unreplicated")
 
     def __init__(self) -> None:
         # Transactions begin in the order of the log, so the dictionary stays sorted by itself.
         self._undecided: dict[int, int] = {}  # first offset -> producer id
-        self._unreplicated: deque[CompletedTransaction] = deque()  # by marker offset
+        self.unreplicated: deque[CompletedTransaction] = deque()  # by marker offset
         self._first_undecided: int | None = None
         self._first_unreplicated: int | None = None
 
@@ -36,7 +36,7 @@ class OpenTransactions:
 
     @property
     def is_empty(self) -> bool:
-        return not self._undecided and not self._unreplicated
+        return not self._undecided and not self.unreplicated
 
     @property
     def first_undecided_offset(self) -> int | None:
@@ -72,14 +72,14 @@ class OpenTransactions:
             self._first_undecided = next(iter(self._undecided), None)
         stable = last_offset + 1 if self._first_undecided is None else self._first_undecided
         completed = CompletedTransaction(producer_id, first_offset, last_offset, is_aborted, stable)
-        self._unreplicated.append(completed)
+        self.unreplicated.append(completed)
         if self._first_unreplicated is None or first_offset < self._first_unreplicated:
             self._first_unreplicated = first_offset
         return completed
 
     def replicated_to(self, offset: int) -> None:
         """Everything below `offset` is replicated: markers there no longer hold anything back."""
-        waiting = self._unreplicated
+        waiting = self.unreplicated
         if not waiting or waiting[0].last_offset >= offset:
             return
         while waiting and waiting[0].last_offset < offset:

@@ -233,7 +233,8 @@ class ProducerStates:
 
     def high_watermark_advanced(self, high_watermark: int) -> None:
         """Markers below it no longer hold back the last stable offset."""
-        self._transactions.replicated_to(high_watermark)
+        if self._transactions.unreplicated:
+            self._transactions.replicated_to(high_watermark)
 
     def log_start_advanced(self, log_start_offset: int) -> None:
         """Records were deleted from the front. Producers stay known: they may go on writing."""
