@@ -83,6 +83,7 @@ from ottla.protocol.messages.unregister_broker_request import UnregisterBrokerRe
 from ottla.protocol.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from ottla.testing.cluster import RunningCluster
 
+pytestmark = pytest.mark.xdist_group("cluster-administration")
 SET, DELETE = 0, 1
 EXACT = 0
 NOBODY = 77  # no broker has this id
