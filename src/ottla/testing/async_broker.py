@@ -7,9 +7,57 @@ async with AsyncBroker() as broker:
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Any, Self
 
 from ottla.testing.broker import RunningBroker
+from ottla.testing.controls import BrokerClock, BrokerFaults
+
+
+class AsyncClock:
+    """The clock of a broker, see `BrokerClock`."""
+
+    def __init__(self, clock: BrokerClock) -> None:
+        self._clock = clock
+
+    async def advance(self, seconds: float | timedelta = 0.0, **units: float) -> None:
+        """Move the broker's time ahead, by seconds or by `minutes`, `hours` and `days`."""
+        await asyncio.to_thread(self._clock.advance, seconds, **units)
+
+    def now_ms(self) -> int:
+        """The broker's wall-clock time, in milliseconds since 1970."""
+        return self._clock.now_ms()
+
+
+class AsyncFaults:
+    """Faults of a broker, see `BrokerFaults`."""
+
+    def __init__(self, faults: BrokerFaults) -> None:
+        self._faults = faults
+
+    async def fail(self, api: str | int, error: str | int, **when: int | None) -> None:
+        """Answer with an error code."""
+        await asyncio.to_thread(self._faults.fail, api, error, **when)  # type: ignore[arg-type]
+
+    async def delay(self, api: str | int, seconds: float, **when: int | None) -> None:
+        """Answer later."""
+        await asyncio.to_thread(self._faults.delay, api, seconds, **when)  # type: ignore[arg-type]
+
+    async def drop(self, api: str | int, **how: Any) -> None:
+        """Close the connection in the place of an answer."""
+        await asyncio.to_thread(self._faults.drop, api, **how)
+
+    async def fill_disk(self) -> None:
+        """Let the broker's disk be full."""
+        await asyncio.to_thread(self._faults.fill_disk)
+
+    async def clear(self) -> None:
+        """End all faults."""
+        await asyncio.to_thread(self._faults.clear)
+
+    async def requests(self, api: str | int) -> int:
+        """How many requests of an API have come."""
+        return await asyncio.to_thread(self._faults.requests, api)
 
 
 class AsyncBroker:
@@ -33,6 +81,16 @@ class AsyncBroker:
     def get_bootstrap_server(self) -> str:
         """`bootstrap_servers`, by the name that testcontainers' KafkaContainer gives it."""
         return self.broker.bootstrap_servers
+
+    @property
+    def clock(self) -> AsyncClock:
+        """Its clock; needs `controls=True`."""
+        return AsyncClock(self.broker.clock)
+
+    @property
+    def faults(self) -> AsyncFaults:
+        """Its faults; need `controls=True`."""
+        return AsyncFaults(self.broker.faults)
 
     async def start(self) -> Self:
         """Start the process and wait until it accepts connections; itself, for chaining."""

@@ -321,6 +321,12 @@ def remove(data: Path, started: Sequence[subprocess.Popen[str]], owner: int) -> 
 
 def as_settings(config: Mapping[str, Any] | None) -> dict[str, str]:
     """Settings as text: 3 is "3" and True is "true"."""
+    __tracebackhide__ = True
+    if config is not None and not isinstance(config, Mapping):
+        raise TypeError(f"config={config!r}: expected settings such as {{'retention.ms': 1000}}")
+    for name, value in (config or {}).items():
+        if not isinstance(name, str) or value is None:
+            raise TypeError(f"config: {name!r}: {value!r} is not a setting with a value")
     return {name: as_text(value) for name, value in (config or {}).items()}
 
 

@@ -11,6 +11,7 @@ Leaves    carrying it out to the broker's process (`broker_process.py`).
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -20,6 +21,7 @@ from typing import Any
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
+from ottla.testing.given import is_number, require_seconds
 
 Send = Callable[..., Any]
 
@@ -47,9 +49,15 @@ class BrokerClock:
         __tracebackhide__ = True
         if isinstance(seconds, timedelta):
             seconds = seconds.total_seconds()
+        given = {"seconds": seconds, "minutes": minutes, "hours": hours, "days": days}
+        for name, number in given.items():
+            if not is_number(number) or not math.isfinite(number):
+                raise ValueError(f"{name}={number!r} is not a number")
         seconds += 60 * minutes + 3600 * hours + 86_400 * days
         if seconds < 0:
             raise ValueError("a clock does not go back")
+        if not seconds:
+            raise ValueError("say how far: advance(5) is five seconds, advance(days=8) eight days")
         self._send("advance", seconds=seconds)
         self.ahead_s += seconds
 
@@ -77,13 +85,14 @@ class BrokerFaults:
         A failed Metadata has the code for every topic, and names the brokers.
         """
         __tracebackhide__ = True
-        self._rule("fail", api, nth, times, error=named(ErrorCode, error))
+        if (name := named(ErrorCode, error)) == ErrorCode.NONE.name:
+            raise ValueError(f"error={error!r} is not an error")
+        self._rule("fail", api, nth, times, error=name)
 
     def delay(self, api: str | int, seconds: float, *, nth: int = 1, times: int | None = 1) -> None:
         """Carry requests out at once, and answer so many seconds later, by the broker's clock."""
         __tracebackhide__ = True
-        if not isinstance(seconds, int | float) or seconds < 0:
-            raise ValueError(f"seconds={seconds!r} is not a time to wait")
+        require_seconds("seconds", seconds)
         self._rule("delay", api, nth, times, seconds=seconds)
 
     def drop(
@@ -120,6 +129,8 @@ class BrokerFaults:
         __tracebackhide__ = True
         if nth < 1:
             raise ValueError(f"nth={nth}: the next request is 1")
+        if times is not None and times < 1:
+            raise ValueError(f"times={times}: at least 1, or None for all requests")
         self._send(
             "rule", kind=kind, api=named(ApiKey, api), nth=nth, times=times,
             error=error, seconds=seconds,

@@ -15,6 +15,8 @@ from typing import Any
 from ottla.testing.broker import RunningBroker, as_settings
 from ottla.testing.clients import Clients, load
 from ottla.testing.differences import counted, difference, listed, shown
+from ottla.testing.external import problem_with
+from ottla.testing.given import require_count, require_name, require_seconds
 from ottla.testing.leftovers import Leftovers
 from ottla.testing.reading import POLL_S, NoSuchTopic, from_message, read_topic
 from ottla.testing.records import Record, Rows, as_record, rows_of
@@ -53,6 +55,7 @@ class Kafka:
             bootstrap_servers = Clients(bootstrap_servers)
         self._clients = bootstrap_servers
         self._broker = broker
+        self._was_reached = False  # a cluster that is not ours
         self.prefix = f"test-{token_hex(4)}-" if prefix is None else prefix
         self.topics: dict[str, str] = {}  # by the name that the test gave
         self._names: dict[str, str] = {}  # given out by `name`
@@ -70,6 +73,8 @@ class Kafka:
 
     def name(self, name: str) -> str:
         """A name that no other test has: for groups, transactional ids, and the like."""
+        __tracebackhide__ = True
+        require_name(name, "topic or group")
         return self._names.setdefault(name, self.prefix + name)
 
     def topic(
@@ -80,6 +85,7 @@ class Kafka:
         self._require(name)
         if not isinstance(partitions, int):
             raise TypeError(f"partitions={partitions!r} is not a number; settings are config=")
+        require_count("partitions", partitions, 1)
         new_topic = load("confluent_kafka.admin", "NewTopic")
         full = self.prefix + name
         wanted = new_topic(full, partitions, config=as_settings(config))
@@ -102,10 +108,13 @@ class Kafka:
     def _require(self, topic: str) -> None:
         """A broker that can answer, before clients try for as long as they have patience."""
         __tracebackhide__ = True
-        if not isinstance(topic, str):
-            raise TypeError(f"{topic!r} is not the name of a topic")
+        require_name(topic, "topic")
         if self._broker is not None and not self._broker.is_running:
             raise RuntimeError(self._why(""))
+        if self._broker is None and not self._was_reached:
+            if (problem := problem_with(self.bootstrap_servers)) is not None:
+                raise RuntimeError(problem)
+            self._was_reached = True
 
     def _why(self, error: Exception | str) -> str:
         """The reason of an error in words; a broker that is not running comes first."""
@@ -191,6 +200,9 @@ class Kafka:
         """
         __tracebackhide__ = True
         self._require(topic)
+        if n is not None:
+            require_count("n", n, 0)
+        require_seconds("timeout", timeout)
         full = self.topics.get(topic, topic)
         found = self._read(full, n or 0, timeout)
         if n is not None and len(found) < n:
@@ -209,6 +221,7 @@ class Kafka:
         """A topic holds these records, and no others; waits for them to come."""
         __tracebackhide__ = True
         self._require(topic)
+        require_seconds("timeout", timeout)
         rows = rows_of(expected)
         found = self._read(self.topics.get(topic, topic), len(rows), timeout)
         problem = difference(found, rows, any_order=any_order)
@@ -233,6 +246,8 @@ class Kafka:
         """
         __tracebackhide__ = True
         self._require(topic)
+        require_name(group, "group")
+        require_seconds("timeout", timeout)
         group = self._names.get(group, group)
         full = self.topics.get(topic, topic)
         partition = load("confluent_kafka", "TopicPartition")

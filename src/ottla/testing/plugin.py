@@ -62,13 +62,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """A wrong --kafka ends the run before it begins. The variable may be meant for other tests."""
+    if (given := config.getoption("--kafka")) is not None:
+        external_servers(given, os.environ)
+
+
 def external_servers(given: str | None, environment: Mapping[str, str]) -> str | None:
     """The cluster that was asked for; None for a broker of our own.
 
     An address in the environment alone asks for nothing: it may be there for the program under
     test, and name a cluster that tests had better leave alone.
     """
-    where = given or environment.get(VARIABLE) or OWN
+    where = (environment.get(VARIABLE) or OWN) if given is None else given
     kind, _, servers = where.partition(":")
     if where == OWN:
         return None

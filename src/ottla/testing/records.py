@@ -50,6 +50,8 @@ class Record:
 def rows_of(rows: Rows) -> list[Row]:
     """The rows, as a list. What cannot hold several rows, such as text, is a single row."""
     __tracebackhide__ = True
+    if rows is None:
+        raise TypeError("None may be a tombstone, or no rows at all: put rows in a list")
     if isinstance(rows, tuple):
         raise TypeError(
             f"{rows!r} may be one row, (key, value), or several rows: put rows in a list"
@@ -62,13 +64,23 @@ def as_record(row: Row) -> Record:
     """The record to send for a row of a test."""
     __tracebackhide__ = True
     if isinstance(row, Record):
-        headers = row.headers.items() if isinstance(row.headers, Mapping) else row.headers
-        encoded = tuple((name, as_bytes(value)) for name, value in headers)
+        encoded = tuple((name, as_bytes(value)) for name, value in header_pairs(row.headers))
         return replace(row, value=as_bytes(row.value), key=as_bytes(row.key), headers=encoded)
     if isinstance(row, tuple):
         key, value = key_and_value(row)
         return Record(as_bytes(value), as_bytes(key))
     return Record(as_bytes(row))
+
+
+def header_pairs(headers: Any) -> list[tuple[str, Any]]:
+    """Of a mapping, or of a list of pairs; TypeError for anything else."""
+    __tracebackhide__ = True
+    pairs = headers.items() if isinstance(headers, Mapping) else headers
+    if isinstance(pairs, Iterable) and not isinstance(pairs, str | bytes):
+        pairs = list(pairs)
+        if all(isinstance(each, tuple | list) and len(each) == 2 for each in pairs):
+            return [(name, value) for name, value in pairs]
+    raise TypeError(f"headers={headers!r}: expected {{name: value}} or [(name, value)]")
 
 
 def key_and_value(row: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -89,8 +101,8 @@ def as_bytes(part: Any) -> bytes | None:
     if isinstance(part, str):
         return part.encode()
     try:
-        return json.dumps(part).encode()
-    except TypeError as error:
+        return json.dumps(part, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
         raise TypeError(f"{part!r} is no key, value or header: {error}") from None
 
 

@@ -233,9 +233,13 @@ def test_a_run_that_uses_none_of_it_loads_none_of_it(pytester: pytest.Pytester) 
     pytester.runpytest_subprocess().assert_outcomes(passed=1)
 
 
-def test_a_place_that_makes_no_sense_is_refused(pytester: pytest.Pytester) -> None:
+def test_a_place_that_makes_no_sense_is_refused(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the variable; a wrong option ends the run before it begins."""
+    monkeypatch.setenv("OTTLA_TESTING_KAFKA", "docker")
     pytester.makepyfile("def test_kafka(kafka): pass")
-    result = pytester.runpytest_inprocess("--kafka=docker")
+    result = pytester.runpytest_inprocess()
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*--kafka=docker: expected ottla or external:HOST:PORT*"])
 

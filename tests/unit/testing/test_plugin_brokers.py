@@ -112,3 +112,21 @@ def test_a_port_that_somebody_took_meanwhile_is_left_to_them(
         monkeypatch.setattr(broker_module, "quiet_port", lambda: next(ports))
         with Broker() as broker:
             socket.create_connection(("127.0.0.1", broker._port)).close()
+
+
+def test_an_async_broker_has_a_clock_and_faults_which_are_awaited() -> None:
+    async def use() -> None:
+        async with AsyncBroker(controls=True) as broker:
+            before_ms = broker.clock.now_ms()
+            await broker.clock.advance(hours=1)
+            assert broker.clock.now_ms() >= before_ms + 3_600_000
+            await broker.faults.fail("CreateTopics", "REQUEST_TIMED_OUT", nth=1, times=None)
+            with pytest.raises(RuntimeError, match="a fault that the test asked for"):
+                await asyncio.to_thread(Kafka(broker.broker).topic, "t")
+            assert await broker.faults.requests("CreateTopics") >= 1
+            await broker.faults.clear()
+            await asyncio.to_thread(Kafka(broker.broker).topic, "t")
+        with pytest.raises(BrokerFailed, match="controls=True"):
+            _ = AsyncBroker().clock
+
+    asyncio.run(use())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -34,7 +36,30 @@ MISTAKES = {
     'broker.faults.fail("Producer", 1)': "ValueError: Kafka has no API 'Producer'; do you mean",
     'broker.faults.fail("Fetch", "NO")': "ValueError: Kafka has no error code 'NO'; do you mean",
     'broker.faults.fail("Fetch", 1, nth=0)': "ValueError: nth=0: the next request is 1",
-    'broker.faults.delay("Fetch", "3")': "ValueError: seconds='3' is not a time to wait",
+    'broker.faults.delay("Fetch", "3")': "TypeError: seconds='3' is not a number of seconds",
+    'broker.faults.delay("Fetch", float("inf"))': "ValueError: seconds=inf is not a time to wait",
+    'broker.faults.fail("Fetch", "NONE")': "ValueError: error='NONE' is not an error",
+    'broker.faults.fail("Fetch", 1, times=0)': "ValueError: times=0: at least 1, or None for all",
+    "broker.clock.advance()": "ValueError: say how far: advance(5) is five seconds",
+    'broker.clock.advance("5")': "ValueError: seconds='5' is not a number",
+    'broker.clock.advance(hours=float("nan"))': "ValueError: hours=nan is not a number",
+    'kafka.topic("")': "ValueError: the name of a topic is empty",
+    'kafka.name("")': "ValueError: the name of a topic or group is empty",
+    "kafka.name(3)": "TypeError: 3 is not the name of a topic or group",
+    'kafka.wait_lag_zero("", "t")': "ValueError: the name of a group is empty",
+    'kafka.wait_lag_zero("g", "t", timeout="1")': "TypeError: timeout='1' is not a number of sec",
+    'kafka.topic("u", partitions=0)': "ValueError: partitions=0: at least 1",
+    'kafka.topic("u", partitions=True)': "TypeError: partitions=True is not a whole number",
+    'kafka.topic("u", config=["a"])': "TypeError: config=['a']: expected settings such as",
+    'kafka.topic("u", config={"retention.ms": None})': "TypeError: config: 'retention.ms': None is",
+    'kafka.produce("t", None)': "TypeError: None may be a tombstone, or no rows at all: put rows",
+    'kafka.produce("t", [float("nan")])': "TypeError: nan is no key, value or header: Out of ran",
+    'kafka.produce("t", Record("x", headers="h"))': "TypeError: headers='h': expected {name: val",
+    'kafka.consume("t", -1)': "ValueError: n=-1: at least 0",
+    'kafka.consume("t", "3")': "TypeError: n='3' is not a whole number",
+    'kafka.consume("t", 1, timeout=None)': "TypeError: timeout=None is not a number of seconds",
+    'kafka.assert_messages("t", "x", timeout=-1)': "ValueError: timeout=-1 is not a time to wait",
+    'Kafka("127.0.0.1:1").topic("t")': "RuntimeError: no broker answers on 127.0.0.1:1: [Errno",
     "Broker().clock": "clock: only with Broker(controls=True), or the fixture fresh_kafka_broker",
     "Kafka(Broker().bootstrap_servers)": "ValueError: no address of a broker: was it started?",
     'broker.kill(); kafka.consume("t")': "RuntimeError: the broker is not running (exit code -9)",
@@ -86,3 +111,19 @@ def test_a_mistake_is_told_in_words(line: str, reports: list[str]) -> None:
     report = reports[list(MISTAKES).index(line)]
     assert MISTAKES[line] in report
     assert "ottla/testing" not in report, "a frame of the plugin"
+
+
+@pytest.mark.parametrize("given", ["", "external", "kafka", "ottla:x"])
+def test_a_wrong_choice_of_a_cluster_ends_the_run_before_it_begins(
+    given: str, tmp_path: Path
+) -> None:
+    (tmp_path / "test_it.py").write_text("def test_it(): raise AssertionError('was run')\n")
+    environment = {name: text for name, text in os.environ.items() if "KAFKA" not in name}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--kafka={given}"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False, env=environment,
+    )  # fmt: skip
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert f"--kafka={given}" in done.stderr
+    assert "HOST:PORT" in done.stderr
+    assert "was run" not in done.stdout
