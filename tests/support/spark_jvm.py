@@ -1,6 +1,6 @@
 """How Spark's JVMs are started in tests: with a class archive, for a short life.
 
-    python -m tests.support.spark_jvm      # the training run: records of a topic are counted
+    python -m tests.support.spark_jvm      # the training run: batches and streams of a topic
 
 A driver that starts, reads a topic and stops takes 24 s of CPU time with Spark's own settings and
 9 s with these. They are in the environment, so that they hold for every program that a test runs.
@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.support.class_archive import SHORT_LIFE, archive_of, option_of
@@ -38,7 +39,7 @@ def use_archive() -> None:
     import pyspark
 
     jars = sorted(path.name for path in (Path(pyspark.__file__).parent / "jars").glob("*.jar"))
-    archive = archive_of("spark-driver", [pyspark.__file__, *jars], _train)
+    archive = archive_of("spark-streams", [pyspark.__file__, *jars], _train)
     os.environ.update(short_life_environment(option_of(archive)))
 
 
@@ -85,19 +86,39 @@ def main() -> None:
     from ottla.testing.broker import RunningBroker
     from ottla.testing.spark import spark_session
 
-    with RunningBroker() as broker, spark_session() as spark:
+    with RunningBroker() as broker, spark_session() as spark, TemporaryDirectory() as folder:
         kafka = Kafka(broker.bootstrap_servers)
         topic = kafka.topic("records")
         kafka.produce(topic, [(str(number), "value") for number in range(10)])
-        _count(spark, broker.bootstrap_servers, topic)
+        servers = {"kafka.bootstrap.servers": broker.bootstrap_servers}
+        _count(spark, servers | {"subscribe": topic})
+        _copy(spark, servers, topic, kafka.topic("copies"), Path(folder))
         kafka.close()
 
 
-def _count(spark: Any, servers: str, topic: str) -> None:
-    options = {"kafka.bootstrap.servers": servers, "subscribe": topic}
+def _count(spark: Any, options: dict[str, str]) -> None:
     rows = spark.read.format("ottla").options(**options).load()
     counted = rows.selectExpr("cast(value as string) value").groupBy("value").count()
     assert counted.collect()[0]["count"] == 10
+
+
+def _copy(spark: Any, servers: dict[str, str], topic: str, copy: str, folder: Path) -> None:
+    """A batch into files, a stream with state into memory, and a stream into a topic."""
+    options = servers | {"subscribe": topic, "startingOffsets": "earliest"}
+    rows = spark.read.format("ottla").options(**options).load()
+    rows.select("key", "value").write.parquet(str(folder / "files"))
+    assert spark.read.parquet(str(folder / "files")).count() == 10
+    stream = spark.readStream.format("ottla").options(**options).load()
+    counted = stream.groupBy("value").count()
+    counting = counted.writeStream.format("memory").queryName("counted").outputMode("complete")
+    copying = (
+        stream.select("key", "value").writeStream.format("ottla").options(**servers, topic=copy)
+    )
+    for number, writer in enumerate((counting, copying)):
+        checkpoint = str(folder / f"checkpoint-{number}")
+        query = writer.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
+        query.awaitTermination()
+    assert spark.table("counted").collect()[0]["count"] == 10
 
 
 if __name__ == "__main__":

@@ -24,12 +24,13 @@ from tests.integration.spark.queries import insist
 from ottla.testing.broker import RunningBroker
 
 ROOT = Path(__file__).parents[3]
+SPARK_GUIDE = "docs/guides/spark-without-a-jar.md"  # run by `test_spark_examples.py`
 GUIDES = [
     "README.md",
     "docs/guides/first-steps.md",
     "docs/guides/command-line.md",
     "docs/guides/testing-with-ottla.md",
-    "docs/guides/spark-without-a-jar.md",
+    SPARK_GUIDE,
 ]
 ADDRESS = "localhost:9092"  # in the guides
 FIXTURE_EXAMPLES = ("def test_", "@pytest.fixture")
@@ -91,9 +92,12 @@ def assert_printed(expected: str, printed: str, by: str) -> None:
     assert is_right, f"{by}\nexpected:\n{expected}\nprinted:\n{printed}"
 
 
-@pytest.mark.usefixtures("spark_jvm")
-@pytest.mark.parametrize("name", GUIDES)
+@pytest.mark.parametrize("name", [name for name in GUIDES if name != SPARK_GUIDE])
 def test_the_guide_shows_what_happens(name: str) -> None:
+    check_guide(name)
+
+
+def check_guide(name: str) -> None:
     blocks = blocks_of(ROOT / name)
     assert any(block.kind in ("console", "python") for block in blocks)
     printed = ""

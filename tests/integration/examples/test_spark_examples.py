@@ -1,13 +1,14 @@
-"""Every program in `examples/spark/` runs, and says what it should."""
+"""Every program in `examples/spark/` and in the guide of Spark runs, and says what it should."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from tests.integration.examples.test_examples import EXAMPLES, run
+from tests.integration.examples.test_guides import SPARK_GUIDE, check_guide
+from tests.integration.spark.queries import insist
 from tests.support.postgresql import find_postgresql, running_postgresql
 from tests.support.spark_jvm import shared_jvm
 
@@ -37,19 +38,21 @@ def tell(jvm: dict[str, str]) -> Tell:
 
 
 def test_rows_are_written_and_read(tell: Tell) -> None:
-    assert tell("batch.py") == ["coffee: 1 cups", "tea: 7 cups"]
+    assert insist(lambda: tell("batch.py")) == ["coffee: 1 cups", "tea: 7 cups"]
 
 
 def test_a_stream_is_counted_and_its_progress_seen(tell: Tell) -> None:
-    assert tell("streaming.py") == [
+    assert insist(lambda: tell("streaming.py")) == [
         "coffee: 25 orders",
         "tea: 75 orders",
         "the group cups-counter is at 100",
     ]
 
 
-def test_a_topic_is_copied_exactly_once(tell: Tell, tmp_path: Path) -> None:
-    told = tell("exactly_once_copy.py", str(tmp_path))
+def test_a_topic_is_copied_exactly_once(
+    tell: Tell, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    told = insist(lambda: tell("exactly_once_copy.py", str(tmp_path_factory.mktemp("copy"))))
     assert told == ["1000 records, 1000 different, the last one: ORDER 999"]
 
 
@@ -57,5 +60,29 @@ def test_a_stream_goes_into_postgresql(tell: Tell) -> None:
     programs = find_postgresql()
     if programs is None:
         pytest.skip("needs PostgreSQL: initdb and pg_ctl")
-    with running_postgresql(programs) as database:
-        assert tell("into_postgresql.py", database) == ["1000 rows, 1000 different"]
+
+    def tell_with_database() -> list[str]:
+        with running_postgresql(programs) as database:
+            return tell("into_postgresql.py", database)
+
+    assert insist(tell_with_database) == ["1000 rows, 1000 different"]
+
+
+def test_the_guide_of_spark_shows_what_happens(
+    jvm: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its programs run in this process, with the same JVM."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    for name, value in jvm.items():
+        monkeypatch.setenv(name, value)
+    # A gateway of other tests of this process stays theirs.
+    monkeypatch.setattr(SparkContext, "_gateway", None)
+    monkeypatch.setattr(SparkContext, "_jvm", None)
+    try:
+        check_guide(SPARK_GUIDE)
+    finally:
+        session = SparkSession.getActiveSession()
+        if session is not None:
+            session.stop()
