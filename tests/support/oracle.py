@@ -13,11 +13,14 @@ import base64
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 
+from tests.support.class_archive import archive_of, option_of
 from tests.support.java_process import JavaProcess
-from tests.support.kafka_jars import KAFKA_VERSION
+from tests.support.kafka_jars import KAFKA_VERSION, class_path
 
 CLIENT_PARTS = ("ClientsOracle", "GroupsOracle", "ToolsOracle")
 PARTS = ("MessageOracle", "RecordsOracle", "FilesOracle", *CLIENT_PARTS)
@@ -40,10 +43,15 @@ class OracleDied(Exception):
 class Oracle:
     """Of the older release only clients and tools can be asked."""
 
-    def __init__(self, log_path: Path, version: str = KAFKA_VERSION) -> None:
+    def __init__(
+        self, log_path: Path, version: str = KAFKA_VERSION, *, archive_option: str = ""
+    ) -> None:
         self.version = version
         parts = PARTS if version == KAFKA_VERSION else CLIENT_PARTS
-        self._process = JavaProcess("interop.Oracle", parts, log_path=log_path, version=version)
+        option = archive_option or option_of(_archive(version))
+        self._process = JavaProcess(
+            "interop.Oracle", parts, log_path=log_path, version=version, options=[option]
+        )
 
     def ask(self, operation: str, **arguments: Json) -> Json:
         """The answer to one question; raises Refused where Kafka threw."""
@@ -83,6 +91,10 @@ class Oracle:
         """End the JVM and all clients in it as a crash would."""
         self._process.kill()
 
+    def terminate(self) -> None:
+        """End the JVM in order: it then writes the class archive that it was asked for."""
+        self._process.terminate()
+
     def close(self) -> None:
         self._process.close()
 
@@ -91,6 +103,29 @@ class Oracle:
 
     def __exit__(self, *_error: object) -> None:
         self.close()
+
+
+@cache
+def _archive(version: str) -> Path:
+    """Of the classes that clients and a tool have loaded when they have been used."""
+
+    def train(option: str) -> None:
+        from tests.support.java_clients import CLOSE, FLUSH, JavaClients, run_tool, send
+
+        from ottla.testing.broker import RunningBroker
+
+        with TemporaryDirectory(prefix="oracle-training-") as folder, RunningBroker() as broker:
+            log = Path(folder) / "oracle.log"
+            with Oracle(log, version, archive_option=option) as oracle:
+                clients = JavaClients(oracle, broker.bootstrap_servers)
+                clients.create_topic("training")
+                clients.produce("training", [send("training", b"value"), FLUSH, CLOSE])
+                assert [each.value for each in clients.consume("training")] == [b"value"]
+                where = ("--bootstrap-server", broker.bootstrap_servers)
+                run_tool(oracle, "org.apache.kafka.tools.TopicCommand", *where, "--describe")
+                oracle.terminate()
+
+    return archive_of(f"oracle-{version}", [class_path(version)], train)
 
 
 def to_base64(value: bytes | bytearray | memoryview | None) -> str | None:
