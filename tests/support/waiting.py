@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable
 
 STEP_S = 0.02
+STEP_SHARE = 0.1  # of the time waited so far: questions take CPU time from what is waited for
 PATIENCE_S = 120.0  # reached only by what never happens: machines may be busy
 
 
 def wait_until(is_done: Callable[[], bool], what: str, deadline_s: float = PATIENCE_S) -> None:
-    end_s = time.monotonic() + deadline_s
+    began_s = time.monotonic()
     while not is_done():
-        if time.monotonic() > end_s:
+        waited_s = time.monotonic() - began_s
+        if waited_s > deadline_s:
             raise TimeoutError(f"not within {deadline_s} s: {what}")
-        time.sleep(STEP_S)
+        time.sleep(max(STEP_S, STEP_SHARE * waited_s))
