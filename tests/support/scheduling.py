@@ -39,7 +39,7 @@ LONGEST = (
     "command-line",
     "pytest-plugin",
     "cluster-command",
-    "tests/integration/client/test_restarts.py",
+    "restarts",
     "tests/integration/client/test_leader_changes.py",
 )
 # Parameters of tests that share what the group of the same name shares.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Protocol
 
 import pytest
@@ -31,6 +30,8 @@ from ottla.client.settings import ClientSettings
 from ottla.testing.broker import RunningBroker
 from ottla.testing.ports import quiet_port
 
+pytestmark = pytest.mark.xdist_group("restarts")  # one worker, one node of Apache Kafka
+
 
 class Node(Protocol):
     """What both kinds of brokers can do."""
@@ -47,25 +48,29 @@ def our_node() -> Iterator[tuple[Node, str]]:
         yield broker, broker.bootstrap_servers
 
 
-@contextmanager
-def kafka_node(folder: Path) -> Iterator[tuple[Node, str]]:
-    with ApacheKafka(folder) as node:
-        yield node, node.bootstrap
+@pytest.fixture(scope="module")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheKafka]:
+    """Each test uses topics of its own, and leaves the node running."""
+    with ApacheKafka(tmp_path_factory.mktemp("kafka")) as node:
+        yield node
 
 
 # Apache Kafka takes several seconds for every start: three of the stories are told with it too.
 ON_BOTH = pytest.mark.parametrize(
     "node",
-    ["ottla", pytest.param("apache-kafka", marks=[pytest.mark.java, pytest.mark.slow])],
+    ["ottla", pytest.param("apache-kafka", marks=pytest.mark.java)],
     indirect=True,
 )
 
 
 @pytest.fixture
-def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Node, str]]:
-    kind = getattr(request, "param", "ottla")
-    with our_node() if kind == "ottla" else kafka_node(tmp_path) as running:
-        yield running
+def node(request: pytest.FixtureRequest) -> Iterator[tuple[Node, str]]:
+    if getattr(request, "param", "ottla") == "ottla":
+        with our_node() as running:
+            yield running
+    else:
+        kafka: ApacheKafka = request.getfixturevalue("kafka")
+        yield kafka, kafka.bootstrap
 
 
 @pytest.fixture
