@@ -42,7 +42,9 @@ PURE_EXCEPT: dict[str, set[str]] = {
     "client/connections": {"connection", "transport"},
     "client/fetching": {"bounded_queue", "fetch_errors", "fetch_stream"},
     "client/producing": set(),
-    "controller": {"broker_sessions", "controller", "controller_election"},
+    "controller": {
+        "broker_sessions", "controller", "controller_election", "periodic_elections",
+    },
     "coordinators": {"internal_topic", "runtime"},
     "coordinators/groups": {"coordinator", "expiration", "replies"},
     "coordinators/transactions": {

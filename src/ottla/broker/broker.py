@@ -39,6 +39,7 @@ from ottla.broker.first_start import (
 from ottla.broker.housekeeping import Housekeeping
 from ottla.broker.moved_logs import MovedLogs, directory_moves
 from ottla.broker.network_settings import network_settings
+from ottla.broker.offline_directories import OfflineDirectories
 from ottla.broker.preloading import preload
 from ottla.broker.producer_ids import ProducerIds
 from ottla.broker.registration import host_name, registration
@@ -160,6 +161,7 @@ class Broker:
         )
         self.replicas.load(image)
         self._has_placed_partitions = True
+        self.logs.subscribe(OfflineDirectories(self.logs, self.control))
         self.parts.directory_moves.resume()
 
     def _new_control(self, directory: str) -> ControlPlane:
@@ -174,7 +176,14 @@ class Broker:
 
         listener = self.settings.listeners.inter_broker_name
         return ClusterControl(
-            self._files, directory, settings, self.scheduler, self.disk, self.clock, listener
+            self._files,
+            directory,
+            settings,
+            self.scheduler,
+            self.disk,
+            self._tasks,
+            self.clock,
+            listener,
         )
 
     def _expect_directories(self, image: Image, past: DirectoryHistory) -> None:

@@ -99,6 +99,10 @@ class Controller:
         return self._image is not None
 
     @property
+    def config(self) -> BrokerConfig:
+        return self._settings.config
+
+    @property
     def epoch(self) -> int:
         return self._epoch
 

@@ -21,11 +21,13 @@ from ottla.controller.broker_sessions import BrokerSessions
 from ottla.controller.controller import Controller, Resigned
 from ottla.controller.decision import Decision
 from ottla.controller.new_cluster import decide_new_cluster
+from ottla.controller.periodic_elections import PeriodicElections
 from ottla.controller.state import ControllerState
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.zookeeper.election import elect, holds_controller, read_controller, resign
 from ottla.metadata.zookeeper.service import SessionState, ZooKeeperService
 from ottla.metadata.zookeeper.zookeeper_log import Claim, ZooKeeperMetadataLog
+from ottla.protocol.errors import BrokerError
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +52,7 @@ class ControllerElection:
         self._broker_id = broker_id
         self._clock = clock
         self._sessions = sessions or BrokerSessions(service, controller)
+        self._elections = PeriodicElections(controller, controller.config)
         self._new_cluster_id = new_cluster_id
         self._changed = asyncio.Event()  # the controller's znode, or the session
         self._listeners: list[Callable[[], None]] = []
@@ -98,7 +101,10 @@ class ControllerElection:
         if image.offset == 0 and self._new_cluster_id is not None:
             await self._controller.decide(partial(begin_cluster, self._new_cluster_id()))
         self._note_controller(self._broker_id)
-        await self._sessions.fence_ended(image)
+        try:
+            await first_to_end(self._sessions.fence_ended(image), self._elections.run())
+        except BrokerError as error:
+            log.info("the controller decides nothing more: %s", error)
 
     async def _catch_up(self, claim: Claim) -> None:
         """Publish what was appended before the election. No other broker can append after it."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from functools import partial
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ from ottla.base.clock import Clock
 from ottla.base.files.filesystem import FileSystem
 from ottla.base.scheduling.loop_watchdog import watch_event_loop
 from ottla.base.scheduling.step_scheduler import DedicatedDriver, StepScheduler
+from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.base.uuids import random_uuid, uuid_to_text
 from ottla.broker.control.control_plane import NO_CONTROLLER
 from ottla.broker.control.controller_client import ControllerClient
@@ -85,6 +86,7 @@ class ClusterControl:
         settings: ControllerSettings,
         scheduler: StepScheduler,
         disk: DedicatedDriver,
+        tasks: OwnedTasks,
         clock: Clock,
         listener: str,
     ) -> None:
@@ -98,7 +100,8 @@ class ClusterControl:
         self._listener = listener  # that brokers use among themselves
         self._broker_id = settings.node_id
         self._connect = ConnectString.parse(settings.config.zookeeper_connect or "")
-        self._tasks: list[asyncio.Task[None]] = []
+        self._owned = tasks
+        self._tasks: list[asyncio.Task[None]] = []  # the broker ends with the first of them
         self._session_changed = asyncio.Event()
         self._is_leaving = False
         self._member: LiveBroker | None = None
@@ -373,6 +376,26 @@ class ClusterControl:
         await self._client.ask(
             AssignReplicasToDirsRequest(self._broker_id, self.broker_epoch, directories)
         )
+
+    def directories_failed(self, directory_ids: Collection[bytes]) -> None:
+        """The controller elects other leaders for the partitions there."""
+        self._owned.start(self._report_offline(list(directory_ids)), name="offline directories")
+
+    async def _report_offline(self, directory_ids: list[bytes]) -> None:
+        while not self._is_leaving:
+            try:
+                await self._client.ask(
+                    BrokerHeartbeatRequest(
+                        self._broker_id,
+                        self.broker_epoch,
+                        self.publisher.image.offset,
+                        offline_log_dirs=directory_ids,
+                    )
+                )
+                return
+            except BrokerError as error:
+                log.warning("offline directories are not known to the controller: %s", error)
+                await asyncio.sleep(RETRY_S)
 
     async def create_topics(
         self, request: CreateTopicsRequest, creator: TopicCreator | None

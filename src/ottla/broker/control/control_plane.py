@@ -7,6 +7,7 @@ while it still serves, then `check`, `close` and `release`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Protocol
 
 from ottla.broker.first_start import DirectoryHistory
@@ -69,6 +70,9 @@ class ControlPlane(Protocol):
     async def allocate_producer_ids(self) -> Block: ...
 
     async def assign_directories(self, directories: list[DirectoryData]) -> None: ...
+
+    def directories_failed(self, directory_ids: Collection[bytes]) -> None:
+        """Log directories went offline while the broker runs."""
 
     async def create_topics(
         self, request: CreateTopicsRequest, creator: TopicCreator | None

@@ -9,6 +9,7 @@ Leaves    decisions to `controller/`.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 
 from ottla.base.files.filesystem import FileSystem
 from ottla.base.scheduling.step_scheduler import DedicatedDriver, StepScheduler
@@ -138,6 +139,9 @@ class EmbeddedControl:
             self._settings.node_id, self.broker_epoch, directories
         )
         await self.controller.decide(lambda state: decide_assign_directories(state, request))
+
+    def directories_failed(self, directory_ids: Collection[bytes]) -> None:
+        """Nothing to do: there is no other broker to lead the partitions there."""
 
     async def create_topics(
         self, request: CreateTopicsRequest, creator: TopicCreator | None
