@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
@@ -20,18 +21,22 @@ FAST = replace(
 
 
 class CountedController:
-    """Resigns after so many decisions; there is always more to do for the first few."""
+    """Resigns when each kind was decided so many times; the first few times there is more to do."""
 
-    def __init__(self, resigns_after: int, more: int = 0) -> None:
+    def __init__(self, times: int, kinds: int = 1, more: int = 0) -> None:
         self.decided: list[Callable[..., Any]] = []
-        self._left = resigns_after
+        self._times = times
+        self._kinds = kinds
         self._more = more
+
+    def has_resigned(self) -> bool:
+        counts = Counter(self.decided)
+        return len(counts) == self._kinds and min(counts.values()) >= self._times
 
     async def decide(self, decide: Callable[..., Any], *, is_large: bool = False) -> bool:
         assert is_large, "it looks at all partitions"
-        if not self._left:
+        if self.has_resigned():
             raise BrokerError(ErrorCode.NOT_CONTROLLER)
-        self._left -= 1
         self.decided.append(decide)
         await asyncio.sleep(0)
         self._more -= 1
@@ -45,10 +50,9 @@ def run(controller: CountedController, config: BrokerConfig) -> None:
 
 
 def test_both_kinds_are_repeated_until_the_controller_resigns() -> None:
-    controller = CountedController(20)
+    controller = CountedController(3, kinds=2)
     run(controller, FAST)
-    assert {decide_balance_leaders, decide_unclean_elections} <= set(controller.decided)
-    assert len(controller.decided) == 20
+    assert set(controller.decided) == {decide_balance_leaders, decide_unclean_elections}
 
 
 def test_leaders_are_not_moved_back_if_that_is_disabled() -> None:
