@@ -19,6 +19,7 @@ from ottla.spark.options.source_options import SOURCE_OPTIONS
 
 EXACTLY_ONCE, AT_LEAST_ONCE = "exactly-once", "at-least-once"
 DECISIONS_TOPIC = "ottla-spark-decisions"
+DECISIONS_ONLY = "it holds the decisions of sinks, and no rows: write to another topic."
 NAME = re.compile(r"[A-Za-z0-9._-]{1,180}")
 
 
@@ -125,6 +126,10 @@ class SinkOptions(QueryOptions, DeliveryOptions, RowOptions):
     def is_exactly_once(self) -> bool:
         return self.delivery == EXACTLY_ONCE
 
+    def holds_decisions(self, topic: str) -> bool:
+        """Rows in such a topic would be taken for decisions, by every sink that uses it."""
+        return topic in (self.decisions_topic, DECISIONS_TOPIC)
+
 
 ELSEWHERE = dict.fromkeys(SOURCE_OPTIONS, "it is for reading") | {
     "path": "topics have no path: name the topic with the option topic, or a column topic",
@@ -142,6 +147,8 @@ def parse_sink_options(texts: Mapping[str, str]) -> SinkOptions:
         raise InvalidOption(
             "The options txnAppId and txnVersion are given together, or not at all."
         )
+    if options.topic is not None and options.holds_decisions(options.topic):
+        raise InvalidOption(f"Option topic={options.topic}: {DECISIONS_ONLY}")
     if options.txn_app_id is not None and not options.is_exactly_once:
         raise InvalidOption(
             f"The options txnAppId and txnVersion need delivery={EXACTLY_ONCE}: without "

@@ -2,14 +2,16 @@
 
 Owns      the records of the decisions topic. Keys are `decision/<sink>` and `ended/<sink>`, values
           are JSON with a version; compaction keeps the last of each.
-Promises  `decode_` reads what `encode_` wrote; a record of a newer version is refused.
+Promises  `decode_` reads what `encode_` wrote; a record of a newer version, or one that is no
+          decision, is a SinkError, and concerns no other sink.
 Leaves    the topic to `decision_log.py`, what follows from a decision to `plan.py`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -123,21 +125,37 @@ def _transaction_fields(transaction: TaskTransaction) -> dict[str, Any]:
 
 
 def decode_decision(sink: str, value: bytes) -> CommitDecision:
-    fields = _decode(sink, value)
-    return CommitDecision(
-        sink,
-        fields["query"],
-        fields["batch"],
-        tuple(_transaction(each) for each in fields["transactions"]),
-        fields["decided_ms"],
-        _origin(fields),
-    )
+    with _reading(DECISION, sink):
+        fields = _decode(sink, value)
+        return CommitDecision(
+            sink,
+            fields["query"],
+            fields["batch"],
+            tuple(_transaction(each) for each in fields["transactions"]),
+            fields["decided_ms"],
+            _origin(fields),
+        )
 
 
 def decode_ended(sink: str, value: bytes) -> tuple[str, int, str]:
     """Query and batch whose transactions have all ended, and the run that noted it."""
-    fields = _decode(sink, value)
-    return fields["query"], fields["batch"], _origin(fields).run
+    with _reading(ENDED, sink):
+        fields = _decode(sink, value)
+        return fields["query"], fields["batch"], _origin(fields).run
+
+
+@contextlib.contextmanager
+def _reading(kind: str, sink: str) -> Iterator[None]:
+    """Anyone who may write to the topic can have written the record."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise SinkError(
+            f"The record {kind}/{sink} in the topic of decisions cannot be read "
+            f"({type(error).__name__}: {error}): something else has written it. Whether the last "
+            f"batch of that sink was written is not known. Compare the topic that it writes to, "
+            f"then delete the record: write a null value under the same key."
+        ) from error
 
 
 def _origin(fields: dict[str, Any]) -> Origin:
@@ -201,6 +219,10 @@ class DecisionReader:
         found = [sink for sink in self._decisions if self._query_of(sink) == query]
         return found[-1] if found else None
 
-    def _query_of(self, sink: str) -> str:
-        query: str = json.loads(self._decisions[sink])["query"]
-        return query
+    def _query_of(self, sink: str) -> str | None:
+        """None if the record is none of ours. It may be one of a newer release."""
+        try:
+            query = json.loads(self._decisions[sink])["query"]
+        except (ValueError, LookupError, TypeError):
+            return None
+        return query if isinstance(query, str) else None

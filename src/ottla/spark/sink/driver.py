@@ -84,7 +84,7 @@ class SinkDriver:
                 continue
             try:
                 state = reader.state_of(sink)
-            except SinkError as error:  # of a newer release
+            except SinkError as error:  # of a newer release, or not one of ours
                 log.warning("the decision of %s is left to another write: %s", sink, error)
                 continue
             if state.decision is not None:

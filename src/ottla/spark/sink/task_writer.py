@@ -32,6 +32,7 @@ from ottla.client.producing.partition_window import Acknowledged
 from ottla.client.producing.producer import BatchProducer
 from ottla.protocol.records.arrow_building import build_arrow_batches
 from ottla.protocol.records.column_building import ColumnBatchSettings
+from ottla.spark.options.sink_options import DECISIONS_ONLY
 from ottla.spark.sink.broker_errors import explained
 from ottla.spark.sink.decisions import TaskTransaction, Written
 from ottla.spark.sink.errors import InvalidRows, SinkError, SinkTakenOver
@@ -195,6 +196,8 @@ class TaskWriter:
 
     def _partitions_of(self, topic: str) -> int:
         if topic not in self._counts:
+            if self._setup.options.holds_decisions(topic):
+                raise InvalidRows(f"A row names the topic {topic}: {DECISIONS_ONLY}")
             self._counts[topic] = self._count_partitions(topic)
         return self._counts[topic]
 

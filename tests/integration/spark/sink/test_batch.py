@@ -153,6 +153,16 @@ def test_at_least_once_writes_without_transactions(
     assert committed_values(servers, topic) == ["a", "b"]
 
 
+def test_what_others_write_into_the_topic_of_decisions_stops_no_write(
+    spark: Any, servers: str, new_topic: Callable[..., str]
+) -> None:
+    topic, decisions = new_topic(1), new_topic(1, cleanup_policy="compact")
+    broken = spark.createDataFrame([("decision/batch-x", "text")], "key string, value string")
+    write(broken, servers, decisions, delivery="at-least-once")
+    write(values(spark, "a"), servers, topic, decisionsTopic=decisions)
+    assert [each.value for each in committed(servers, topic)] == ["a"]
+
+
 def test_no_rows_are_no_trouble(spark: Any, servers: str, new_topic: Callable[..., str]) -> None:
     topic = new_topic(1)
     write(values(spark, "a").where("false"), servers, topic)
@@ -177,6 +187,12 @@ def test_what_cannot_be_written_says_so_and_what_to_do(
     assert f"A row for topic {topic} names partition 7" in failing(wrong)
     no_topic = spark.createDataFrame([("a", None)], "value string, topic string")
     assert "Row 0 of this task (counted from 0) has no topic" in failing(no_topic, None)
+    decisions = "ottla-spark-decisions"
+    refused = f"{decisions}: it holds the decisions of sinks"
+    assert f"Option topic={refused}" in failing(some, decisions)
+    named = some.selectExpr("value", f"'{decisions}' as topic")
+    assert f"A row names the topic {refused}" in failing(named, None)
+    assert f"Option topic={topic}: it holds" in failing(some, decisionsTopic=topic)
     assert "partition is bigint" in failing(some.selectExpr("value", "1L as partition"))
     patient = failing(some, kafka__transaction__timeout__ms=2_000_000_000)
     assert "lower the option kafka.transaction.timeout.ms" in patient

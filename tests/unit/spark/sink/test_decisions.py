@@ -86,6 +86,27 @@ def test_a_newer_version_is_refused() -> None:
         decode_decision("sink", b'{"version":2}')
 
 
+@pytest.mark.parametrize(
+    "value", [b"text", b"\xff", b"[]", b"{}", b'"decision"', b'{"version":1,"query":"q"}', b""]
+)
+def test_a_record_of_someone_else_concerns_no_other_sink(value: bytes) -> None:
+    found = read(
+        (key_of(DECISION, "broken"), value),
+        (key_of(ENDED, "broken"), value),
+        (key_of(DECISION, "sink"), encode_decision(DECIDED)),
+    )
+    assert found.state_of("sink").decision == DECIDED
+    assert found.sink_of_query("query-1") == "sink"
+    with pytest.raises(SinkError, match="decision/broken in the topic of decisions"):
+        found.state_of("broken")
+
+
+def test_an_end_that_someone_else_wrote_is_reported() -> None:
+    decision = (key_of(DECISION, "sink"), encode_decision(DECIDED))
+    with pytest.raises(SinkError, match="ended/sink in the topic of decisions"):
+        read(decision, (key_of(ENDED, "sink"), b"text")).state_of("sink")
+
+
 def test_a_decision_has_not_ended_until_a_record_says_so() -> None:
     decision = (key_of(DECISION, "sink"), encode_decision(DECIDED))
     ended = (key_of(ENDED, "sink"), encode_ended(DECIDED))
