@@ -20,6 +20,7 @@ from kafka.errors import KafkaConnectionError
 from tests.compatibility.clients.clients import AIOKAFKA, KAFKA_PYTHON, LIBRDKAFKA
 from tests.compatibility.clients.foreign.librdkafka import QUIET
 from tests.support.oracle import Oracle, from_base64
+from tests.support.waiting import pause
 
 PATIENCE_S = 180.0
 STOP_S = 20.0
@@ -196,14 +197,14 @@ class JavaReader:
 
 
 def wait_until(is_so: Callable[[], bool], readers: Iterable[Reader] = ()) -> None:
-    give_up_s = time.monotonic() + PATIENCE_S
+    began_s = time.monotonic()
     while not is_so():
         for reader in readers:
             if reader.failure is not None:
                 raise reader.failure
         shown = [(sorted(reader.partitions), len(reader.records)) for reader in readers]
-        assert time.monotonic() < give_up_s, shown
-        time.sleep(0.02)
+        assert time.monotonic() - began_s < PATIENCE_S, shown
+        pause(began_s)
 
 
 def wait_shared(readers: list[Reader], partitions: int) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from tests.compatibility.clients.transactions_harness import settled
 from tests.support.raw_client import RawClient
+from tests.support.waiting import pause
 
 from ottla.coordinators.groups.embedded_protocol import decode_assignment, encode_assignment
 from ottla.protocol.error_codes import ErrorCode
@@ -184,10 +185,10 @@ class GroupsHarness:
 
 def until(ask: Callable[[], ErrorCode], wanted: ErrorCode) -> None:
     """What others have sent takes effect in its own time."""
-    give_up_s = time.monotonic() + PATIENCE_S
+    began_s = time.monotonic()
     while (code := ask()) != wanted:
-        assert time.monotonic() < give_up_s, code.name
-        time.sleep(0.02)
+        assert time.monotonic() - began_s < PATIENCE_S, code.name
+        pause(began_s)
 
 
 def subscription(topic: str, owned: Iterable[int] = ()) -> bytes:

@@ -17,6 +17,7 @@ from typing import NamedTuple, Self
 
 from confluent_kafka import Consumer, TopicPartition
 from tests.support.raw_client import RawClient
+from tests.support.waiting import pause
 
 from ottla.base.fault_points import VARIABLE, FaultPoint
 from ottla.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
@@ -42,7 +43,6 @@ ID = "payments"
 TRANSACTIONS = 5
 ABORTED = frozenset({2})  # which of them are to be aborted
 PATIENCE_S = 120.0
-PAUSE_S = 0.02
 SETTINGS = {
     "transaction.state.log.num.partitions": "2",
     "offsets.topic.num.partitions": "2",
@@ -173,17 +173,18 @@ def is_visible(planned: Planned, seen: dict[int, list[bytes]]) -> bool:
 
 def wait_stable(client: RawClient, partition: int) -> None:
     """Until no transaction is open in the partition."""
-    give_up_s = time.monotonic() + PATIENCE_S
+    began_s = time.monotonic()
     while (stable := end_offset(client, partition, 1)) != (end := end_offset(client, partition, 0)):
-        assert time.monotonic() < give_up_s, f"partition {partition} is stable to {stable} of {end}"
-        time.sleep(PAUSE_S)
+        told = f"partition {partition} is stable to {stable} of {end}"
+        assert time.monotonic() - began_s < PATIENCE_S, told
+        pause(began_s)
 
 
 def wait_finished(client: RawClient) -> None:
-    give_up_s = time.monotonic() + PATIENCE_S
+    began_s = time.monotonic()
     while (state := state_of_id(client)) not in FINISHED:
-        assert time.monotonic() < give_up_s, f"the transactional id stays in {state}"
-        time.sleep(PAUSE_S)
+        assert time.monotonic() - began_s < PATIENCE_S, f"the transactional id stays in {state}"
+        pause(began_s)
 
 
 def state_of_id(client: RawClient) -> str:

@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from tests.support.raw_client import RawClient, batch_of
+from tests.support.waiting import pause
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
@@ -39,7 +40,6 @@ from ottla.protocol.messages.txn_offset_commit_request import (
 from ottla.protocol.records.batch import BatchHeader, iterate_headers
 
 PATIENCE_S = 120.0
-PAUSE_S = 0.02
 NOT_YET = frozenset(
     {
         ErrorCode.CONCURRENT_TRANSACTIONS,
@@ -67,10 +67,10 @@ class Begun(NamedTuple):
 
 def settled(ask: Callable[[], Any], code_of: Callable[[Any], ErrorCode] = lambda code: code) -> Any:
     """Ask until the answer is no longer that something has to end first."""
-    give_up_s = time.monotonic() + PATIENCE_S
+    began_s = time.monotonic()
     while code_of(answer := ask()) in NOT_YET:
-        assert time.monotonic() < give_up_s, f"still {answer!r} after {PATIENCE_S} s"
-        time.sleep(PAUSE_S)
+        assert time.monotonic() - began_s < PATIENCE_S, f"still {answer!r} after {PATIENCE_S} s"
+        pause(began_s)
     return answer
 
 
@@ -149,13 +149,13 @@ class TransactionsHarness:
 
     def wait_markers(self, count: int, partition: int = 0) -> list[BatchHeader]:
         """All markers in the partition, once there are as many as that."""
-        give_up_s = time.monotonic() + PATIENCE_S
+        began_s = time.monotonic()
         while True:
             found = [header for header in self.headers(partition) if header.is_control]
             if len(found) >= count:
                 return found
-            assert time.monotonic() < give_up_s, f"{len(found)} of {count} markers"
-            time.sleep(PAUSE_S)
+            assert time.monotonic() - began_s < PATIENCE_S, f"{len(found)} of {count} markers"
+            pause(began_s)
 
     def is_stable(self, partition: int = 0) -> bool:
         data = self.fetch(READ_COMMITTED, partition)
@@ -163,10 +163,10 @@ class TransactionsHarness:
 
     def wait_stable(self, partition: int = 0) -> None:
         """Until every transaction has its marker here."""
-        give_up_s = time.monotonic() + PATIENCE_S
+        began_s = time.monotonic()
         while not self.is_stable(partition):
-            assert time.monotonic() < give_up_s, "transactions stay open"
-            time.sleep(PAUSE_S)
+            assert time.monotonic() - began_s < PATIENCE_S, "transactions stay open"
+            pause(began_s)
 
     def wait_led(self, partition: int) -> None:
         """Until the leader of a new partition knows of it."""
