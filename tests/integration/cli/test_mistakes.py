@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-from tests.integration.cli.ottla_command import ottla, start
+from tests.integration.cli.ottla_command import clean_environment, ottla, start
+from tests.support.waiting import wait_until
 
 from ottla.testing.broker import RunningBroker
 
@@ -187,3 +192,116 @@ def test_a_group_that_cannot_be_joined_is_reported() -> None:
             reader.communicate(timeout=120)
     assert "ottla consume: the group was not joined within 2 s; waiting for its coord" in told
     assert reader.returncode == 130
+
+
+def test_a_pipe_as_a_file_is_read_once(environment: Environment, topic: str) -> None:
+    """As `@<(command)` in a shell: the value was empty, without an error."""
+    reading, writing = os.pipe()
+    os.write(writing, b"from a pipe")
+    os.close(writing)
+    done = subprocess.run(
+        [sys.executable, "-m", "ottla.cli.main", "produce", topic, f"@/dev/fd/{reading}"],
+        env={**clean_environment(), **environment}, pass_fds=[reading],
+        capture_output=True, timeout=120, check=False,
+    )  # fmt: skip
+    os.close(reading)
+    assert (done.returncode, done.stderr) == (0, b"")
+    read = ottla("consume", topic, "-e", environment=environment)
+    assert read.stdout == "from a pipe\n"
+
+
+@pytest.mark.parametrize("text", ["aGk!", "a", "aG k="])
+def test_characters_that_are_not_base64_are_refused(
+    environment: Environment, topic: str, text: str
+) -> None:
+    words = ("produce", topic, "-f", r"%v{base64}\n")
+    done = ottla(*words, stdin=f"{text}\n", environment=environment)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f'line 1: "{text}" is not base64\n' in done.stderr
+
+
+@pytest.mark.parametrize("name", ["error_cb", "stats_cb", "logger"])
+def test_functions_of_the_client_library_are_no_settings(name: str) -> None:
+    done = ottla("topics", "list", "-X", f"{name}=1")
+    assert done.returncode == 2
+    assert done.stderr == f"ottla topics list: -X {name}: its value is a function of Python\n"
+
+
+def test_records_that_are_not_acknowledged_at_all_have_no_offsets(
+    environment: Environment, topic: str
+) -> None:
+    done = ottla("produce", topic, "-X", "acks=0", "x", environment=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"1 record to partition 0 of {topic}, offsets unknown\n"
+
+
+def test_a_pattern_with_two_underscores_lists_internal_topics(
+    environment: Environment, topic: str, group: str
+) -> None:
+    ottla("consume", topic, "-e", "-g", group, environment=environment)
+    listed = ottla("topics", "list", "__*", environment=environment)
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert "__consumer_offsets" in listed.stdout
+    assert "__consumer_offsets" not in ottla("topics", "list", environment=environment).stdout
+    assert "__consumer_offsets" not in ottla("topics", "list", "*", environment=environment).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "told"),
+    [
+        (["-p", "3", "-c", "retention.ms=5", "-d", "retention.ms"], 2, "-c and -d are both given"),
+        (["-p", "3", "-c", "retention.ms=x"], 1, "Invalid value x for configuration retention.ms"),
+        (["-p", "1", "-c", "retention.ms=5"], 1, "Topic already has 1 partition(s)"),
+    ],
+)
+def test_a_change_that_is_refused_changes_nothing(
+    environment: Environment, topic: str, options: list[str], code: int, told: str
+) -> None:
+    done = ottla("topics", "alter", topic, *options, environment=environment)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert told in done.stderr
+    found = ottla("topics", "describe", topic, "--format", "json", environment=environment)
+    (described,) = json.loads(found.stdout)
+    assert len(described["partitions"]) == 1
+    assert "retention.ms" not in found.stdout
+
+
+def test_groups_are_not_deleted_by_patterns(environment: Environment) -> None:
+    done = ottla("groups", "delete", "no*", environment=environment)
+    assert done.returncode == 1
+    assert "patterns are not accepted here; see: ottla groups list 'no*'" in done.stderr
+
+
+def test_a_deleted_current_directory_is_named(tmp_path: Path) -> None:
+    script = 'mkdir gone; cd gone; rmdir ../gone; exec "$@"'
+    words = [sys.executable, "-m", "ottla.cli.main", "up", "--listen", "127.0.0.1:0"]
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", *words],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+        env={**clean_environment(), "PYTHONSAFEPATH": "1"},
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == ("ottla up: the current directory was deleted: start it in another one\n")
+
+
+def test_a_topic_that_is_created_again_under_a_writer_is_reported(
+    environment: Environment, topic: str
+) -> None:
+    words = ("produce", topic, "--timeout", "60")
+    with start(*words, environment=environment, stdin=subprocess.PIPE) as writer:
+        assert writer.stdin is not None
+        writer.stdin.write(b"one\ntwo\n")
+        writer.stdin.flush()
+        wait_until(lambda: end_of(topic, environment) == 2, "both records")
+        ottla("topics", "delete", topic, environment=environment)
+        ottla("topics", "create", topic, environment=environment)
+        out, err = writer.communicate(b"three\n", timeout=120)
+    assert writer.returncode == 0
+    assert b"3 records" in out
+    assert f"partition 0 of {topic} began again at a lower offset" in err.decode()
+
+
+def end_of(topic: str, environment: Environment) -> int:
+    found = ottla("topics", "describe", topic, "--format", "json", environment=environment)
+    (described,) = json.loads(found.stdout)
+    return int(described["partitions"][0]["end_offset"])

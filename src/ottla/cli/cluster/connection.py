@@ -30,6 +30,9 @@ CONNECT_S = 5.0
 CLIENT_ID = "ottla"
 PLAINTEXT = "plaintext"
 ERRORS_MAX = 20
+FUNCTIONS = frozenset(
+    {"error_cb", "throttle_cb", "stats_cb", "oauth_cb", "logger", "on_commit", "on_delivery"}
+)  # settings of confluent-kafka, not of librdkafka
 
 
 def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,6 +87,8 @@ class Connection:
             raise CommandFailed("-X bootstrap.servers: use --bootstrap HOST:PORT", code=USAGE)
         if "group.id" in settings:
             raise CommandFailed("-X group.id: use --group NAME", code=USAGE)
+        for name in FUNCTIONS & settings.keys():
+            raise CommandFailed(f"-X {name}: its value is a function of Python", code=USAGE)
         connection = cls(servers, settings, arguments.timeout)
         require_reachable(addresses, settings.get("security.protocol", PLAINTEXT))
         return connection

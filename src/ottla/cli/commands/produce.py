@@ -20,6 +20,7 @@ from ottla.cli.producing.failures import invalid_topic_name, is_valid_topic_name
 from ottla.cli.producing.input import (
     LINES,
     Numbered,
+    argument_value,
     given_records,
     take_short_input,
     with_defaults,
@@ -84,6 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise invalid_topic_name(arguments.topic)
     headers = tuple(parse_header(each) for each in arguments.header)
     stdin, is_short = sys.stdin.buffer, bool(arguments.values)
+    arguments.values = [argument_value(each) for each in arguments.values]
     check_format(arguments)
     try:
         connection = Connection.of(arguments)
@@ -160,6 +162,13 @@ def check_topic(connection: Connection, topic: str) -> int | None:
 def show_result(arguments: argparse.Namespace, sender: RecordSender) -> None:
     if arguments.output == "none":
         return
+    for partition in sender.restarted:
+        print(
+            f"ottla produce: partition {partition.partition} of {partition.topic} began again at a "
+            "lower offset: the topic was deleted and created meanwhile, and records before that "
+            "are gone",
+            file=sys.stderr,
+        )
     if not sender.acknowledged and arguments.output == "text":
         print("ottla produce: the input is empty: 0 records were sent", file=sys.stderr)
     document = [

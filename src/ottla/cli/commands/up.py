@@ -107,6 +107,10 @@ def run(arguments: argparse.Namespace) -> int:
     from ottla.config.options import InvalidOption
 
     try:
+        os.getcwd()
+    except FileNotFoundError:
+        return refuse("the current directory was deleted: start it in another one", code=1)
+    try:
         settings = load_settings(arguments)
     except InvalidOption as error:
         return refuse(str(error), code=2)

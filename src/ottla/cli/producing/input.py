@@ -41,7 +41,8 @@ class RecordInput(NamedTuple):
 
 
 def given_records(arguments: argparse.Namespace, stdin: BinaryIO) -> RecordInput:
-    values = [argument_value(value) for value in arguments.values]
+    """`arguments.values` are bytes, see `argument_value`."""
+    values: list[bytes] = arguments.values
     unit = "value" if values else "line"
     if arguments.format in JSON_READERS:
         return RecordInput(unit, read_json(values or stdin, unit, JSON_READERS[arguments.format]))
@@ -99,7 +100,10 @@ def is_one_line(template: str) -> bool:
 
 
 def argument_value(text: str) -> bytes:
-    """`@FILE` is the content of the file, `@@text` is `@text`."""
+    """`@FILE` is the content of the file, `@@text` is `@text`.
+
+    To be called once: a second read of a pipe, such as `@<(command)`, would find it empty.
+    """
     if not text.startswith(FILE_SIGN):
         return os.fsencode(text)
     name = text.removeprefix(FILE_SIGN)

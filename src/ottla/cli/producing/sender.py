@@ -25,6 +25,7 @@ MESSAGE_BYTES_MAX = 100_000_000  # of a request to a broker by default; topics h
 BATCH_BYTES = 1_000_000
 POLL_S = 0.2  # how long Ctrl-C waits for a call into librdkafka
 DRAIN_S = 5.0  # after an interruption: how long to wait for records in flight
+NO_OFFSET = -1  # with acks=0
 FAILED_SHOWN_MAX = 10
 FAILED_KEPT_MAX = 100_000
 
@@ -71,6 +72,7 @@ class RecordSender:
             linger_ms=1,
         )
         self.acknowledged: dict[TopicPartition, list[int]] = {}  # count, first and last offset
+        self.restarted: set[TopicPartition] = set()  # an offset was not higher than the one before
         self._failures: list[Failure] = []
         self._failed_count = 0
         self._last_sent = 0
@@ -154,10 +156,13 @@ class RecordSender:
             self._fail(number, record, error)
             return
         partition = TopicPartition(message.topic(), message.partition())
-        seen = self.acknowledged.setdefault(partition, [0, message.offset(), message.offset()])
+        offset = message.offset() if message.offset() is not None else NO_OFFSET
+        seen = self.acknowledged.setdefault(partition, [0, offset, offset])
+        if seen[0] and 0 <= offset <= seen[2]:
+            self.restarted.add(partition)
         seen[0] += 1
-        seen[1] = min(seen[1], message.offset())
-        seen[2] = max(seen[2], message.offset())
+        seen[1] = min(seen[1], offset)
+        seen[2] = max(seen[2], offset)
 
     def _fail(self, number: int, record: Record, error: Any) -> None:
         self._failed_count += 1

@@ -99,7 +99,7 @@ def read_text(
         case "hex":
             return decode_hex(content)
         case "base64" | "base64raw":
-            return base64.b64decode(content.rstrip(b"=") + b"=" * (-len(content.rstrip(b"=")) % 4))
+            return decode_base64(content)
     return content
 
 
@@ -134,6 +134,15 @@ def decode_hex(content: bytes) -> bytes:
         return bytes.fromhex(content.decode())
     except ValueError:
         raise ValueError(f"{quoted(content)} is not hexadecimal") from None
+
+
+def decode_base64(content: bytes) -> bytes:
+    """With or without padding. Characters that are not base64 are refused, not left out."""
+    text = content.rstrip(b"=")
+    try:
+        return base64.b64decode(text + b"=" * (-len(text) % 4), validate=True)
+    except ValueError:
+        raise ValueError(f"{quoted(content)} is not base64") from None
 
 
 def quoted(content: bytes | None) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
 from ottla.cli.cluster.groups import SEE_GROUPS, add_groups_argument, all_groups, given_groups
+from ottla.cli.cluster.topics import is_pattern
 from ottla.cli.errors import suggestions
 from ottla.cli.output.documents import add_format_argument
 from ottla.cli.output.outcomes import Outcome, attempt, report
@@ -38,6 +39,8 @@ def delete(connection: Connection, admin: Any, name: str, future: Any) -> Outcom
         if error.code() == library.NON_EMPTY_GROUP:
             return [f"stop its members first: see ottla groups describe {name}"]
         if error.code() == library.GROUP_ID_NOT_FOUND:
+            if is_pattern(name):
+                return [f"patterns are not accepted here; see: ottla groups list '{name}'"]
             return suggestions(name, all_groups(connection, admin)) or [SEE_GROUPS]
         return []
 

@@ -43,12 +43,22 @@ def run(arguments: argparse.Namespace) -> int:
     configs = parse_name_values("-c", arguments.config, EXAMPLE)
     if not configs and not arguments.delete_config and arguments.partitions is None:
         raise CommandFailed("nothing to change: give -c, -d or -p", code=USAGE)
+    both = sorted(configs.keys() & set(arguments.delete_config))
+    if both:
+        raise CommandFailed(f"-c and -d are both given for {', '.join(both)}", code=USAGE)
     topics = given_names(arguments)
     connection = Connection.of(arguments)
     admin = connection.admin()
     require_topics(topics, all_topics(connection, admin))
     deleted = deleted_configs(connection, admin, topics, arguments.delete_config)
     outcomes: list[Outcome] = []
+    if arguments.partitions is not None and (configs or arguments.delete_config):
+        # What is refused must not leave the other half of the change.
+        dry_run = argparse.Namespace(**{**vars(arguments), "dry_run": True})
+        checked = add_partitions(connection, admin, topics, dry_run)
+        checked += change_configs(connection, admin, configs, deleted, dry_run)
+        if failed := [each for each in checked if each.error]:
+            return report("ottla topics alter", "topic", arguments.format, failed)
     if arguments.partitions is not None:
         outcomes += add_partitions(connection, admin, topics, arguments)
     if configs or arguments.delete_config:

@@ -40,13 +40,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def chosen(names: list[str], patterns: list[str], *, with_internal: bool) -> list[str]:
-    """An internal topic is included if a pattern is exactly its name."""
-    return [
-        name
-        for name in names
-        if (with_internal or name not in INTERNAL or name in patterns)
-        and matches_any(name, patterns)
-    ]
+    """A pattern matches internal topics only if it begins with two underscores."""
+    for_internal = [each for each in patterns if each.startswith("__")]
+
+    def is_chosen(name: str) -> bool:
+        if with_internal or name not in INTERNAL:
+            return matches_any(name, patterns)
+        return bool(for_internal) and matches_any(name, for_internal)
+
+    return [name for name in names if is_chosen(name)]
 
 
 def topic_summary(topic: Any) -> dict[str, Any]:
