@@ -2,10 +2,10 @@
 
 Owns      the ZooKeeper session, this broker's part in elections, its registration, and the channels
           to other brokers.
-Promises  nothing leads or follows before the image contains this broker's own registration. After
-          an expired session the broker announces itself again, and is unfenced again. The loss of
-          ZooKeeper or of the controller stops no request that needs neither.
-Leaves    decisions to `controller/`, the log and the election to `metadata/zookeeper/`.
+Promises  nothing leads or follows before the image contains this broker's own registration. The
+          loss of ZooKeeper or of the controller stops no request that needs neither.
+Leaves    announcing and registering to `membership.py`, decisions to `controller/`, the log and the
+          election to `metadata/zookeeper/`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from ottla.broker.control.control_plane import NO_CONTROLLER
 from ottla.broker.control.controller_client import ControllerClient
 from ottla.broker.control.embedded import METADATA_DIRECTORY, create_topics_here
 from ottla.broker.control.liveness import Liveness, WatchedBroker, remove_ended
+from ottla.broker.control.membership import Membership
 from ottla.broker.first_start import DirectoryHistory
 from ottla.broker.producer_ids import Block
 from ottla.config.broker_options import BrokerConfig
@@ -34,7 +35,6 @@ from ottla.controller.broker_requests import BrokerRequests
 from ottla.controller.broker_sessions import BrokerSessions
 from ottla.controller.controller import Controller, ControllerSettings
 from ottla.controller.controller_election import ControllerElection
-from ottla.controller.registration import PROTOCOLS
 from ottla.handlers.forwarding.relay import (
     BROKER,
     ForwardedAnswer,
@@ -43,12 +43,9 @@ from ottla.handlers.forwarding.relay import (
 from ottla.handlers.serving.parts import ClusterParts, TopicCreator
 from ottla.metadata.changes import Changes
 from ottla.metadata.continuity import load_known
-from ottla.metadata.entities import BrokerRegistration
 from ottla.metadata.image import Image
 from ottla.metadata.publisher import Publisher
-from ottla.metadata.records import Endpoint
 from ottla.metadata.zookeeper.kazoo_service import KazooService, open_service
-from ottla.metadata.zookeeper.membership import LiveBroker, announce
 from ottla.metadata.zookeeper.service import SessionState
 from ottla.metadata.zookeeper.session_file import read_session, write_session
 from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
@@ -62,7 +59,6 @@ from ottla.protocol.messages.assign_replicas_to_dirs_request import (
     AssignReplicasToDirsRequest,
     DirectoryData,
 )
-from ottla.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
 from ottla.protocol.messages.broker_registration_request import BrokerRegistrationRequest
 from ottla.protocol.messages.create_topics_request import CreateTopicsRequest
 from ottla.protocol.messages.create_topics_response import CreateTopicsResponse
@@ -75,7 +71,7 @@ SIZE_BYTES = 4  # of a frame, before it
 CREATE_TOPICS_VERSION = 7
 LEAVING_S = 10.0
 CONNECT_TIMEOUT_S = 3.0
-RETRY_S = 0.2
+NOT_REGISTERED = -1
 
 
 class ClusterControl:
@@ -102,11 +98,8 @@ class ClusterControl:
         self._connect = ConnectString.parse(settings.config.zookeeper_connect or "")
         self._owned = tasks
         self._tasks: list[asyncio.Task[None]] = []  # the broker ends with the first of them
-        self._session_changed = asyncio.Event()
-        self._is_leaving = False
-        self._member: LiveBroker | None = None
+        self._membership: Membership | None = None
         self._service: KazooService | None = None
-        self.broker_epoch = -1
 
     @property
     def cluster_parts(self) -> ClusterParts:
@@ -195,42 +188,19 @@ class ClusterControl:
         )
 
     async def join(self, request: BrokerRegistrationRequest) -> None:
-        """Announce this broker in ZooKeeper, register it, and wait until its image has that."""
         assert self._service is not None
-        self._registration = request
-        self._member = LiveBroker(
-            request.broker_id,
-            request.incarnation_id,
-            tuple(
-                Endpoint(each.name, each.host, each.port, PROTOCOLS[each.security_protocol])
-                for each in request.listeners
-            ),
-            request.rack,
+        membership = self._membership = Membership(
+            request, self._service, self.publisher, self._client, self._clock
         )
-        await self._unless_failed(announce(self._service, self._member, self._clock.now_ms()))
-        await self._unless_failed(self._register())
+        await self._unless_failed(membership.join())
 
-    async def _register(self) -> None:
-        response = await self._client.ask(self._registration)
-        self.broker_epoch = response.broker_epoch
-        await self.publisher.wait_for(self.broker_epoch + 1)
+    @property
+    def broker_epoch(self) -> int:
+        return NOT_REGISTERED if self._membership is None else self._membership.broker_epoch
 
     async def begin_serving(self) -> None:
-        await self._unless_failed(self._unfence())
-
-    async def _unfence(self) -> None:
-        while (broker := self._own_registration()) is not None and broker.is_fenced:
-            await self._client.ask(
-                BrokerHeartbeatRequest(
-                    self._broker_id, self.broker_epoch, self.publisher.image.offset
-                )
-            )
-            await self.publisher.wait_for(self.publisher.image.offset)
-            if (broker := self._own_registration()) is not None and broker.is_fenced:
-                await asyncio.sleep(RETRY_S)
-
-    def _own_registration(self) -> BrokerRegistration | None:
-        return self.publisher.image.broker(self._broker_id)
+        assert self._membership is not None
+        await self._unless_failed(self._membership.unfence())
 
     # Running
 
@@ -250,35 +220,16 @@ class ClusterControl:
             waiting.cancel()
 
     async def run(self) -> None:
+        assert self._service is not None
+        assert self._membership is not None
         self._start(self._liveness.run(), "liveness of brokers")
-        self._start(self._stay_member(), "membership")
+        write_session = partial(self._write_session, self._service)
+        self._start(self._membership.stay(self._disk.in_thread, write_session), "membership")
         timeout_s = self._config.zookeeper_session_timeout_ms / 1000
         self._start(watch_event_loop(timeout_s), "event loop watchdog")
         done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             await task
-
-    async def _stay_member(self) -> None:
-        """Announce this broker after every new session, and have it unfenced."""
-        assert self._service is not None
-        assert self._member is not None
-        while True:
-            self._session_changed.clear()
-            await announce(self._service, self._member, self._clock.now_ms())
-            await self._disk.in_thread(partial(self._write_session, self._service))
-            broker = self._own_registration()
-            try:
-                if not self._is_leaving and (
-                    broker is None or broker.incarnation_id != self._member.incarnation_id
-                ):
-                    await self._register()
-                if not self._is_leaving:
-                    await self._unfence()
-            except BrokerError as error:
-                log.warning("not registered with the controller: %s", error)
-                await asyncio.sleep(RETRY_S)
-                continue
-            await self._session_changed.wait()
 
     def _note_session(self, state: SessionState) -> None:
         match state:
@@ -291,12 +242,14 @@ class ClusterControl:
                 )
             case SessionState.EXPIRED:
                 log.warning("the ZooKeeper session has expired, beginning a new one")
-        self._session_changed.set()
+        if self._membership is not None:
+            self._membership.check()
 
     def _metadata_changed(self, _image: Image, changes: Changes) -> None:
         if changes.brokers:
             self._liveness.check()
-            self._session_changed.set()
+            if self._membership is not None:
+                self._membership.check()
 
     # Other brokers
 
@@ -322,31 +275,18 @@ class ClusterControl:
     # Stopping
 
     async def leave(self) -> None:
-        self._is_leaving = True
         assert self._service is not None
-        if not self._config.controlled_shutdown_enable or self.broker_epoch < 0:
+        if self._membership is None or not self._config.controlled_shutdown_enable:
             return
         if not self._service.is_connected:
             log.warning("stopping without handing over leaderships: ZooKeeper is not connected")
             return
         try:
             async with asyncio.timeout(LEAVING_S):
-                while not await self._may_stop():
-                    await asyncio.sleep(RETRY_S)
+                await self._membership.leave()
         except (TimeoutError, BrokerError) as error:
             reason = str(error) or f"no answer within {LEAVING_S:g} s"
             log.warning("stopping without handing over leaderships: %s", reason)
-
-    async def _may_stop(self) -> bool:
-        response = await self._client.ask(
-            BrokerHeartbeatRequest(
-                self._broker_id,
-                self.broker_epoch,
-                self.publisher.image.offset,
-                want_shut_down=True,
-            )
-        )
-        return bool(response.should_shut_down)
 
     async def check(self) -> None:
         """What is in ZooKeeper is compared whenever it is loaded."""
@@ -379,23 +319,9 @@ class ClusterControl:
 
     def directories_failed(self, directory_ids: Collection[bytes]) -> None:
         """The controller elects other leaders for the partitions there."""
-        self._owned.start(self._report_offline(list(directory_ids)), name="offline directories")
-
-    async def _report_offline(self, directory_ids: list[bytes]) -> None:
-        while not self._is_leaving:
-            try:
-                await self._client.ask(
-                    BrokerHeartbeatRequest(
-                        self._broker_id,
-                        self.broker_epoch,
-                        self.publisher.image.offset,
-                        offline_log_dirs=directory_ids,
-                    )
-                )
-                return
-            except BrokerError as error:
-                log.warning("offline directories are not known to the controller: %s", error)
-                await asyncio.sleep(RETRY_S)
+        assert self._membership is not None
+        report = self._membership.report_offline(list(directory_ids))
+        self._owned.start(report, name="offline directories")
 
     async def create_topics(
         self, request: CreateTopicsRequest, creator: TopicCreator | None

@@ -47,6 +47,7 @@ from ottla.metadata.zookeeper.service import (
 
 log = logging.getLogger(__name__)
 RECONNECT_DELAY_S = 0.05
+NO_SESSION = ZooKeeperSession(0, b"")  # after one has expired, and before the next
 RECONNECT_DELAY_MAX_S = 1.0
 
 _STATES = {
@@ -86,8 +87,8 @@ class KazooService:
 
     @property
     def session(self) -> ZooKeeperSession:
-        session_id, password = self._client.client_id
-        return ZooKeeperSession(session_id, password)
+        found = self._client.client_id
+        return NO_SESSION if found is None else ZooKeeperSession(*found)
 
     def subscribe(self, listener: Callable[[SessionState], None]) -> None:
         self._listeners.append(listener)

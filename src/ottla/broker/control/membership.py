@@ -1,0 +1,145 @@
+"""This broker as a member of its cluster: announced in ZooKeeper, registered with the controller.
+
+Promises  after an expired session, or if its znode was removed, the broker announces itself again
+          and is unfenced again, with the same broker epoch. Its registration is in the image
+          before `join` returns.
+Leaves    what the registration contains to the caller, decisions about it to the controller.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from ottla.base.clock import Clock
+from ottla.base.scheduling.threads import RunJob
+from ottla.broker.control.controller_client import ControllerClient
+from ottla.controller.registration import PROTOCOLS
+from ottla.metadata.entities import BrokerRegistration
+from ottla.metadata.publisher import Publisher
+from ottla.metadata.records import Endpoint
+from ottla.metadata.zookeeper.membership import LiveBroker, announce
+from ottla.metadata.zookeeper.service import ZooKeeperService
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
+from ottla.protocol.messages.broker_heartbeat_response import BrokerHeartbeatResponse
+from ottla.protocol.messages.broker_registration_request import BrokerRegistrationRequest
+
+log = logging.getLogger(__name__)
+
+RETRY_S = 0.2
+NEVER = -1  # no id of a session
+
+
+class Membership:
+    def __init__(
+        self,
+        request: BrokerRegistrationRequest,
+        service: ZooKeeperService,
+        publisher: Publisher,
+        client: ControllerClient,
+        clock: Clock,
+    ) -> None:
+        self._request = request
+        self._service = service
+        self._publisher = publisher
+        self._client = client
+        self._clock = clock
+        self._changed = asyncio.Event()
+        self._announced_in = NEVER
+        self._is_leaving = False
+        self.broker_epoch = -1
+
+    async def join(self) -> None:
+        await self._announce()
+        await self._register()
+
+    def check(self) -> None:
+        """The session, or the registration of a broker, may have changed."""
+        self._changed.set()
+
+    async def stay(self, run_job: RunJob, write_session: Callable[[], None]) -> None:
+        """Until cancelled. BrokerIdInUse if another process has this broker's id."""
+        while not self._is_leaving:
+            self._changed.clear()
+            try:
+                registration = self._registration()
+                if registration is None or registration.is_fenced:
+                    self._announced_in = NEVER  # the znode may have been removed
+                if self._announced_in != self._service.session.id:
+                    await self._announce()
+                    await run_job(write_session)
+                if registration is None:
+                    await self._register()
+                await self.unfence()
+            except BrokerError as error:
+                log.warning("not registered with the controller: %s", error)
+                await asyncio.sleep(RETRY_S)
+                continue
+            await self._changed.wait()
+        await asyncio.Event().wait()
+
+    async def unfence(self) -> None:
+        while not self._is_leaving and self._is_fenced():
+            await self.heartbeat()
+            if self._is_fenced():
+                await asyncio.sleep(RETRY_S)  # the image is behind, or the session has ended
+
+    async def leave(self) -> None:
+        """Hand over leaderships. BrokerError if there is no controller."""
+        self._is_leaving = True
+        while not (await self.heartbeat(wants_to_stop=True)).should_shut_down:
+            await asyncio.sleep(RETRY_S)
+
+    async def heartbeat(
+        self, *, wants_to_stop: bool = False, offline: list[bytes] | None = None
+    ) -> BrokerHeartbeatResponse:
+        response: BrokerHeartbeatResponse = await self._client.ask(
+            BrokerHeartbeatRequest(
+                self._request.broker_id,
+                self.broker_epoch,
+                self._publisher.image.offset,
+                want_shut_down=wants_to_stop,
+                offline_log_dirs=offline or [],
+            )
+        )
+        return response
+
+    async def report_offline(self, directory_ids: list[bytes]) -> None:
+        """Until the controller has answered."""
+        while not self._is_leaving:
+            try:
+                await self.heartbeat(offline=directory_ids)
+                return
+            except BrokerError as error:
+                log.warning("offline directories are not known to the controller: %s", error)
+                await asyncio.sleep(RETRY_S)
+
+    async def _announce(self) -> None:
+        session_id = self._service.session.id
+        request = self._request
+        endpoints = (
+            Endpoint(each.name, each.host, each.port, PROTOCOLS[each.security_protocol])
+            for each in request.listeners
+        )
+        member = LiveBroker(
+            request.broker_id, request.incarnation_id, tuple(endpoints), request.rack
+        )
+        await announce(self._service, member, self._clock.now_ms())
+        self._announced_in = session_id
+
+    async def _register(self) -> None:
+        response = await self._client.ask(self._request)
+        self.broker_epoch = response.broker_epoch
+        await self._publisher.wait_for(self.broker_epoch + 1)
+
+    def _registration(self) -> BrokerRegistration | None:
+        """None if this process is not the one that is registered."""
+        found = self._publisher.image.broker(self._request.broker_id)
+        is_own = found is not None and found.incarnation_id == self._request.incarnation_id
+        return found if is_own else None
+
+    def _is_fenced(self) -> bool:
+        registration = self._registration()
+        return registration is not None and registration.is_fenced
