@@ -5,8 +5,9 @@
     with Broker() as broker:
         producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
 
-Projects that use pytest need not even import it: the fixtures `kafka_broker` and `kafka` are there
-once ottla is installed (`plugin.py`).
+`Cluster` is several of them, with ZooKeeper. Projects that use pytest need not even import it: the
+fixtures `kafka_broker`, `kafka_cluster` and `kafka` are there once ottla is installed
+(`plugin.py`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ottla.testing.async_broker import AsyncBroker as AsyncBroker
     from ottla.testing.broker import BrokerFailed as BrokerFailed
     from ottla.testing.broker import RunningBroker as Broker
+    from ottla.testing.cluster import RunningCluster as Cluster
     from ottla.testing.controls import BrokerClock as BrokerClock
     from ottla.testing.controls import BrokerFaults as BrokerFaults
     from ottla.testing.kafka import Kafka as Kafka
@@ -29,6 +31,7 @@ _PLACES = {
     "BrokerClock": ("controls", "BrokerClock"),
     "BrokerFailed": ("broker", "BrokerFailed"),
     "BrokerFaults": ("controls", "BrokerFaults"),
+    "Cluster": ("cluster", "RunningCluster"),
     "Kafka": ("kafka", "Kafka"),
     "Record": ("records", "Record"),
 }
@@ -39,6 +42,7 @@ __all__ = [
     "BrokerClock",
     "BrokerFailed",
     "BrokerFaults",
+    "Cluster",
     "Kafka",
     "Record",
 ]

@@ -23,6 +23,10 @@ class Clients:
     def admin(self) -> Any:
         return self._shared("confluent_kafka.admin", "AdminClient", {})
 
+    def end(self, name: str) -> None:
+        """The next use makes another one."""
+        self._made.pop(name, None)
+
     def consumer(self, settings: Mapping[str, Any]) -> Any:
         return load("confluent_kafka", "Consumer")({**self._common(), **settings})
 

@@ -5,33 +5,42 @@
         cluster.kill(cluster.controller_id())
 
 Promises  all brokers serve when the `with` block begins; all processes and their data are gone when
-          it ends.
+          it ends. None of them outlives the process that started them, however that one ends.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
+import time
+import weakref
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
-from ottla.testing.broker import RunningBroker
+from ottla.base.ports import quiet_ports
+from ottla.testing.broker import START_S, BrokerFailed, RunningBroker
 from ottla.testing.zookeeper import ZooKeeperServer
 
 BROKERS = 3
+CONTROLLER_S = 120.0  # reached only if there is none: machines that run tests may be busy
+POLL_S = 0.05
 # Topics of the cluster itself exist on one broker, until there is replication.
 DEFAULTS: Mapping[str, Any] = {
     "offsets.topic.replication.factor": 1,
     "transaction.state.log.replication.factor": 1,
     "transaction.state.log.min.isr": 1,
     "group.initial.rebalance.delay.ms": 0,
+    "zookeeper.connection.timeout.ms": int(1000 * START_S),  # both start at the same time
 }
 
 
 class RunningCluster:
+    """Brokers with the ids 1, 2, ... `ottla.testing.Cluster` is this class."""
+
     def __init__(
         self,
         brokers: int = BROKERS,
@@ -55,6 +64,8 @@ class RunningCluster:
         self._log_level = log_level
         self.ids = range(1, brokers + 1)
         self.brokers: dict[int, RunningBroker] = {}
+        # Also without a call of `close`.
+        weakref.finalize(self, remove, self.brokers, self._zookeeper, self._directory, os.getpid())
 
     def __enter__(self) -> Self:
         return self.start_all()
@@ -73,16 +84,26 @@ class RunningCluster:
 
     @property
     def bootstrap_servers(self) -> str:
+        """The addresses of all brokers, also of those that do not run."""
         return ",".join(each.bootstrap_servers for each in self.brokers.values())
 
     def start_all(self) -> Self:
+        """All at once: brokers load their code while ZooKeeper starts, and then wait for it."""
         try:
+            starts: list[Callable[[], object]] = []
             if self._zookeeper is not None:
-                self._zookeeper_address = self._zookeeper.start().address
-            self.brokers = {broker_id: self._new_broker(broker_id) for broker_id in self.ids}
-            with ThreadPoolExecutor(len(self.brokers)) as threads:
-                for _ in threads.map(RunningBroker.start, self.brokers.values()):
-                    pass
+                self._zookeeper_address = f"localhost:{quiet_ports(1)[0]}"
+                self._zookeeper.address = self._zookeeper_address
+                starts.append(self._zookeeper.start)
+            self.brokers.update({each: self._new_broker(each) for each in self.ids})
+            starts += [broker.start for broker in self.brokers.values()]
+            with ThreadPoolExecutor(len(starts)) as threads:
+                futures = [threads.submit(start) for start in starts]
+                done, pending = wait(futures, return_when=FIRST_EXCEPTION)
+                if pending:  # one failed: the others would wait for it
+                    self._kill_all()
+                for future in done:
+                    future.result()
         except BaseException:
             self.close()
             raise
@@ -99,6 +120,7 @@ class RunningCluster:
         return RunningBroker(config=config, data=data, log_level=self._log_level)
 
     def start(self, broker_id: int) -> RunningBroker:
+        """Start it again, on the same port and with its data, and wait until it serves."""
         return self.brokers[broker_id].start()
 
     def stop(self, broker_id: int) -> int:
@@ -110,22 +132,76 @@ class RunningCluster:
         self.brokers[broker_id].kill()
 
     def restart(self, broker_id: int) -> None:
+        """Stop it cleanly, and start it."""
         self.stop(broker_id)
         self.start(broker_id)
 
     def pause(self, broker_id: int) -> None:
+        """Stop the process where it is (SIGSTOP): connections stay open, nothing is answered."""
         self.brokers[broker_id].pause()
 
     def resume(self, broker_id: int) -> None:
+        """Let a paused process go on (SIGCONT)."""
         self.brokers[broker_id].resume()
 
-    def close(self) -> None:
+    def restore(self) -> None:
+        """Let all brokers run again that were stopped, killed or paused."""
         for broker in self.brokers.values():
             if broker.is_paused:
                 broker.resume()
-        with ThreadPoolExecutor(max(len(self.brokers), 1)) as threads:
-            for _ in threads.map(RunningBroker.kill, self.brokers.values()):
+        with ThreadPoolExecutor(len(self.brokers)) as threads:
+            for _ in threads.map(RunningBroker.start, self.brokers.values()):
                 pass
-        if self._zookeeper is not None:
-            self._zookeeper.kill()
+
+    def controller_id(self) -> int:
+        """The broker that is the controller, as the living brokers see it.
+
+        Waits while they know none, or name one that does not run any more.
+        """
+        from ottla.client.cluster.cluster import Cluster
+        from ottla.client.settings import ClientSettings
+
+        living = [
+            each.bootstrap_servers
+            for each in self.brokers.values()
+            if each.is_running and not each.is_paused
+        ]
+        if not living:
+            raise BrokerFailed("no broker of the cluster is running")
+        deadline_s = time.monotonic() + CONTROLLER_S
+        with Cluster(ClientSettings(",".join(living))) as client:
+            while time.monotonic() < deadline_s:
+                client.read_metadata([])
+                found = self.brokers.get(client.topology.controller_id)
+                if found is not None and found.is_running:
+                    return client.topology.controller_id
+                time.sleep(POLL_S)
+        raise BrokerFailed(f"the cluster has no controller after {CONTROLLER_S:.0f} s")
+
+    def _kill_all(self) -> None:
+        end(self.brokers, self._zookeeper)
+
+    def close(self) -> None:
+        """End all processes, and remove their data."""
+        self._kill_all()
         shutil.rmtree(self._directory, ignore_errors=True)
+
+
+def end(brokers: Mapping[int, RunningBroker], zookeeper: ZooKeeperServer | None) -> None:
+    for broker in brokers.values():
+        if broker.is_running:
+            broker.kill()
+    if zookeeper is not None:
+        zookeeper.kill()
+
+
+def remove(
+    brokers: Mapping[int, RunningBroker],
+    zookeeper: ZooKeeperServer | None,
+    directory: Path,
+    owner: int,
+) -> None:
+    """Cleans up a cluster that was not closed; in a forked process the parent does."""
+    if os.getpid() == owner:
+        end(brokers, zookeeper)
+        shutil.rmtree(directory, ignore_errors=True)

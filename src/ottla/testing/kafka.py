@@ -51,6 +51,7 @@ class Kafka:
             broker, bootstrap_servers = bootstrap_servers, bootstrap_servers.bootstrap_servers
         if not bootstrap_servers:
             raise ValueError("no address of a broker: was it started?")
+        self._has_own_clients = isinstance(bootstrap_servers, str)
         if isinstance(bootstrap_servers, str):
             bootstrap_servers = Clients(bootstrap_servers)
         self._clients = bootstrap_servers
@@ -282,7 +283,13 @@ class Kafka:
 
     def close(self) -> None:
         """Delete the topics and groups of this test."""
+        # When brokers end and start, clients ask again for topics that they know, and so create
+        # those that were deleted.
+        if self._has_own_clients:
+            self._clients.end("Producer")
         self._leftovers.remove(self.topics.values())
+        if self._has_own_clients:
+            self._clients.end("AdminClient")
         self.topics.clear()
 
 

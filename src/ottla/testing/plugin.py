@@ -8,7 +8,8 @@
 
 `kafka_broker` is one broker for the run (one for each process of pytest-xdist), `kafka` is what one
 test does with it. A test that uses `fresh_kafka_broker` has a broker to itself, and `kafka` is on
-that one; `kafka_clock` and `kafka_faults` are its clock and its faults.
+that one; `kafka_clock` and `kafka_faults` are its clock and its faults. `kafka_cluster` is one
+cluster of three brokers for the run, which tests may kill; `kafka` is then on the cluster.
 `--kafka=external:host:9092` runs the same tests on another cluster. `spark` is one Spark session
 for the run, where pyspark is installed.
 
@@ -21,6 +22,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -28,6 +30,7 @@ import pytest
 if TYPE_CHECKING:
     from ottla.testing.broker import RunningBroker
     from ottla.testing.clients import Clients
+    from ottla.testing.cluster import RunningCluster
     from ottla.testing.controls import BrokerClock, BrokerFaults
     from ottla.testing.external import ExternalCluster
     from ottla.testing.kafka import Kafka
@@ -39,10 +42,12 @@ EXTERNAL = "external"
 
 
 _BROKER = pytest.StashKey["RunningBroker"]()
-_LOG_POSITION = pytest.StashKey[int]()
+_CLUSTER = pytest.StashKey["RunningCluster"]()
+_LOG_POSITIONS = pytest.StashKey[dict[Path, int]]()
 _GONE = pytest.StashKey[str]()  # why the shared broker is gone for good
 
 FRESH = "fresh_kafka_broker"
+CLUSTER = "kafka_cluster"
 OF_FRESH = ("kafka_clock", "kafka_faults")  # these give the test a broker of its own as well
 
 
@@ -138,6 +143,37 @@ def started(
         broker.close()
 
 
+@pytest.fixture(scope="session")
+def kafka_cluster(
+    pytestconfig: pytest.Config, kafka_config: Mapping[str, str]
+) -> Iterator[RunningCluster]:
+    """Three brokers on ZooKeeper, for the whole test run. It needs Java.
+
+    A test may stop, kill and pause brokers: they run again when the next test begins.
+    """
+    if external_servers(pytestconfig.getoption("--kafka"), os.environ) is not None:
+        pytest.skip(f"{CLUSTER}: needs a cluster of our own, not --kafka=external")
+    from ottla.testing.broker import BrokerFailed
+    from ottla.testing.cluster import RunningCluster
+
+    cluster = RunningCluster(
+        config=kafka_config, log_level=pytestconfig.getoption("--kafka-log-level")
+    )
+    problem = ""
+    try:
+        try:
+            cluster.start_all()
+        except BrokerFailed as error:
+            problem = f"the Kafka cluster did not start: {error}"
+        if problem:  # not while the error is handled: the report would repeat it
+            pytest.fail(problem, pytrace=False)
+        pytestconfig.stash[_CLUSTER] = cluster
+        yield cluster
+        del pytestconfig.stash[_CLUSTER]
+    finally:
+        cluster.close()
+
+
 @pytest.fixture
 def fresh_kafka_config(kafka_config: Mapping[str, Any]) -> Mapping[str, Any]:
     """Settings of `fresh_kafka_broker`; a test module may define its own. Those of the run."""
@@ -184,6 +220,11 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[Kafka]:
         broker = request.getfixturevalue(FRESH)
         yield Kafka(broker.bootstrap_servers, broker=broker)  # all of it goes with the broker
         return
+    if CLUSTER in request.fixturenames:
+        helper = Kafka(request.getfixturevalue(CLUSTER).bootstrap_servers)
+        yield helper
+        helper.close()
+        return
     clients = request.getfixturevalue("_kafka_clients")
     shared = request.config.stash.get(_BROKER, None)
     helper = Kafka(clients, broker=shared, is_alone=shared is not None)
@@ -213,16 +254,31 @@ def spark(spark_config: Mapping[str, str]) -> Iterator[Any]:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if (why := item.config.stash.get(_GONE, None)) is not None and uses_shared(item):
         pytest.fail(why, pytrace=False)
-    broker = item.config.stash.get(_BROKER, None)
-    if broker is not None:
+    brokers = running_brokers(item.config)
+    if brokers:
         from ottla.testing.reports import log_size
 
-        item.stash[_LOG_POSITION] = log_size(broker)
+        item.stash[_LOG_POSITIONS] = {each.log_path: log_size(each) for each in brokers}
+
+
+def running_brokers(config: pytest.Config) -> list[RunningBroker]:
+    """Those that tests share."""
+    shared = config.stash.get(_BROKER, None)
+    cluster = config.stash.get(_CLUSTER, None)
+    return [
+        *([] if shared is None else [shared]),
+        *([] if cluster is None else cluster.brokers.values()),
+    ]
 
 
 def uses_shared(item: pytest.Item) -> bool:
     names = getattr(item, "fixturenames", ())
-    return "kafka_broker" in names or ("kafka" in names and FRESH not in names)
+    is_elsewhere = FRESH in names or CLUSTER in names
+    return "kafka_broker" in names or ("kafka" in names and not is_elsewhere)
+
+
+def uses_cluster(item: pytest.Item) -> bool:
+    return CLUSTER in getattr(item, "fixturenames", ())
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -232,6 +288,9 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
     broker = item.config.stash.get(_BROKER, None)
     if broker is not None and _GONE not in item.config.stash:
         warning = revived(item, broker)
+    cluster = item.config.stash.get(_CLUSTER, None)
+    if cluster is not None and uses_cluster(item):
+        cluster.restore()
     yield
     if warning is not None:
         item.warn(pytest.PytestWarning(warning))
@@ -254,7 +313,8 @@ def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    if report.failed and (uses_shared(item) or FRESH in getattr(item, "fixturenames", ())):
+    is_with_fresh = FRESH in getattr(item, "fixturenames", ())
+    if report.failed and (uses_shared(item) or uses_cluster(item) or is_with_fresh):
         report.sections += sections_of(item, is_call=report.when == "call")
     return report
 
@@ -264,10 +324,14 @@ def sections_of(item: pytest.Item, *, is_call: bool) -> list[tuple[str, str]]:
     from ottla.testing.reports import log_since, topics_of
 
     sections = []
+    positions = item.stash.get(_LOG_POSITIONS, {})
     fixtures = getattr(item, "funcargs", {})
     if (shared := item.config.stash.get(_BROKER, None)) is not None and uses_shared(item):
-        position = item.stash.get(_LOG_POSITION, 0)
-        sections.append(("Kafka broker log", log_since(shared, position)))
+        sections.append(("Kafka broker log", log_since(shared, positions.get(shared.log_path, 0))))
+    if (cluster := item.config.stash.get(_CLUSTER, None)) is not None and uses_cluster(item):
+        for broker_id, broker in cluster.brokers.items():
+            log = log_since(broker, positions.get(broker.log_path, 0))
+            sections.append((f"Kafka broker log ({broker_id} of the cluster)", log))
     if (fresh := fixtures.get(FRESH)) is not None:
         sections.append(("Kafka broker log (fresh)", log_since(fresh, 0)))
     if (kafka := fixtures.get("kafka")) is not None and is_call:

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Self
 
+from ottla.testing.broker import BrokerFailed, wait_for_end
+
 READY = "zookeeper is ready on "
 
 
@@ -28,14 +30,21 @@ class ZooKeeperServer:
 
     def start(self) -> Self:
         """Start it and wait until it serves; again on the same port, if it served before."""
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "ottla.cli.main", "zookeeper", "--listen", self.address,
-             "--data", str(self._data), "--stop-with-stdin", *self._options],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        assert line.startswith(READY), line
+        self._data.mkdir(parents=True, exist_ok=True)
+        log_path = self._data / "zookeeper.log"
+        with open(log_path, "w") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "ottla.cli.main", "zookeeper", "--listen", self.address,
+                 "--data", str(self._data), "--stop-with-stdin", *self._options],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
+            )  # fmt: skip
+        self._process = process
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        if not line.startswith(READY):
+            process.wait()
+            said = log_path.read_text(errors="replace")
+            raise BrokerFailed(f"ZooKeeper ended with code {process.returncode}:\n{said}")
         self.address = line.removeprefix(READY).strip()
         return self
 
@@ -43,10 +52,10 @@ class ZooKeeperServer:
         os.kill(self.pid, number)
 
     def kill(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            wait_for_end(process)
 
     def wait(self) -> int:
         """Until it has ended: its exit code."""

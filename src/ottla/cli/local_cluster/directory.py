@@ -36,6 +36,7 @@ SETTINGS = {
     "transaction.state.log.replication.factor": "1",
     "transaction.state.log.min.isr": "1",
     "group.initial.rebalance.delay.ms": "0",
+    "zookeeper.connection.timeout.ms": "60000",  # both start at the same time
 }
 HEADER = """\
 # Settings of broker {broker_id}, under Kafka's names. This file is written once, when the broker is

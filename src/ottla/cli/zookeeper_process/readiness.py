@@ -11,6 +11,7 @@ from ottla.config.addresses import Address
 
 POLL_S = 0.02
 ANSWER_S = 1.0
+ENDED = ("Z", "X")  # states in /proc
 
 
 def is_serving(address: Address) -> bool:
@@ -36,8 +37,12 @@ def wait_until_serving(address: Address, is_alive: Callable[[], bool]) -> bool:
 
 
 def is_process_alive(pid: int) -> bool:
+    """One that has ended does not count, even if its parent has not noticed it yet."""
     try:
         os.kill(pid, 0)
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] not in ENDED
     except ProcessLookupError:
         return False
-    return True
+    except OSError:  # not on Linux, or ended just now
+        return not os.path.exists("/proc/self/stat")
