@@ -134,7 +134,11 @@ class Housekeeping:
         await asyncio.gather(*map(self._look, self._watch.checks()))
 
     async def _look(self, check: DirectoryCheck) -> None:
-        if await in_directory(self._driver, check.directory, "looking for its files", check.run):
+        try:
+            await self._driver.in_thread(check.run)  # it checks the directory itself
+        except OSError as error:
+            check.directory.health.refused("looking for its files", error)
+        else:
             self._watch.finish(check)
 
     async def expire_producers(self) -> None:

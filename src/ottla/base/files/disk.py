@@ -22,7 +22,7 @@ from ottla.base.files.filesystem import DiskSpace, ExpectedFile
 
 _CLOSED = -1
 _NOT_OPEN = 2**31 - 1  # a number that no descriptor has: reading from it fails
-_PINNED_MAX = 16  # files that are kept open at a time, in addition to those in use
+_PINNED_MAX = 64  # files that are kept open at a time, in addition to those in use
 _FILE_MODE = 0o640  # the group may read, others may not
 _DIRECTORY_MODE = 0o750
 _REMOVALS_MAX = 10  # attempts per directory while another thread still creates files in it
