@@ -246,7 +246,7 @@ class _Drawing:
         if self.random.random() < 0.5:
             return self.random.choice(TEXTS)
         length = self.random.choice(LENGTHS if self.random.random() < 0.2 else range(9))
-        return "".join(self.random.choice("abcxyz0-._é") for _ in range(length))
+        return "".join(self.random.choices("abcxyz0-._é", k=length))
 
     def _draw_length(self) -> int:
         if self.random.random() < self.shape.long_share:

@@ -8,8 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
-from tests.support.message_values import message_class, random_values, to_object
+from tests.support.message_values import (
+    Plain,
+    message_class,
+    message_named,
+    random_values,
+    to_object,
+)
 from tools.messages.schema import MessageSchema
 from tools.oracles.codec import Case, ForeignCodec, Refusal
 
@@ -37,12 +44,18 @@ def compare(
     cases = [
         codec.fit(Case(message, version, value))
         for version in versions
-        for value in random_values(message, version, seed, count)
+        for value in _drawn(message.name, version, seed, count)
     ]
     found: list[Disagreement] = []
     for case, theirs in zip(cases, codec.encode_many(cases), strict=True):
         found.extend(compare_one(case, codec.letter, theirs))
     return found
+
+
+@lru_cache(maxsize=64)
+def _drawn(name: str, version: int, seed: int, count: int) -> list[Plain]:
+    """The same for every codec that is compared next with the same message."""
+    return random_values(message_named(name), version, seed, count)
 
 
 def compare_one(case: Case, letter: str, theirs: bytes | Refusal) -> list[Disagreement]:

@@ -6,7 +6,8 @@ import io
 from collections.abc import Callable, Container, Sequence
 from dataclasses import Field, fields
 from datetime import UTC, datetime, timedelta
-from typing import Any, get_args
+from functools import cache
+from typing import Any, cast, get_args
 from uuid import UUID
 
 import kio.index
@@ -41,7 +42,12 @@ class KioCodec:
 
 
 def kio_class(message: MessageSchema, version: int) -> Any | None:
-    name, kind = message.name, EntityType.data
+    return _class_named(message.name, version)
+
+
+@cache
+def _class_named(name: str, version: int) -> Any | None:
+    kind = EntityType.data
     for suffix, meant in (("Request", EntityType.request), ("Response", EntityType.response)):
         if name.endswith(suffix):
             name, kind = name.removesuffix(suffix), meant
@@ -77,25 +83,29 @@ def _walk(
     make: MakeStruct,
 ) -> Any:
     """Traverse a plain value and kio's class together."""
-    theirs = {f.name: f for f in fields(kio_type)}
     ours = {f.name: f for f in struct.fields}
 
     def one(field: FieldSchema, about: Field[Any], item: Any) -> Any:
         if field.is_struct:
-            inner = message.structs[field.type]
-            return _walk(message, inner, _inner_class(about.type), item, convert, make)
+            inner, annotation = message.structs[field.type], cast(Any, about.type)
+            return _walk(message, inner, _inner_class(annotation), item, convert, make)
         return convert(about, item)
 
     made = {}
     for name, item in value.items():
-        field, known = ours[name], kio_name(name, theirs)
-        about = theirs[known]
+        field, about = ours[name], _field_of(kio_type, name)
         if item is not None:
             item = (
                 [one(field, about, i) for i in item] if field.is_array else one(field, about, item)
             )
-        made[known if make is _kio_struct else name] = item
+        made[about.name if make is _kio_struct else name] = item
     return make(kio_type, made)
+
+
+@cache
+def _field_of(kio_type: Any, name: str) -> Field[Any]:
+    theirs = {f.name: f for f in fields(kio_type)}
+    return theirs[kio_name(name, theirs)]
 
 
 def kio_name(name: str, theirs: Container[str]) -> str:
@@ -104,6 +114,7 @@ def kio_name(name: str, theirs: Container[str]) -> str:
     return next((each for each in known if each in theirs), name)
 
 
+@cache
 def _inner_class(annotation: Any) -> Any:
     """The dataclass in `X`, `X | None`, `tuple[X, ...]`, `tuple[X, ...] | None`."""
     if hasattr(annotation, "__dataclass_fields__"):
@@ -120,7 +131,12 @@ def _kio_struct(kio_type: Any, made: Plain) -> Any:
 
 
 def _can_be_none(about: Field[Any]) -> bool:
-    return type(None) in get_args(about.type)
+    return _allows_none(cast(Any, about.type))
+
+
+@cache
+def _allows_none(annotation: Any) -> bool:
+    return type(None) in get_args(annotation)
 
 
 def _fitted(about: Field[Any], item: Any) -> Any:

@@ -18,6 +18,13 @@ NAMES = [message.name for message in all_messages()]
 RANDOM_VALUES = 12  # of each message in each version, besides the edge cases
 
 
+@pytest.fixture(scope="module", params=NAMES)
+def name(request: pytest.FixtureRequest) -> str:
+    """Of a module: pytest then runs the tests of one message next to each other, and the values
+    are drawn once for all codecs."""
+    return str(request.param)
+
+
 def check(name: str, codec: ForeignCodec, seed: int) -> None:
     message = message_named(name)
     versions = [version for version in message.versions if codec.has(message, version)]
@@ -31,19 +38,16 @@ def told(found: list[Disagreement], codec: ForeignCodec, seed: int) -> str:
 
 
 @pytest.mark.java
-@pytest.mark.parametrize("name", NAMES)
 def test_apache_kafka_makes_and_takes_the_same_bytes(
     name: str, kafka: KafkaCodec, seed: int
 ) -> None:
     check(name, kafka, seed)
 
 
-@pytest.mark.parametrize("name", NAMES)
 def test_kio_makes_and_takes_the_same_bytes(name: str, seed: int) -> None:
     check(name, KioCodec(), seed)
 
 
-@pytest.mark.parametrize("name", NAMES)
 def test_kafka_python_makes_and_takes_the_same_bytes(name: str, seed: int) -> None:
     check(name, KafkaPythonCodec(), seed)
 
