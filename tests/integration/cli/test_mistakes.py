@@ -305,3 +305,16 @@ def end_of(topic: str, environment: Environment) -> int:
     found = ottla("topics", "describe", topic, "--format", "json", environment=environment)
     (described,) = json.loads(found.stdout)
     return int(described["partitions"][0]["end_offset"])
+
+
+def test_numbers_may_have_a_sign_but_no_underscores(
+    environment: Environment, topic: str, group: str
+) -> None:
+    ottla("produce", topic, "a", "b", "c", environment=environment)
+    ottla("consume", topic, "-e", "-g", group, "-n", "1", environment=environment)
+    done = ottla("groups", "reset", group, "--shift-by", "+1", "--format", "json",
+                 environment=environment)  # fmt: skip
+    assert [each["after"] for each in json.loads(done.stdout)] == [2]
+    refused = ottla("topics", "list", "--timeout", "1_0", environment=environment)
+    assert refused.returncode == 2
+    assert "--timeout: '1_0' is not a number of seconds" in refused.stderr

@@ -203,11 +203,22 @@ def test_settings_without_a_directory_are_refused(tmp_path: Path) -> None:
         assert done.stderr == f"ottla up: {place}: log.dirs: no directory is named\n"
 
 
-@pytest.mark.parametrize("option", ["--listen", "--data"])
-def test_a_second_address_or_directory_does_not_replace_the_first(option: str) -> None:
-    done = ottla("up", option, "1", option, "2")
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--listen", "1", "--listen", "2"], "--listen: given twice; for several use --set listen"),
+        (["--listen", "a:1,b:2"], "--listen: 'a:1,b:2' is not HOST:PORT"),
+        (["--data", "a", "--data", "b"], "--data: given twice; for several separate them by comma"),
+        (["--data", "a,./a"], "/a is given twice"),
+        (["--data", "a,"], "--data: the name is empty"),
+        (["--config", "/dev/zero"], "--config /dev/zero: larger than 1048576 bytes"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)
+def test_arguments_that_cannot_be_meant_are_refused(words: list[str], told: str) -> None:
+    done = ottla("up", *words)
     assert done.returncode == 2
-    assert f"{option}: given twice; several are separated by commas" in done.stderr
+    assert told in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ def whole_number(lowest: int, highest: int) -> Callable[[str], int]:
     """An argparse type; the error names the accepted range."""
 
     def parse(text: str) -> int:
-        digits = text.removeprefix("-")
+        digits = text[1:] if text[:1] in ("-", "+") else text
         is_number = digits.isascii() and digits.isdigit()
         if not is_number:
             raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
@@ -30,7 +30,7 @@ def whole_number(lowest: int, highest: int) -> Callable[[str], int]:
 def seconds(lowest: float, highest: float) -> Callable[[str], float]:
     def parse(text: str) -> float:
         try:
-            number = float(text)
+            number = float(text if "_" not in text else "nan")
         except ValueError:
             number = float("nan")
         if not lowest <= number <= highest:

@@ -15,7 +15,12 @@ def path_name(text: str) -> str:
 
 
 class Once(argparse.Action):
-    """An option of which a second one would replace the first, and is meant to be added to it."""
+    """An option of which a second one would replace the first, though it is meant to be added."""
+
+    def __init__(self, *args: Any, several: str, **options: Any) -> None:
+        """`several` says how more than one is given."""
+        super().__init__(*args, **options)
+        self._several = several
 
     def __call__(
         self,
@@ -25,5 +30,5 @@ class Once(argparse.Action):
         _option_string: str | None = None,
     ) -> None:
         if getattr(namespace, self.dest) is not None:
-            raise argparse.ArgumentError(self, "given twice; several are separated by commas")
+            raise argparse.ArgumentError(self, f"given twice; for several {self._several}")
         setattr(namespace, self.dest, values)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import errno
 import gc
 import logging
 import os
@@ -17,7 +18,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ottla.base.log_messages.log_format import FloodFilter, LineFormatter
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 DEFAULT_DATA = "ottla-data"
 DEFAULT_LISTEN = "localhost:9092"
+CONFIG_BYTES_MAX = 1 << 20  # of a file with settings
 # How long the event loop may wait to run again, after each system call, while a thread decodes or
 # encodes a large message: Python's own 5 ms would be nearly all of its time.
 THREAD_SWITCH_S = 0.0005
@@ -50,13 +51,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT",
         type=listen_address,
         action=Once,
+        several="use --set listeners=NAME://HOST:PORT,...",
         help=f"address for clients (default: {DEFAULT_LISTEN}); port 0 picks a free port",
     )
     parser.add_argument(
         "--data",
         metavar="DIR",
-        type=path_name,
+        type=data_directories,
         action=Once,
+        several="separate them by commas",
         help=f"data directory, or several separated by commas (default: ./{DEFAULT_DATA})",
     )
     parser.add_argument(
@@ -93,13 +96,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def listen_address(text: str) -> str:
     """HOST:PORT, :PORT for all addresses of this machine, or a port alone for localhost."""
     _host, colon, port = text.rpartition(":")
-    if "://" in text or not (port.isascii() and port.isdigit()):
+    if "://" in text or "," in text or not (port.isascii() and port.isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT, such as {DEFAULT_LISTEN}")
     try:
         parse_port(text, port, lowest=0)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
     return text if colon else f"localhost:{port}"
+
+
+def data_directories(text: str) -> str:
+    """Paths separated by commas; each absolute, and once."""
+    names = [path_name(each.strip()) for each in text.split(",")]
+    try:
+        paths = [os.path.abspath(each) for each in names]
+    except FileNotFoundError:  # the current directory, which `run` reports
+        return text
+    for path in paths:
+        if paths.count(path) > 1:
+            raise argparse.ArgumentTypeError(f"{path} is given twice")
+    return ",".join(paths)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -148,10 +164,18 @@ def load_settings(arguments: argparse.Namespace) -> LoadedConfig:
 
     file = None
     if arguments.config is not None:
-        file = PropertiesFile(arguments.config, Path(arguments.config).read_bytes())
+        file = PropertiesFile(arguments.config, read_config(arguments.config))
     settings = [*defaults(arguments), *arguments.settings]
     environment = {name: text for name, text in os.environ.items() if name not in OTHER_VARIABLES}
     return load_config(file, environment, settings)
+
+
+def read_config(path: str) -> bytes:
+    with open(path, "rb") as file:
+        content = file.read(CONFIG_BYTES_MAX + 1)
+    if len(content) > CONFIG_BYTES_MAX:
+        raise OSError(errno.EFBIG, f"larger than {CONFIG_BYTES_MAX} bytes")
+    return content
 
 
 def defaults(arguments: argparse.Namespace) -> list[str]:
@@ -160,7 +184,7 @@ def defaults(arguments: argparse.Namespace) -> list[str]:
     if arguments.listen is not None or arguments.config is None:
         settings.append(f"listeners=PLAINTEXT://{arguments.listen or DEFAULT_LISTEN}")
     if arguments.data is not None or arguments.config is None:
-        settings.append(f"log.dirs={os.path.abspath(arguments.data or DEFAULT_DATA)}")
+        settings.append(f"log.dirs={arguments.data or data_directories(DEFAULT_DATA)}")
     return settings
 
 
