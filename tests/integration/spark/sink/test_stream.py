@@ -167,10 +167,12 @@ def test_a_new_checkpoint_does_not_skip_batches_under_the_old_name(query: Query)
     assert query.committed() == ["a"]
 
 
-def test_the_copy_of_the_readme_needs_no_topic_with_as_many_partitions(query: Query) -> None:
+def test_the_copy_of_the_readme_needs_no_topic_with_as_many_partitions(
+    query: Query, new_topic: Callable[..., str]
+) -> None:
     query.add("a", "b", "c", "d")
     query.run()  # into two partitions
-    copies = f"copies-{query.topic}"  # created with one
+    copies = new_topic(1)
     [program] = [
         block.content
         for block in blocks_of(ROOT / "README.md")
