@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from kazoo.client import KazooClient
 from tests.support.raw_client import RawClient
 from tests.support.waiting import wait_until
 
@@ -117,3 +118,14 @@ def plain(value: Any, replace: Callable[[str], str] = str) -> Any:
     if isinstance(value, list | tuple):
         return [plain(each, replace) for each in value]
     return replace(value) if isinstance(value, str) else value
+
+
+@contextmanager
+def kazoo_client(connect: str) -> Iterator[Any]:
+    client = KazooClient(connect)
+    client.start()
+    try:
+        yield client
+    finally:
+        client.stop()
+        client.close()

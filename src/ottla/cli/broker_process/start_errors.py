@@ -79,6 +79,12 @@ def explain(error: Exception, settings: LoadedConfig) -> str:
     match error:
         case WrongDirectory():
             return explain_wrong_directory(error, settings)
+        case MetadataLost() if settings.config.is_cluster_member:
+            return (
+                f"the metadata log {error.place} cannot be used: {error.what}\n  nothing was "
+                "changed: correct zookeeper.connect if this is not the cluster of this broker, or "
+                "restore ZooKeeper from a backup"
+            )
         case CorruptMetadataError() if settings.config.is_cluster_member:
             return (
                 f"{error}\n  something else than a broker has changed it, below "

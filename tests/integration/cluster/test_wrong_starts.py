@@ -1,0 +1,131 @@
+"""Brokers that are started with settings, or with data, that do not belong together: each says what
+is wrong and what to do, ends with code 1, and changes nothing."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.integration.cluster.harness import ask, kazoo_client, metadata
+
+from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from ottla.testing.broker import BrokerFailed, RunningBroker
+from ottla.testing.cluster import RunningCluster
+from ottla.testing.zookeeper import ZooKeeperServer
+
+pytestmark = pytest.mark.xdist_group("cluster-wrong-starts")
+
+
+@pytest.fixture(scope="module")
+def zookeeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZooKeeperServer]:
+    server = ZooKeeperServer(tmp_path_factory.mktemp("zookeeper")).start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="module")
+def member(zookeeper: ZooKeeperServer) -> Iterator[RunningCluster]:
+    """A cluster of one broker, with a topic."""
+    with RunningCluster(1, zookeeper=zookeeper.address) as cluster:
+        request = CreateTopicsRequest([CreatableTopic("kept", 1, 1)], timeout_ms=30_000)
+        assert ask(cluster, 1, request).topics[0].error_code == 0
+        yield cluster
+
+
+def refused(data: Path, config: Mapping[str, Any]) -> str:
+    """What a broker says that does not start."""
+    broker = RunningBroker(config=config, data=data)
+    before = len(broker.log)
+    with pytest.raises(BrokerFailed) as caught:
+        broker.start()
+    assert broker.exit_code == 1, str(caught.value)
+    assert "Traceback" not in str(caught.value)
+    return broker.log[before:]
+
+
+def serves(cluster: RunningCluster) -> bool:
+    (topic,) = metadata(cluster, 1, "kept").topics
+    return bool(topic.error_code == 0 and topic.partitions[0].leader_id == 1)
+
+
+def test_an_id_that_another_broker_has(member: RunningCluster, tmp_path: Path) -> None:
+    config = {"node.id": 1, "zookeeper.connect": member.zookeeper_connect}
+    said = refused(tmp_path, config)
+    assert "/brokers/ids/1" in said
+    assert member.brokers[1].bootstrap_servers in said
+    assert "node.id" in said
+    assert serves(member)
+
+
+def test_another_chroot(member: RunningCluster, zookeeper: ZooKeeperServer) -> None:
+    member.stop(1)
+    other = f"{zookeeper.address}/other"
+    said = refused(member.brokers[1].data, {"node.id": 1, "zookeeper.connect": other})
+    assert f"{other}/metadata/log" in said
+    assert "zookeeper.connect" in said
+    with kazoo_client(zookeeper.address) as client:
+        assert client.get_children("/other/metadata/log") == []
+        assert client.exists("/other/controller_epoch") is None
+    member.start(1)
+    assert serves(member)
+
+
+def test_the_directory_of_another_cluster(
+    member: RunningCluster, zookeeper: ZooKeeperServer
+) -> None:
+    assert serves(member)
+    with RunningCluster(1, zookeeper=zookeeper.address) as other:
+        other.stop(1)
+        config = {"node.id": 1, "zookeeper.connect": member.zookeeper_connect}
+        said = refused(other.brokers[1].data, config)
+        ids = [metadata(member, 1).cluster_id]
+        other.start(1)
+        ids.append(metadata(other, 1).cluster_id)
+    assert all(each in said for each in ids)
+    assert "zookeeper.connect" in said
+    assert serves(member)
+
+
+def test_the_directory_of_a_broker_without_a_cluster(
+    member: RunningCluster, tmp_path: Path
+) -> None:
+    alone = RunningBroker(config={"node.id": 2}, data=tmp_path).start()
+    alone.stop()
+    said = refused(tmp_path, {"node.id": 2, "zookeeper.connect": member.zookeeper_connect})
+    assert str(tmp_path) in said
+    assert "zookeeper.connect" in said
+    alone.start().close()
+
+
+def test_the_directory_of_a_member_without_its_cluster(member: RunningCluster) -> None:
+    member.stop(1)
+    said = refused(member.brokers[1].data, {"node.id": 1})
+    assert member.zookeeper_connect in said
+    assert "zookeeper.connect" in said
+    member.start(1)
+    assert serves(member)
+
+
+def test_the_directory_of_another_member(member: RunningCluster) -> None:
+    member.stop(1)
+    config = {"node.id": 5, "zookeeper.connect": member.zookeeper_connect}
+    said = refused(member.brokers[1].data, config)
+    assert "node.id" in said
+    member.start(1)
+    assert serves(member)
+
+
+def test_no_zookeeper(tmp_path: Path) -> None:
+    with socket.create_server(("localhost", 0)) as nobody:
+        address = f"localhost:{nobody.getsockname()[1]}"
+    config = {
+        "node.id": 1,
+        "zookeeper.connect": address,
+        "zookeeper.connection.timeout.ms": 500,
+    }
+    said = refused(tmp_path, config)
+    assert address in said
+    assert "zookeeper.connect" in said
