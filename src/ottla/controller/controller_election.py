@@ -24,7 +24,13 @@ from ottla.controller.new_cluster import decide_new_cluster
 from ottla.controller.periodic_elections import PeriodicElections
 from ottla.controller.state import ControllerState
 from ottla.metadata.publisher import Publisher
-from ottla.metadata.zookeeper.election import elect, holds_controller, read_controller, resign
+from ottla.metadata.zookeeper.election import (
+    UNKNOWN,
+    elect,
+    holds_controller,
+    read_controller,
+    resign,
+)
 from ottla.metadata.zookeeper.service import SessionState, ZooKeeperService
 from ottla.metadata.zookeeper.zookeeper_log import Claim, ZooKeeperMetadataLog
 from ottla.protocol.errors import BrokerError
@@ -67,15 +73,17 @@ class ControllerElection:
         """Take part in elections until cancelled."""
         while True:
             await self._wait_for_vacancy()
-            claim = await elect(self._service, self._broker_id, self._clock)
+            known_epoch = self._publisher.image.controller_epoch
+            claim = await elect(self._service, self._broker_id, self._clock, known_epoch)
             if claim is not None:
                 await self._serve(claim)
 
     async def _wait_for_vacancy(self) -> None:
         while True:
             self._changed.clear()
-            self._note_controller(await read_controller(self._service, self._changed.set))
-            if self.controller_id is None:
+            found = await read_controller(self._service, self._changed.set)
+            self._note_controller(None if found == UNKNOWN else found)
+            if found is None:
                 return
             await self._changed.wait()
 
@@ -89,7 +97,7 @@ class ControllerElection:
         finally:
             self._log.end_claim()
             self._note_controller(None)
-        await resign(self._service, claim)
+        await resign(self._service)
 
     async def _control(self, claim: Claim) -> None:
         await self._catch_up(claim)

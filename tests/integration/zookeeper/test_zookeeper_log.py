@@ -103,7 +103,7 @@ def test_a_controller_that_was_replaced_cannot_append(place: ZooKeeperPlace) -> 
         assert claim is not None
         assert claim.controller_epoch == 2
         assert await new.begin(claim, 1) == []
-        with pytest.raises(AppendRefused, match="another broker was elected"):
+        with pytest.raises(AppendRefused, match="another broker is elected"):
             await old.append(batch(1))
         await new.append(batch(1, epoch=2))
         assert await new.read(0) == [batch(0), batch(1, epoch=2)]
@@ -146,7 +146,6 @@ def random_config(number: int) -> ConfigChanged:
         ("/metadata/log/00000000000000000001", b"{}", "00000000000000000001 at byte 0: the data"),
         ("/metadata/log/00000000000000000001", None, "00000000000000000001 is missing, although"),
         ("/metadata/log/00000000000000000000", None, "00000000000000000000 is missing, although"),
-        ("/controller_epoch", b"x", "/controller_epoch at byte 0: b'x' is not a number"),
         ("/metadata/snapshot", b"x", "/metadata/snapshot at byte 0"),
     ],
 )

@@ -1,8 +1,8 @@
 """This broker as a member of its cluster: announced in ZooKeeper, registered with the controller.
 
-Promises  after an expired session, or if its znode was removed, the broker announces itself again
-          and is unfenced again, with the same broker epoch. Its registration is in the image
-          before `join` returns.
+Promises  after an expired session, or if its znode was edited or removed, the broker announces
+          itself again and is unfenced again, with the same broker epoch. Its registration is in
+          the image before `join` returns.
 Leaves    what the registration contains to the caller, decisions about it to the controller.
 """
 
@@ -126,8 +126,13 @@ class Membership:
         member = LiveBroker(
             request.broker_id, request.incarnation_id, tuple(endpoints), request.rack
         )
-        await announce(self._service, member, self._clock.now_ms())
+        await announce(self._service, member, self._clock.now_ms(), self._note_znode)
         self._announced_in = session_id
+
+    def _note_znode(self) -> None:
+        """It was edited or removed, or its session has ended."""
+        self._announced_in = NEVER
+        self._changed.set()
 
     async def _register(self) -> None:
         response = await self._client.ask(self._request)

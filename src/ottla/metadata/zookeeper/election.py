@@ -2,17 +2,18 @@
 
 Promises  each claim has a controller epoch of its own. An election changes `/controller_epoch` and
           creates `/controller` in one transaction, so that a broker with an earlier claim cannot
-          append any more.
+          append any more. A znode with other data than a broker writes is named in the log; epochs
+          do not go back, whatever is in `/controller_epoch`.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 
 from ottla.base.clock import Clock
-from ottla.metadata.log import CorruptMetadataError
 from ottla.metadata.zookeeper.layout import CONTROLLER, CONTROLLER_EPOCH
 from ottla.metadata.zookeeper.service import (
     Check,
@@ -30,13 +31,24 @@ from ottla.metadata.zookeeper.service import (
 )
 from ottla.metadata.zookeeper.zookeeper_log import Claim
 
+log = logging.getLogger(__name__)
 OnVacancy = Callable[[], None]
+UNKNOWN = -1  # a controller whose znode cannot be read
 
 
-async def elect(service: ZooKeeperService, broker_id: int, clock: Clock) -> Claim | None:
-    """Claim the controllership. None if another session has it, or was quicker."""
+async def elect(
+    service: ZooKeeperService, broker_id: int, clock: Clock, known_epoch: int = 0
+) -> Claim | None:
+    """Claim the controllership. None if another session has it, or was quicker. The metadata log
+    has batches of `known_epoch`."""
     epoch = await _read_epoch(service)
-    claim = Claim(broker_id, _number(epoch) + 1, epoch.version + 1)
+    number = _number(epoch)
+    if number is None or number < known_epoch:
+        log.warning(
+            "the znode %s has %r, but the metadata log has epoch %d: going on from there",
+            CONTROLLER_EPOCH, epoch.data[:40], known_epoch,
+        )  # fmt: skip
+    claim = Claim(broker_id, max(number or 0, known_epoch) + 1, epoch.version + 1)
     operations: list[Operation] = [
         Write(CONTROLLER_EPOCH, str(claim.controller_epoch).encode(), epoch.version),
         Create(CONTROLLER, _encode(claim, clock.now_ms()), is_ephemeral=True),
@@ -53,10 +65,20 @@ async def elect(service: ZooKeeperService, broker_id: int, clock: Clock) -> Clai
 async def read_controller(
     service: ZooKeeperService, on_change: OnVacancy | None = None
 ) -> int | None:
-    """The id of the broker that is the controller; None if there is none. `on_change` is called
-    when the controller's znode changes; never if there is none."""
+    """The id of the broker that is the controller; None if there is none, UNKNOWN if its znode was
+    not written by a broker. `on_change` is called when the controller's znode changes; never if
+    there is none."""
     znode = await retried(service, service.get, CONTROLLER, on_change)
-    return None if znode is None else _decode(znode)["brokerid"]
+    if znode is None:
+        return None
+    found = _decode(znode).get("brokerid", UNKNOWN)
+    if found == UNKNOWN:
+        log.error(
+            "the znode %s has %r, which no broker has written: there is no controller until it is "
+            "deleted; delete it if that was done by hand",
+            CONTROLLER, znode.data[:40],
+        )  # fmt: skip
+    return found
 
 
 async def holds_controller(
@@ -71,18 +93,23 @@ async def holds_controller(
     )
 
 
-async def resign(service: ZooKeeperService, claim: Claim) -> None:
-    """Remove the znode `/controller`, unless another broker was elected already."""
-    guard = Check(CONTROLLER_EPOCH, claim.epoch_version)
-    with suppress(ZnodeMissing, VersionMismatch):
-        await retried(service, service.multi, [guard, Delete(CONTROLLER)])
+async def resign(service: ZooKeeperService) -> None:
+    """Remove the znode `/controller`, unless another broker was elected already. The epoch is not
+    compared: if it was changed by hand, the controller cannot append, and must resign all the
+    more."""
+    while True:
+        znode = await retried(service, service.get, CONTROLLER)
+        if znode is None or znode.owner != service.session.id:
+            return
+        with suppress(ZnodeMissing, VersionMismatch):
+            await retried(service, service.multi, [Delete(CONTROLLER, znode.version)])
 
 
 async def depose(service: ZooKeeperService, broker_id: int) -> None:
     """End the claim of a controller whose process has ended, before its session expires. If it has
     not ended, it cannot append any more once another one is elected."""
     znode = await retried(service, service.get, CONTROLLER)
-    if znode is not None and _decode(znode)["brokerid"] == broker_id:
+    if znode is not None and _decode(znode).get("brokerid") == broker_id:
         # A znode that was deleted and created again has the same version: compare the epoch too.
         epoch = await _read_epoch(service)
         if _number(epoch) == _decode(znode).get("epoch"):
@@ -100,12 +127,12 @@ async def _read_epoch(service: ZooKeeperService) -> Znode:
             await retried(service, service.multi, [Create(CONTROLLER_EPOCH, b"0")])
 
 
-def _number(epoch: Znode) -> int:
+def _number(epoch: Znode) -> int | None:
+    """None if it is not a number."""
     try:
         return int(epoch.data)
-    except ValueError as error:
-        what = f"{epoch.data[:40]!r} is not a number"
-        raise CorruptMetadataError(f"the znode {CONTROLLER_EPOCH}", 0, what) from error
+    except ValueError:
+        return None
 
 
 def _encode(claim: Claim, now_ms: int) -> bytes:
@@ -120,10 +147,9 @@ def _encode(claim: Claim, now_ms: int) -> bytes:
 
 
 def _decode(znode: Znode) -> dict[str, int]:
+    """Empty if it is not what a broker has written."""
     try:
         fields = json.loads(znode.data)
-        if not isinstance(fields["brokerid"], int):
-            raise ValueError("brokerid is not a number")
-    except (ValueError, KeyError, TypeError) as error:
-        raise CorruptMetadataError(f"the znode {CONTROLLER}", 0, repr(error)) from error
-    return dict(fields)
+        return dict(fields) if isinstance(fields["brokerid"], int) else {}
+    except (ValueError, KeyError, TypeError):
+        return {}

@@ -7,6 +7,7 @@ a process from its successor with the same id.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from ottla.metadata.zookeeper.service import (
     Create,
     Delete,
     OnChange,
+    Operation,
     OutcomeUnknown,
     VersionMismatch,
     Znode,
@@ -28,6 +30,7 @@ from ottla.metadata.zookeeper.service import (
     retried,
 )
 
+log = logging.getLogger(__name__)
 FORMAT = 5  # of Kafka's JSON
 
 
@@ -97,26 +100,39 @@ def _decode_endpoint(text: Any, protocols: Mapping[str, str]) -> Endpoint:
     return Endpoint(listener, host, int(port), protocols[listener])
 
 
-async def announce(service: ZooKeeperService, member: LiveBroker, now_ms: int) -> None:
-    """Create the znode of this broker. BrokerIdInUse if another process has it."""
+async def announce(
+    service: ZooKeeperService,
+    member: LiveBroker,
+    now_ms: int,
+    on_change: OnChange | None = None,
+) -> None:
+    """Create the znode of this broker. BrokerIdInUse if another process has it. `on_change` is
+    called when it is changed or deleted by something else."""
     path = broker_path(member.broker_id)
+    await retried(service, service.sync)  # its server may not know yet that one was removed
     while True:
+        znode = await retried(service, service.get, path, on_change)
+        is_ours = znode is not None and znode.owner == service.session.id
+        has_incarnation = (
+            znode is not None and _incarnation(member.broker_id, znode) == member.incarnation_id
+        )
+        if is_ours and has_incarnation:
+            return
+        if znode is not None and not is_ours and not has_incarnation:
+            raise _in_use(path, member.broker_id, znode)
+        if is_ours:
+            log.warning("the znode %s was edited, and is written again", path)
+        operation: Operation
+        if znode is None:
+            operation = Create(path, member.encode(now_ms), is_ephemeral=True)
+        else:  # edited, or of our last session, which has not expired yet
+            operation = Delete(path, znode.version)
         try:
-            await service.multi([Create(path, member.encode(now_ms), is_ephemeral=True)])
+            await service.multi([operation])
         except OutcomeUnknown:
             await service.connected()
-        except ZnodeExists:
-            await retried(service, service.sync)  # its server may not know yet that it was removed
-            znode = await retried(service, service.get, path)
-            if znode is not None and _incarnation(member.broker_id, znode) != member.incarnation_id:
-                raise _in_use(path, member.broker_id, znode) from None
-            if znode is not None and znode.owner == service.session.id:
-                return
-            if znode is not None:  # of our last session, which has not expired yet
-                with suppress(ZnodeMissing, VersionMismatch, OutcomeUnknown):
-                    await service.multi([Delete(path, znode.version)])
-        else:
-            return
+        except (ZnodeExists, ZnodeMissing, VersionMismatch):
+            pass  # read it again
 
 
 async def read_member(service: ZooKeeperService, broker_id: int) -> LiveBroker | None:

@@ -51,6 +51,7 @@ from ottla.metadata.zookeeper.service import (
     VersionMismatch,
     Znode,
     ZnodeExists,
+    ZnodeMissing,
     ZooKeeperService,
     create_missing,
     retried,
@@ -188,7 +189,7 @@ class ZooKeeperMetadataLog:
         guard = Check(CONTROLLER_EPOCH, claim.epoch_version)
         try:
             await self._snapshots.write(image, guard)
-        except VersionMismatch as error:
+        except (ZnodeMissing, VersionMismatch) as error:
             raise AppendFailed("another broker was elected while a snapshot was written") from error
 
     async def close(self) -> None:
@@ -213,12 +214,12 @@ class ZooKeeperMetadataLog:
             except OutcomeUnknown:
                 is_repeated = True
                 await self._service.connected()
-            except (ZnodeExists, VersionMismatch) as error:
+            except (ZnodeExists, ZnodeMissing, VersionMismatch) as error:
                 if is_repeated and await self._has_nonce(path, nonce):
                     break  # the request whose response was lost had succeeded
                 self._is_certain = True  # nothing was written, and the end is not moved by us
                 raise AppendRefused(
-                    f"another broker was elected controller: {error.path} has changed"
+                    f"the znode {error.path} has changed, as when another broker is elected"
                 ) from error
         self._batches_since_snapshot += 1
         self._bytes_since_snapshot += len(encoded.data) + sum(map(len, encoded.parts))

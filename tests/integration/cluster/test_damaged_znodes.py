@@ -1,0 +1,184 @@
+"""Znodes that are edited or deleted by hand. What the brokers can put right they do; otherwise they
+name the znode, and say what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from tests.integration.cluster.harness import (
+    ask,
+    controller_of,
+    create_topic,
+    kazoo_client,
+    metadata,
+    others,
+)
+from tests.support.waiting import wait_until as wait
+
+from ottla.metadata.zookeeper.layout import (
+    CONTROLLER,
+    CONTROLLER_EPOCH,
+    LOG,
+    broker_path,
+)
+from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from ottla.testing.broker import BrokerFailed
+from ottla.testing.cluster import RunningCluster
+
+pytestmark = pytest.mark.xdist_group("cluster-znodes")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RunningCluster]:
+    with RunningCluster(2, config={"zookeeper.session.timeout.ms": 4000}) as running:
+        create_topic(running, "data", [1, 2])
+        yield running
+
+
+@pytest.fixture
+def znodes(cluster: RunningCluster) -> Iterator[Any]:
+    """A client of ZooKeeper; all brokers run before and after the test."""
+    with kazoo_client(cluster.zookeeper_connect) as client:
+        yield client
+        for broker_id in cluster.ids:
+            cluster.start(broker_id)
+        wait_until(lambda: all(serves(cluster, each) for each in cluster.ids), "all brokers serve")
+
+
+def wait_until(is_done: Callable[[], bool], what: str) -> None:
+    wait(is_done, what, 15)
+
+
+def serves(cluster: RunningCluster, broker_id: int) -> bool:
+    """Whether all other brokers, and this one, know it as a leader."""
+    return all(
+        broker_id
+        in [each.leader_id for each in metadata(cluster, asked, "data").topics[0].partitions]
+        for asked in cluster.ids
+    )
+
+
+def create(cluster: RunningCluster, broker_id: int, name: str) -> int:
+    request = CreateTopicsRequest([CreatableTopic(name, 1, 1)], timeout_ms=30_000)
+    code: int = ask(cluster, broker_id, request).topics[0].error_code
+    return code
+
+
+def new_log(cluster: RunningCluster, before: dict[int, int]) -> str:
+    """What all brokers wrote since then."""
+    return "".join(each.log[before[at] :] for at, each in cluster.brokers.items())
+
+
+def log_sizes(cluster: RunningCluster) -> dict[int, int]:
+    return {at: len(each.log) for at, each in cluster.brokers.items()}
+
+
+def test_a_deleted_controller_is_elected_again(cluster: RunningCluster, znodes: Any) -> None:
+    controller_of(cluster)
+    epoch = int(znodes.get(CONTROLLER_EPOCH)[0])
+    znodes.delete(CONTROLLER)
+    for each in cluster.ids:
+        assert create(cluster, each, f"deleted-controller-{each}") == 0
+    controller_of(cluster)
+    assert int(znodes.get(CONTROLLER_EPOCH)[0]) > epoch
+
+
+def test_an_edited_controller_is_named(cluster: RunningCluster, znodes: Any) -> None:
+    controller_of(cluster)
+    before = log_sizes(cluster)
+    znodes.set(CONTROLLER, b"me")
+    wait_until(lambda: f"the znode {CONTROLLER}" in new_log(cluster, before), "it is named")
+    for each in cluster.ids:
+        assert create(cluster, each, f"edited-controller-{each}") == 0
+    controller_of(cluster)
+
+
+def test_a_controller_made_by_hand_is_named(cluster: RunningCluster, znodes: Any) -> None:
+    controller_of(cluster)
+    before = log_sizes(cluster)
+    znodes.transaction()
+    while True:  # the brokers may be quicker
+        made = znodes.transaction()
+        made.delete(CONTROLLER)
+        made.create(CONTROLLER, b"me")
+        if made.commit() == [True, CONTROLLER]:
+            break
+    wait_until(lambda: f"the znode {CONTROLLER}" in new_log(cluster, before), "it is named")
+    assert "delete it" in new_log(cluster, before)
+    znodes.delete(CONTROLLER)
+    for each in cluster.ids:
+        assert create(cluster, each, f"hand-made-controller-{each}") == 0
+
+
+@pytest.mark.parametrize("data", [b"1", b"many", None], ids=["earlier", "no number", "deleted"])
+def test_a_damaged_epoch_does_not_go_back(
+    cluster: RunningCluster, znodes: Any, data: bytes | None
+) -> None:
+    controller_of(cluster)
+    before = log_sizes(cluster)
+    epoch = int(znodes.get(CONTROLLER_EPOCH)[0])
+    if data is None:
+        znodes.delete(CONTROLLER_EPOCH)
+    else:
+        znodes.set(CONTROLLER_EPOCH, data)
+    for each in cluster.ids:
+        assert create(cluster, each, f"epoch-{data!r}-{each}".replace("'", "")) == 0
+    controller_of(cluster)
+    assert int(znodes.get(CONTROLLER_EPOCH)[0]) > epoch
+    assert f"the znode {CONTROLLER_EPOCH}" in new_log(cluster, before)
+
+
+@pytest.mark.parametrize("data", [None, b"me"], ids=["deleted", "edited"])
+@pytest.mark.parametrize("is_controller", [False, True], ids=["other broker", "controller"])
+def test_a_damaged_member_announces_itself_again(
+    cluster: RunningCluster, znodes: Any, data: bytes | None, *, is_controller: bool
+) -> None:
+    broker_id = controller_of(cluster) if is_controller else others(cluster)[0]
+    path = broker_path(broker_id)
+    was = znodes.get(path)[0]
+    if data is None:
+        znodes.delete(path)
+    else:
+        znodes.set(path, data)
+
+    def is_announced() -> bool:
+        found = znodes.exists(path)
+        return found is not None and b"incarnation" in znodes.get(path)[0]
+
+    wait_until(is_announced, "it announces itself again")
+    wait_until(lambda: serves(cluster, broker_id), "it serves again")
+    assert b"incarnation" in was
+
+
+@pytest.mark.parametrize("data", [None, b"{}"], ids=["deleted", "edited"])
+def test_a_damaged_batch_is_named(cluster: RunningCluster, znodes: Any, data: bytes | None) -> None:
+    """Brokers that have applied it go on; one that starts says what is wrong."""
+    kind = "deleted" if data is None else "edited"
+    assert create(cluster, 1, f"batch-{kind}") == 0
+    names = sorted(znodes.get_children(LOG))
+    path = f"{LOG}/{names[len(names) // 2]}"
+    was = znodes.get(path)[0]
+    started = others(cluster)[0]
+    cluster.stop(started)
+    if data is None:
+        znodes.delete(path)
+    else:
+        znodes.set(path, data)
+    before = len(cluster.brokers[started].log)
+    with pytest.raises(BrokerFailed):
+        cluster.start(started)
+    said = cluster.brokers[started].log[before:]
+    assert path in said
+    assert "restore ZooKeeper from a backup" in said
+    assert create(cluster, controller_of(cluster), f"go-on-{kind}") == 0
+    if data is None:
+        znodes.create(path, was)
+    else:
+        znodes.set(path, was)
+
+
+def test_the_log_of_brokers_has_no_traceback(cluster: RunningCluster, znodes: Any) -> None:
+    for broker in cluster.brokers.values():
+        assert "Traceback" not in broker.log, broker.log
