@@ -75,6 +75,9 @@ class RunningBroker:
         self._arguments = ["--log-level", log_level, *arguments]
         self.environment = dict(environment or {})  # besides this process's own, at the next start
         self._port = port
+        __tracebackhide__ = True
+        if data == "":
+            raise ValueError("data='': name a directory, or leave it out for one of its own")
         self._is_own_data = data is None
         self.data = Path(data) if data is not None else Path(tempfile.mkdtemp(prefix="ottla-"))
         self._process: subprocess.Popen[str] | None = None

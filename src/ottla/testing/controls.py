@@ -127,6 +127,9 @@ class BrokerFaults:
         seconds: float = 0.0,
     ) -> None:
         __tracebackhide__ = True
+        for name, number in (("nth", nth), ("times", times)):
+            if not isinstance(number, int) and (name, number) != ("times", None):
+                raise TypeError(f"{name}={number!r} is not a whole number")
         if nth < 1:
             raise ValueError(f"nth={nth}: the next request is 1")
         if times is not None and times < 1:
@@ -140,15 +143,17 @@ class BrokerFaults:
 def named(kind: type[IntEnum], given: str | int) -> str:
     """The member that is meant: by name, in any spelling, or by number."""
     __tracebackhide__ = True
-    if isinstance(given, int):
+    what = "API" if kind is ApiKey else "error code"
+    if isinstance(given, int) and given in list(kind):
         return kind(given).name
+    if not isinstance(given, str):
+        raise ValueError(f"Kafka has no {what} {given!r}")
     names = {plain(name): name for name in kind.__members__}
     if (name := names.get(plain(given))) is not None:
         return name
     begun = [each for each in names if each.startswith(plain(given))]
     close = [names[each] for each in begun or get_close_matches(plain(given), names)]
     hint = f"; do you mean {' or '.join(close[:3])}?" if close else ""
-    what = "API" if kind is ApiKey else "error code"
     raise ValueError(f"Kafka has no {what} {given!r}{hint}")
 
 
