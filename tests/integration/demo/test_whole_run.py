@@ -17,7 +17,7 @@ from demo.scenario import Scenario
 from ottla.testing.broker import RunningBroker
 
 ROOT = Path(__file__).parents[3]
-SCENARIO = Scenario(rate=1000, seconds=15)
+SCENARIO = Scenario(rate=1000, seconds=8)
 
 
 def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -47,7 +47,7 @@ def test_nothing_is_lost_or_doubled_by_two_kills_and_damage_is_noticed(tmp_path:
 
     recording = load(directory.recording)
     assert [kill.what for kill in recording.kills] == ["driver", "broker"]
-    assert [comparison.found for comparison in recording.comparisons][:3] == [15_200, 15_200, 200]
+    assert [comparison.found for comparison in recording.comparisons][:3] == [8_200, 8_200, 200]
     assert recording.comparisons[3].found > 0
     assert "<svg" in directory.page.read_text()
     assert all(name in done.stdout for name in COLUMNS)
