@@ -21,11 +21,19 @@ pytestmark = pytest.mark.xdist_group("cluster-command")
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClusterCommand]:
-    """Three brokers, all running: a test that ends one starts it again."""
+def shared_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClusterCommand]:
     running = ClusterCommand(tmp_path_factory.mktemp("cluster"), "--port", "0")
     yield running
     running.end(signal.SIGTERM)
+
+
+@pytest.fixture
+def cluster(shared_cluster: ClusterCommand) -> Iterator[ClusterCommand]:
+    """Three brokers, all running: those that a failed test has ended are started again."""
+    yield shared_cluster
+    for name, member in shared_cluster.members.items():
+        if member["state"] != "running":
+            shared_cluster("start", name)
 
 
 def test_three_brokers_serve(cluster: ClusterCommand, command_for: CommandFor) -> None:
@@ -74,6 +82,31 @@ def test_a_broker_is_killed_and_started_from_another_terminal(cluster: ClusterCo
     assert cluster("status").returncode == 0
     twice = cluster("start", "2")
     assert f"broker-2 is running already, as process {after['pid']}" in twice.stderr
+
+
+def test_status_shows_a_broker_that_is_down_and_what_is_offline(
+    cluster: ClusterCommand, command_for: CommandFor
+) -> None:
+    command = command_for(cluster.bootstrap_servers)
+    assert command("topics", "create", "spread", "-p", "15").code == 0
+    assert cluster("kill", "2").returncode == 0
+    address = cluster.bootstrap_servers.split(",")[1]
+    wait_until(lambda: command("status").code == 1, "the cluster notices that a broker is down")
+    status = command("status", "--format", "json").document
+    assert status["fenced_brokers"] == [2]
+    assert status["controller"] in (1, 3)
+    assert status["brokers"][1] == {"id": 2, "address": address, "rack": None, "is_fenced": True}
+    offline = [each for each in status["offline_partitions"] if each.startswith("spread-")]
+    assert len(offline) == 5
+    assert status["partitions_without_leader"] == len(status["offline_partitions"])
+    text = command("status").out
+    assert "1 broker fenced" in text
+    assert offline[0] in text
+    assert [line.split()[-1] for line in text.splitlines()[-3:]] == ["serving", "fenced", "serving"]
+    assert cluster("start", "2").returncode == 0
+    recovered = command("status", "--wait", "120", "--format", "json").document
+    assert recovered["fenced_brokers"] == recovered["offline_partitions"] == []
+    assert command("topics", "delete", "spread").code == 0
 
 
 def test_several_are_restarted_in_turn_with_changed_settings(cluster: ClusterCommand) -> None:

@@ -21,7 +21,9 @@ def test_the_cluster_at_a_glance(
     told = command("status", "--format", "json").document
     assert told["is_healthy"]
     assert told["controller"] == 1
-    assert told["brokers"] == [{"id": 1, "address": shared_broker.bootstrap_servers, "rack": None}]
+    address = shared_broker.bootstrap_servers
+    assert told["brokers"] == [{"id": 1, "address": address, "rack": None, "is_fenced": False}]
+    assert told["fenced_brokers"] == told["offline_partitions"] == []
     assert told["topics"] >= 1
     lines = command("status").lines
     assert "health      good" in lines

@@ -90,8 +90,16 @@ class Connection:
         for name in FUNCTIONS & settings.keys():
             raise CommandFailed(f"-X {name}: its value is a function of Python", code=USAGE)
         connection = cls(servers, settings, arguments.timeout)
-        require_reachable(addresses, settings.get("security.protocol", PLAINTEXT))
+        require_reachable(addresses, connection.security_protocol)
         return connection
+
+    @property
+    def addresses(self) -> list[Address]:
+        return parse_addresses(self.servers)
+
+    @property
+    def security_protocol(self) -> str:
+        return self._settings.get("security.protocol", PLAINTEXT)
 
     # Clients
 
