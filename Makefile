@@ -81,8 +81,9 @@ fuzz: setup  ## fuzz the decoders; FUZZ_RUNS=10000000 for a long run
 CRASHES := $(BIN)/python -m tests.integration.spark.sink.crashes
 DEATHS := $(BIN)/python -m tests.integration.spark.sink.random_deaths
 
-faults: setup  ## long runs, about an hour: expensive requests; kill -9 at every point of a Spark write
+faults: setup  ## long runs, over an hour: expensive requests; a cluster; kill -9 at every point of a Spark write
 	$(BIN)/python -m tests.integration.faults.expensive_requests
+	$(BIN)/python -m tests.integration.cluster.chaos --seconds 600
 	$(CRASHES) --node ottla
 	$(CRASHES) --node kafka
 	$(DEATHS) --node ottla

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 from aiokafka import AIOKafkaProducer
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer
 from tests.compatibility.clients.foreign.kafka_python import KafkaConsumer
 from tests.compatibility.clients.foreign.kafka_python import TopicPartition as PythonPartition
 from tests.integration.cluster.harness import (
@@ -18,6 +18,13 @@ from tests.integration.cluster.harness import (
     running,
 )
 from tests.integration.cluster.traffic import QUIET
+from tests.integration.cluster.transactions import (
+    PARTITIONS,
+    PATIENCE_S,
+    end,
+    new_producer,
+    read_committed,
+)
 from tests.support.waiting import wait_until
 
 from ottla.protocol.messages.find_coordinator_request import FindCoordinatorRequest
@@ -25,8 +32,6 @@ from ottla.testing.cluster import RunningCluster
 
 pytestmark = pytest.mark.xdist_group("cluster-coordinators")
 GROUP, TRANSACTION = 0, 1
-PATIENCE_S = 60.0
-PARTITIONS = 3
 
 
 def coordinators(cluster: RunningCluster, asked: int, kind: int, keys: list[str]) -> list[int]:
@@ -131,61 +136,6 @@ def ends(cluster: RunningCluster, topic: str, group: str) -> list[int]:
 # Transactions
 
 
-def new_transactions(cluster: RunningCluster, key: str) -> Producer:
-    producer = Producer(
-        {
-            **QUIET,
-            "bootstrap.servers": cluster.bootstrap_servers,
-            "transactional.id": key,
-            "linger.ms": 1,
-        }
-    )
-    producer.init_transactions(PATIENCE_S)
-    return producer
-
-
-def end(producer: Producer, *, commits: bool) -> bool:
-    """Whether it was committed. What can be repeated is repeated."""
-    while True:
-        try:
-            if commits:
-                producer.commit_transaction(PATIENCE_S)
-            else:
-                producer.abort_transaction(PATIENCE_S)
-            return commits
-        except KafkaException as error:
-            reason = error.args[0]
-            if reason.txn_requires_abort():
-                commits = False
-            elif not reason.retriable():
-                raise
-
-
-def read_committed(cluster: RunningCluster, topic: str) -> Counter[str]:
-    consumer = Consumer(
-        {
-            **QUIET,
-            "bootstrap.servers": cluster.bootstrap_servers,
-            "group.id": "verifier",
-            "isolation.level": "read_committed",
-            "enable.partition.eof": True,
-        }
-    )
-    consumer.assign([TopicPartition(topic, at, 0) for at in range(PARTITIONS)])
-    found: Counter[str] = Counter()
-    at_end = set[int | None]()
-    while len(at_end) < PARTITIONS:
-        message = consumer.poll(PATIENCE_S)
-        assert message is not None
-        if message.error() is not None:
-            assert message.error().code() == -191, message.error()  # the end of a partition
-            at_end.add(message.partition())
-        else:
-            found[(message.value() or b"").decode()] += 1
-    consumer.close()
-    return found
-
-
 def expected(rounds: list[int]) -> Counter[str]:
     return Counter(f"{at}-{partition}" for at in rounds for partition in range(PARTITIONS))
 
@@ -199,7 +149,7 @@ def test_transactions_survive_a_kill(cluster: RunningCluster, victim: str) -> No
     at = next(each for each in cluster.ids if each != controller)
     leader = next(each for each in cluster.ids if each not in (controller, at))
     killed = {"coordinator": at, "leader": leader, "controller": controller}[victim]
-    producer = new_transactions(cluster, key_at(cluster, TRANSACTION, at, topic))
+    producer = new_producer(cluster, key_at(cluster, TRANSACTION, at, topic))
     committed = []
     for number in range(6):
         producer.begin_transaction()

@@ -23,6 +23,7 @@ with warnings.catch_warnings():
 
 __all__ = [
     "KafkaAdminClient",
+    "KafkaConsumer",
     "KafkaPython",
     "TopicPartition",
     "as_record",
