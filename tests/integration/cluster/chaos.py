@@ -8,7 +8,6 @@ have the metadata that is in ZooKeeper.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import random
 import signal
 import threading
@@ -26,17 +25,14 @@ from tests.integration.cluster.harness import (
     create_topic,
     running,
     settings_of,
+    stored_image,
 )
 from tests.integration.cluster.traffic import Traffic
 from tests.integration.cluster.transactions import PARTITIONS, end, new_producer, read_committed
 from tests.support.raw_client import RawClient
 from tests.support.waiting import wait_until
 
-from ottla.config.zookeeper_connect import ConnectString
-from ottla.metadata.continuity import KnownState
 from ottla.metadata.image import Image
-from ottla.metadata.zookeeper.kazoo_service import open_service
-from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
@@ -304,7 +300,7 @@ def _leads(cluster: RunningCluster, broker_id: int) -> bool:
 
 
 def check_metadata(cluster: RunningCluster, clients: list[Administration]) -> None:
-    image = asyncio.run(load_image(cluster))
+    image = stored_image(cluster)
     for client in clients:
         own = {name for name in image.topics if name.startswith(f"{client._name}-")}
         assert own == client.topics.keys()
@@ -338,22 +334,6 @@ def quotas(cluster: RunningCluster, broker_id: int) -> dict[str, float]:
     return {
         each.entity[0].entity_name: value.value for each in answer.entries for value in each.values
     }
-
-
-async def load_image(cluster: RunningCluster) -> Image:
-    async def run_job(job: Callable[[], Any]) -> Any:
-        return await asyncio.to_thread(job)
-
-    service = await open_service(
-        ConnectString.parse(cluster.zookeeper_connect),
-        run_job,
-        session_timeout_ms=10_000,
-        connection_timeout_ms=10_000,
-    )
-    try:
-        return await ZooKeeperMetadataLog(service, run_job, lambda: "").load(KnownState())
-    finally:
-        await service.close()
 
 
 def main() -> None:

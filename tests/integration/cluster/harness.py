@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,11 @@ from kazoo.client import KazooClient
 from tests.support.raw_client import RawClient
 from tests.support.waiting import wait_until
 
+from ottla.config.zookeeper_connect import ConnectString
+from ottla.metadata.continuity import KnownState
+from ottla.metadata.image import Image
+from ottla.metadata.zookeeper.kazoo_service import open_service
+from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
 from ottla.protocol.api_keys import APIS, ApiKey
 from ottla.protocol.message import Message
 from ottla.protocol.messages.create_topics_request import (
@@ -129,3 +135,24 @@ def kazoo_client(connect: str) -> Iterator[Any]:
     finally:
         client.stop()
         client.close()
+
+
+def stored_image(cluster: RunningCluster) -> Image:
+    """The metadata that is in ZooKeeper."""
+    return asyncio.run(load_image(cluster))
+
+
+async def load_image(cluster: RunningCluster) -> Image:
+    async def run_job(job: Callable[[], Any]) -> Any:
+        return await asyncio.to_thread(job)
+
+    service = await open_service(
+        ConnectString.parse(cluster.zookeeper_connect),
+        run_job,
+        session_timeout_ms=10_000,
+        connection_timeout_ms=10_000,
+    )
+    try:
+        return await ZooKeeperMetadataLog(service, run_job, lambda: "").load(KnownState())
+    finally:
+        await service.close()

@@ -8,8 +8,13 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.admin import NewTopic as AioTopic
+from confluent_kafka.admin import AdminClient, NewTopic
+from tests.compatibility.clients.cluster import Cluster
 from tests.integration.cluster.harness import (
     BROKER,
     BROKER_LOGGER,
@@ -24,6 +29,7 @@ from tests.integration.cluster.harness import (
     settings_of,
 )
 from tests.support.raw_client import RawClient
+from tests.support.waiting import wait_until
 
 from ottla.protocol.api_keys import APIS, ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -442,3 +448,32 @@ def test_a_malformed_request_ends_its_own_connection_only(cluster: RunningCluste
         assert (
             ask(cluster, broker_id, create(topic(f"after-{broker_id}"))).topics[0].error_code == 0
         )
+
+
+# Other people's clients, each with one broker to begin with
+
+
+@pytest.mark.parametrize("client", ["librdkafka", "kafka-python", "aiokafka"])
+def test_foreign_clients_administer_through_every_broker(
+    cluster: RunningCluster, client: str
+) -> None:
+    for broker_id in running(cluster):
+        foreign = Cluster(cluster.brokers[broker_id].bootstrap_servers)
+        name = f"{client}-{broker_id}"
+        if client == "librdkafka":
+            made = [NewTopic(name, 2, 1)]
+            foreign.ask_librdkafka(partial(AdminClient.create_topics, new_topics=made))
+        elif client == "kafka-python":
+            with foreign.kafka_python_admin() as admin:
+                admin.create_topics({name: {"num_partitions": 2, "replication_factor": 1}})
+        else:
+            foreign.ask_aiokafka(
+                partial(AIOKafkaAdminClient.create_topics, new_topics=[AioTopic(name, 2, 1)])
+            )
+        # The client may have asked any of them; the others follow.
+        wait_until(partial(is_everywhere, cluster, name), f"{name} is known to all brokers")
+        foreign.ask_librdkafka(partial(AdminClient.delete_topics, topics=[name]))
+
+
+def is_everywhere(cluster: RunningCluster, name: str) -> bool:
+    return all(len(metadata(cluster, each, name).topics[0].partitions) == 2 for each in cluster.ids)

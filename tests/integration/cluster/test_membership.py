@@ -17,17 +17,21 @@ from tests.integration.cluster.harness import (
     metadata,
     others,
     running,
+    stored_image,
 )
 from tests.integration.cluster.traffic import QUIET, traffic
 from tests.support.waiting import wait_until
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from ottla.protocol.messages.describe_cluster_request import DescribeClusterRequest
+from ottla.protocol.messages.unregister_broker_request import UnregisterBrokerRequest
 from ottla.testing.cluster import RunningCluster
 
 pytestmark = pytest.mark.xdist_group("cluster-membership")
 PATIENCE_S = 60.0
 BEYOND_THE_SESSION = "paused beyond the session"
+RECOVERED, RECOVERING = 0, 1  # of a leader that was elected cleanly, or not
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -107,6 +111,10 @@ def values(cluster: RunningCluster) -> list[list[str]]:
     return found
 
 
+def recovery(cluster: RunningCluster, topic: str) -> list[int]:
+    return [each.leader_recovery for each in stored_image(cluster).topics[topic].partitions]
+
+
 def test_another_controller_is_elected_after_a_kill(cluster: RunningCluster) -> None:
     produce(cluster, "before the controller was killed")
     old = controller_of(cluster)
@@ -131,11 +139,13 @@ def test_another_controller_is_elected_after_a_kill(cluster: RunningCluster) -> 
 def test_a_killed_broker_comes_back_with_its_records(cluster: RunningCluster) -> None:
     produce(cluster, "before the kill")
     killed = others(cluster)[0]
+    create_topic(cluster, "unclean", [killed])
     with measured("fenced after kill -9"):
         cluster.kill(killed)
         wait_for_leader(cluster, killed, -1)
     cluster.start(killed)
     wait_for_leader(cluster, killed, killed)
+    assert recovery(cluster, "unclean") == [RECOVERING]  # its last records may be lost
     produce(cluster, "after the kill")
     assert all(each[-2:] == ["before the kill", "after the kill"] for each in values(cluster))
 
@@ -177,6 +187,7 @@ def test_a_broker_that_is_stopped_leaves_cleanly(
 ) -> None:
     produce(cluster, "before the stop")
     stopped = controller_of(cluster) if is_controller else others(cluster)[0]
+    create_topic(cluster, f"clean-{is_controller}", [stopped])
     with measured("stop"):
         assert cluster.stop(stopped) == 0
     broker = cluster.brokers[stopped]
@@ -187,8 +198,29 @@ def test_a_broker_that_is_stopped_leaves_cleanly(
     (topic,) = metadata(cluster, stopped, "data").topics
     found = {each.partition_index: each for each in topic.partitions}[stopped - 1]
     assert found.isr_nodes == [stopped]
+    assert recovery(cluster, f"clean-{is_controller}") == [RECOVERED]
     produce(cluster, "after the stop")
     assert all(each[-2:] == ["before the stop", "after the stop"] for each in values(cluster))
+
+
+def test_a_stopped_broker_is_unregistered_and_registers_again(cluster: RunningCluster) -> None:
+    produce(cluster, "before it was unregistered")
+    stopped, asked = others(cluster)
+    assert cluster.stop(stopped) == 0
+    assert ask(cluster, asked, UnregisterBrokerRequest(stopped)).error_code == ErrorCode.NONE
+    assert stopped not in broker_ids(cluster, asked)
+    cluster.start(stopped)
+    wait_for_leader(cluster, stopped, stopped)
+    assert all(stopped in broker_ids(cluster, each) for each in cluster.ids)
+    produce(cluster, "after it")
+    wanted = ["before it was unregistered", "after it"]
+    assert all(each[-2:] == wanted for each in values(cluster))
+
+
+def broker_ids(cluster: RunningCluster, asked: int) -> list[int]:
+    """With those that are fenced."""
+    answer = ask(cluster, asked, DescribeClusterRequest(include_fenced_brokers=True), 2)
+    return [each.broker_id for each in answer.brokers]
 
 
 @pytest.mark.parametrize(
