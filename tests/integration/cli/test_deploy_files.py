@@ -15,6 +15,7 @@ import pytest
 
 from ottla.cli.main import Found, command_parser, find_command
 from ottla.config.load import LoadedConfig, PropertiesFile, load_config
+from ottla.config.options import InvalidOption
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 ENVIRONMENT = {"ID": "2", "SERVERS": "1=kafka1:2888:3888,2=kafka2:2888:3888,3=kafka3:2888:3888"}
@@ -134,6 +135,22 @@ def test_the_image_starts_a_broker_that_can_be_reached() -> None:
     assert extras is not None
     project = (DEPLOY.parent / "pyproject.toml").read_text()
     assert all(f"\n{extra} = [" in project for extra in extras[1].split(","))
+
+
+def test_the_settings_in_the_guide_are_accepted() -> None:
+    guide = (DEPLOY.parent / "docs/guides/cluster.md").read_text()
+    (settings,) = re.findall(r"^```properties\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
+    loaded = load_config(PropertiesFile("guide", settings.encode()), {}, [])
+    assert loaded.config.is_cluster_member
+    assert not loaded.notices
+    table = guide.partition("# Coming from Kafka")[2]
+    for text in ("zookeeper.max.in.flight.requests=1", "process.roles=broker",
+                 "broker.id.generation.enable=true", "reserved.broker.max.id=9"):  # fmt: skip
+        assert f"`{text.partition('=')[0]}`" in table
+        notices = load_config(PropertiesFile("guide", text.encode()), {}, []).notices
+        assert "without meaning here" in notices[0]
+    with pytest.raises(InvalidOption, match="not supported yet"):
+        load_config(PropertiesFile("guide", b"zookeeper.set.acl=true"), {}, [])
 
 
 @pytest.mark.parametrize("name", ["ottla.service", "ottla-zookeeper.service"])
