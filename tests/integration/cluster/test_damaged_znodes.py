@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from kazoo.exceptions import NoNodeError
 from tests.integration.cluster.harness import (
     ask,
     controller_of,
@@ -144,8 +145,10 @@ def test_a_damaged_member_announces_itself_again(
         znodes.set(path, data)
 
     def is_announced() -> bool:
-        found = znodes.exists(path)
-        return found is not None and b"incarnation" in znodes.get(path)[0]
+        try:
+            return b"incarnation" in znodes.get(path)[0]
+        except NoNodeError:  # it is deleted and created again
+            return False
 
     wait_until(is_announced, "it announces itself again")
     wait_until(lambda: serves(cluster, broker_id), "it serves again")
