@@ -39,6 +39,7 @@ from ottla.protocol.errors import BrokerError
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 EVENTS_MAX = 1000  # in the queue; further ones wait for space
+FINISHING_S = 2.0  # for an append whose controller is cancelled
 BATCH_RECORDS_MAX = 2000  # no event is added to a larger batch
 
 
@@ -200,18 +201,36 @@ class Controller:
         return self._events.get_nowait()
 
     async def _append(self, round_: _Round) -> None:
-        image = self._image
+        image, is_cancelled = self._image, False
         if round_.records and image is not None:
             batch = Batch(self._log.end_offset, self._epoch, tuple(round_.records))
-            await self._log.append(batch)
+            is_cancelled = await self._append_to_end(batch)
             await self._publisher.exchange(image, round_.changes)
         for answered, answer in round_.answers:
             if not answered.done():
                 answered.set_result(answer)
+        if is_cancelled:
+            raise asyncio.CancelledError
         if round_.records and image is not None and image.offset < self._log.end_offset:
             await self._apply(image, round_.records)
         if self._log.wants_snapshot and self._image is not None:
             await self._write_snapshot(self._image)
+
+    async def _append_to_end(self, batch: Batch) -> bool:
+        """Append, and return whether the controller was cancelled meanwhile. Then the batch may be
+        durable: without its outcome, the events could only be decided again."""
+        appending = asyncio.ensure_future(self._log.append(batch))
+        try:
+            await asyncio.shield(appending)
+        except asyncio.CancelledError:
+            await asyncio.wait([appending], timeout=FINISHING_S)
+            if not appending.done():
+                appending.cancel()
+                raise
+            if appending.cancelled() or appending.exception() is not None:
+                raise
+            return True
+        return False
 
     async def _write_snapshot(self, image: Image) -> None:
         try:

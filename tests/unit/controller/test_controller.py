@@ -637,3 +637,53 @@ def test_the_decisions_image_and_the_published_one_are_the_same_in_the_end() -> 
     copy.apply(batch)
     cluster.carry_out(decision)
     assert copy == cluster.image
+
+
+# Cancelled during an append
+
+
+def test_a_decision_that_is_being_appended_is_answered_although_the_controller_is_cancelled() -> (
+    None
+):
+    async def story(node: Node) -> None:
+        node.gate.open.clear()
+        creating = asyncio.create_task(node.create("t"))
+        await node.gate.waiting.wait()
+        assert node.running is not None
+        node.running.cancel()
+        await asyncio.sleep(0)
+        node.gate.open.set()
+        answer = await creating
+        assert answer.topics[0].error_code == ErrorCode.NONE
+        assert node.publisher.image.topic("t") is not None
+        await asyncio.wait([node.running])
+        assert node.running.cancelled()
+
+    run(story)
+
+
+@pytest.mark.parametrize("is_failing", [True, False])
+def test_a_cancelled_controller_ends_if_its_append_fails_or_does_not_end(
+    monkeypatch: pytest.MonkeyPatch, is_failing: bool
+) -> None:
+    monkeypatch.setattr("ottla.controller.controller.FINISHING_S", 60.0 if is_failing else 0.01)
+
+    async def story(node: Node) -> None:
+        node.gate.open.clear()
+        creating = asyncio.create_task(node.create("t"))
+        await node.gate.waiting.wait()
+        assert node.running is not None
+        if is_failing:
+            node.disk.fail("write", "/m/*", error=errno.EIO)
+        node.running.cancel()
+        await asyncio.sleep(0)
+        if is_failing:
+            node.gate.open.set()
+        await asyncio.wait([node.running])
+        assert node.running.cancelled()
+        with pytest.raises(BrokerError, match="not the correct controller"):
+            await creating
+        assert node.publisher.image.topic("t") is None
+        node.gate.open.set()
+
+    run(story)
