@@ -26,6 +26,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from ottla.protocol.messages.describe_cluster_request import DescribeClusterRequest
 from ottla.protocol.messages.unregister_broker_request import UnregisterBrokerRequest
+from ottla.testing.broker import RunningBroker
 from ottla.testing.cluster import RunningCluster
 
 pytestmark = pytest.mark.xdist_group("cluster-membership")
@@ -201,6 +202,29 @@ def test_a_broker_that_is_stopped_leaves_cleanly(
     assert recovery(cluster, f"clean-{is_controller}") == [RECOVERED]
     produce(cluster, "after the stop")
     assert all(each[-2:] == ["before the stop", "after the stop"] for each in values(cluster))
+
+
+def test_a_broker_whose_id_was_taken_meanwhile_ends(cluster: RunningCluster) -> None:
+    """The other process has none of its records, and does not lead."""
+    produce(cluster, "before the id was taken")
+    paused, asked = others(cluster)
+    cluster.pause(paused)
+    wait_for_leader(cluster, paused, -1)
+    config = {"node.id": paused, "zookeeper.connect": cluster.zookeeper_connect}
+    broker = cluster.brokers[paused]
+    with RunningBroker(config=config) as other:
+        wait_until(lambda: paused in broker_ids(cluster, asked), "it is registered")
+        before = len(broker.log)
+        cluster.resume(paused)
+        assert broker.wait_for_end(PATIENCE_S) == 1
+        assert f"/brokers/ids/{paused} belongs to {other.bootstrap_servers}" in broker.log[before:]
+        assert "node.id" in broker.log[before:]
+        wait_for_leader(cluster, paused, -1)
+    cluster.start(paused)
+    wait_for_leader(cluster, paused, paused)
+    produce(cluster, "after it")
+    wanted = ["before the id was taken", "after it"]
+    assert all(each[-2:] == wanted for each in values(cluster))
 
 
 def test_a_stopped_broker_is_unregistered_and_registers_again(cluster: RunningCluster) -> None:

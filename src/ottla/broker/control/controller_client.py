@@ -80,14 +80,15 @@ class ControllerClient:
                 raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"No controller answered: {reason}")
             try:
                 if self._controller.is_active:
-                    return await here()
+                    async with asyncio.timeout(left_s):  # without ZooKeeper, an append waits
+                        return await here()
                 return await there(self._channel(), left_s)
             except NoAnswer as error:
                 reason = str(error)
             except ChannelError as error:
                 reason = str(error)
             except TimeoutError:
-                reason = "its decision has not arrived here"
+                reason = "its decision is not in the metadata log yet, or has not arrived here"
             except BrokerError as error:
                 if error.code != ErrorCode.NOT_CONTROLLER:
                     raise
