@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import signal
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -146,6 +148,17 @@ def is_output_writable() -> bool:
     except OSError:
         return False
     return True
+
+
+def check_output_is_read() -> None:
+    """Raise BrokenPipeError if standard output is a pipe whose read end is closed."""
+    descriptor = sys.stdout.fileno()
+    if not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+        return
+    poll = select.poll()
+    poll.register(descriptor, 0)  # errors are reported without being asked for
+    if poll.poll(0):
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 def discard_output() -> None:

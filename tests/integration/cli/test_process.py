@@ -34,6 +34,29 @@ def test_a_signal_commits_what_was_printed_and_leaves_the_group(
     assert (told["state"], told["members"], told["lag"]) == ("Empty", [], 0)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [(), ("--tail", "2", "--follow"), ("--group",), ("--grep", "one")],
+    ids=["all", "tail", "group", "grep"],
+)
+def test_reading_ends_when_the_reader_of_its_output_has_ended(
+    environment: dict[str, str], command: Command, topic: str, group: str, options: tuple[str, ...]
+) -> None:
+    """As `head -1` does; no further record comes that a write could fail for."""
+    command("produce", topic, "one", "two")
+    words = (*options, group) if options == ("--group",) else options
+    with start("consume", topic, *words, environment=environment) as reader:
+        try:
+            assert reader.stdout is not None
+            assert reader.stdout.readline() == b"one\n"
+            reader.stdout.close()
+            assert reader.wait(timeout=60) == 0
+            assert reader.stderr is not None
+            assert reader.stderr.read() == b""
+        finally:
+            reader.kill()
+
+
 def test_a_topic_that_is_deleted_ends_the_reading(
     environment: dict[str, str], command: Command, topic: str
 ) -> None:

@@ -7,7 +7,7 @@ import io
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from ottla.cli.arguments.numbers import INT32_MAX, INT64_MAX, whole_number
@@ -26,6 +26,7 @@ from ottla.cli.consuming.plan import group_reader, partition_reader, tail_reader
 from ottla.cli.consuming.reader import RecordReader
 from ottla.cli.consuming.tail import last_records
 from ottla.cli.errors import USAGE, CommandFailed
+from ottla.cli.process import check_output_is_read
 from ottla.cli.records.filters import RecordFilter, parse_filter
 from ottla.cli.records.formats import FormatRecord, record_formatter
 from ottla.cli.records.record import Record
@@ -107,7 +108,9 @@ def run(arguments: argparse.Namespace) -> int:
             last = last_records(reader.read_ranges, offsets, wanted, arguments.tail)
             count = print_records([last], wanted, write, reader, output, arguments.count)
             if arguments.follow and count != arguments.count:
-                batches = reader.follow({each: end for each, (_, end) in offsets.items()})
+                batches = while_output_is_read(
+                    reader.follow({each: end for each, (_, end) in offsets.items()})
+                )
                 print_records(batches, wanted, write, reader, output, arguments.count, count)
         return 0
     if arguments.group is not None:
@@ -115,7 +118,8 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         reader = partition_reader(connection, arguments, wanted_range)
     with reader:
-        print_records(reader.batches(), wanted, write, reader, output, arguments.count)
+        batches = while_output_is_read(reader.batches())
+        print_records(batches, wanted, write, reader, output, arguments.count)
     return 0
 
 
@@ -154,6 +158,15 @@ def make_writer(arguments: argparse.Namespace, *, is_terminal: bool) -> FormatRe
         raise CommandFailed(
             f"--format {arguments.format or repr('')}: {error}", code=USAGE
         ) from error
+
+
+def while_output_is_read(batches: Iterable[list[Record]]) -> Iterator[list[Record]]:
+    """The batches, until the reader of a pipe has ended: in `ottla consume orders | head -2`, no
+    write would fail before the next record arrives, which may be never.
+    """
+    for batch in batches:
+        check_output_is_read()
+        yield batch
 
 
 def print_records(

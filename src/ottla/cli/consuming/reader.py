@@ -131,6 +131,9 @@ class RecordReader:
     # Reading
 
     def batches(self) -> Iterator[list[Record]]:
+        """What arrives; an empty list about every `WAIT_S` in which nothing does, so that the
+        caller can stop.
+        """
         while self._open or not self._has_begun or not self._can_end:
             first = self._consumer.poll(WAIT_S)
             self._check_topics()
@@ -138,6 +141,7 @@ class RecordReader:
                 self._report_errors()
                 self._check_joined()
                 self._check_progress()
+                yield []
                 continue
             self._stall_timer.progressed(time.monotonic())
             messages = [first, *self._consumer.consume(BATCH_RECORDS - 1, 0)]
