@@ -148,8 +148,11 @@ def unknown_option(words: Sequence[str], known: Sequence[str]) -> str | None:
             break  # the rest are values
         name = word.partition("=")[0]
         if word.startswith("--") and " " not in name and name not in known:
+            from ottla.cli.arguments.kafka_options import replacement
             from ottla.cli.errors import did_you_mean
 
+            if advice := replacement(name, known):
+                return f"there is no option {name}; write {advice}"
             question = did_you_mean(name, [each for each in known if each.startswith("--")])
             return f"there is no option {name}" + (f"; {question}" if question else "")
     return None

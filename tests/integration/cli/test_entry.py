@@ -169,6 +169,26 @@ def test_a_wrong_option_is_told_before_a_missing_one() -> None:
     assert "there is no option --shift; did you mean --shift-by?" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("consume t --timeout-ms 1000", "--timeout-ms; write --exit, which stops at the end"),
+        ("consume t --property print.key=true", "--property; write --format, such as '%k"),
+        ("consume --include t.*", "--include; write a pattern as TOPIC"),
+        ("produce t --producer.config p", "--producer.config; write -X NAME=VALUE for each"),
+        ("produce t --compression-codec zstd", "--compression-codec; write --compression\n"),
+        ("topics list --zookeeper z:2181", "--zookeeper; write --bootstrap HOST:PORT"),
+        ("topics alter t --add-config a=b", "--add-config; write --config NAME=VALUE"),
+        ("groups reset g --to-earliest", "--to-earliest; write --to start"),
+        ("groups reset g --to end --execute", "--execute; write nothing: without --dry-run"),
+    ],
+)
+def test_an_option_of_kafkas_tools_is_refused_with_its_replacement(words: str, reason: str) -> None:
+    done = run(words.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"there is no option {reason}" in done.stderr
+
+
 FAILURES = {
     # Functions of the client library raise SystemError, with the interruption as its cause.
     "inside the client library": ("raise SystemError('a result with an error') from Terminated(15)",
