@@ -15,6 +15,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 from tests.integration.cli.ottla_command import ottla
 
+from ottla.cli.local_cluster.directory import ClusterDirectory
 from ottla.testing.broker import RunningBroker
 
 
@@ -63,6 +64,17 @@ def test_the_directory_of_another_node_is_refused_with_both_ways_out(tmp_path: P
     assert f"{tmp_path} belongs to node 3, and this is node 1" in done.stderr
     assert "--set node.id=3" in done.stderr
     assert "--data" in done.stderr
+
+
+def test_the_directory_of_a_local_cluster_is_refused_and_not_changed(tmp_path: Path) -> None:
+    (tmp_path / "broker-1" / "data").mkdir(parents=True)
+    ClusterDirectory(str(tmp_path)).description_path.write_text("{}")
+    before = sorted(tmp_path.rglob("*"))
+    done = ottla("up", "--listen", "127.0.0.1:0", "--data", str(tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{tmp_path} is the directory of a local cluster, not of a broker" in done.stderr
+    assert f"ottla cluster up --data {tmp_path}" in done.stderr
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_damaged_metadata_is_reported_with_its_place(tmp_path: Path) -> None:

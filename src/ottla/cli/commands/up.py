@@ -126,6 +126,14 @@ def run(arguments: argparse.Namespace) -> int:
         os.getcwd()
     except FileNotFoundError:
         return refuse("the current directory was deleted: start it in another one", code=1)
+    for path in (arguments.data or "").split(","):
+        if path and is_cluster_directory(path):
+            return refuse(
+                f"{path} is the directory of a local cluster, not of a broker\n"
+                f"  start the cluster: ottla cluster up --data {path}\n"
+                "  or choose another directory with --data DIR",
+                code=1,
+            )
     try:
         settings = load_settings(arguments)
     except InvalidOption as error:
@@ -145,6 +153,13 @@ def run(arguments: argparse.Namespace) -> int:
         if error.name != "uvloop":
             raise
         return refuse("uvloop is not installed: pip install uvloop, or leave out --loop", code=2)
+
+
+def is_cluster_directory(path: str) -> bool:
+    """Its members have names like those of partitions: a broker would take them for its own."""
+    from ottla.cli.local_cluster.directory import ClusterDirectory
+
+    return ClusterDirectory(path).description_path.exists()
 
 
 def log_to_stderr(level: str) -> None:
