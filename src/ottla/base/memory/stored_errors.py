@@ -8,9 +8,11 @@ garbage collector frees.
 
 from __future__ import annotations
 
+from traceback import walk_tb
 from typing import NoReturn, TypeVar
 
 E = TypeVar("E", bound=BaseException)
+FREED_AT_ONCE = 500
 
 
 def without_traceback(error: E) -> E:
@@ -20,6 +22,21 @@ def without_traceback(error: E) -> E:
         seen.__traceback__ = None
         seen = seen.__cause__ or seen.__context__
     return error
+
+
+def empty_lists(error: BaseException) -> None:
+    """Empty the lists in all frames that an error has passed through, a few items at a time.
+
+    With a traceback, they are freed where the error is dropped, in one call: for a message of half
+    a million items that takes tens of milliseconds. For frames whose lists have no other users.
+    """
+    seen: BaseException | None = error
+    while seen is not None:
+        for frame, _ in walk_tb(seen.__traceback__):
+            for value in list(frame.f_locals.values()):
+                while isinstance(value, list) and value:
+                    del value[-FREED_AT_ONCE:]
+        seen = seen.__cause__ or seen.__context__
 
 
 def raise_stored(kept: list[E]) -> NoReturn:

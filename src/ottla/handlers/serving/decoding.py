@@ -13,9 +13,10 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ottla.base.memory.stored_errors import empty_lists
 from ottla.base.scheduling.threads import Threads
 from ottla.network.address_queue import FairLock
-from ottla.protocol.errors import TooManyItems
+from ottla.protocol.errors import MalformedMessage, TooManyItems
 from ottla.protocol.message import Message
 
 if TYPE_CHECKING:
@@ -43,7 +44,11 @@ def decode_here(request: type[Message], frame: memoryview, version: int, at: int
 def decode_large(request: type[Message], frame: memoryview, version: int, at: int) -> Message:
     """For any thread. TooManyItems if they would take too much memory."""
     items_max = min(ITEMS_MAX, ITEMS_MIN + len(frame) // ITEM_BYTES)
-    return request.decode_bounded(frame, version, at, items_max)[0]
+    try:
+        return request.decode_bounded(frame, version, at, items_max)[0]
+    except MalformedMessage as error:
+        empty_lists(error)
+        raise
 
 
 class DecodingThread:

@@ -6,6 +6,7 @@ import asyncio
 import threading
 import tracemalloc
 from collections.abc import Iterator
+from traceback import walk_tb
 from typing import Any, cast
 
 import pytest
@@ -13,7 +14,7 @@ from tests.unit.handlers.world import FakeConnection, World
 
 from ottla.base.scheduling.tasks import next_turn
 from ottla.handlers.serving import decoding
-from ottla.handlers.serving.decoding import ITEMS_MAX, ITEMS_MIN
+from ottla.handlers.serving.decoding import ITEMS_MAX, ITEMS_MIN, decode_large
 from ottla.network.connection import Connection
 from ottla.network.served import Answer, AwaitingAnswer, TakingEffect
 from ottla.protocol.api_keys import ApiKey
@@ -21,6 +22,11 @@ from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.framing import LENGTH_BYTES
 from ottla.protocol.headers import encode_request
 from ottla.protocol.message import Message
+from ottla.protocol.messages.create_topics_request import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
 from ottla.protocol.messages.delete_records_request import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
@@ -261,3 +267,26 @@ def test_large_requests_of_one_address_do_not_delay_those_of_another(world: Worl
 
     world.run(story())
     assert done.index("10.0.0.2") <= 4
+
+
+@pytest.mark.parametrize("is_cut_off", [False, True])
+def test_what_was_decoded_of_a_refused_request_is_freed_before_the_error_is_passed_on(
+    is_cut_off: bool,
+) -> None:
+    """Freed with the error, on the event loop, it would block it."""
+    # Too many items: three bytes each on average.
+    configs = [] if is_cut_off else [CreatableTopicConfig("", "") for _ in range(20)]
+    topics = [CreatableTopic(str(each), 1, 1, [], configs) for each in range(15_000)]
+    frame = CreateTopicsRequest(topics).encode(7)
+    data = memoryview(frame)[: len(frame) - 10 if is_cut_off else None]
+    with pytest.raises(MalformedMessage) as raised:
+        decode_large(CreateTopicsRequest, data, 7, 0)
+    error: BaseException | None = raised.value
+    largest = 0
+    while error is not None:
+        for frame_, _ in walk_tb(error.__traceback__):
+            if frame_.f_code.co_name.startswith("_read"):
+                lists = [each for each in frame_.f_locals.values() if isinstance(each, list)]
+                largest = max(largest, *map(len, lists), 0)
+        error = error.__cause__
+    assert largest == 0
