@@ -21,6 +21,7 @@ def names_servers(name: str, value: Any) -> str | None:
     return None
 
 
+# Internal: not described to clients unless they are set, because Kafka 4 has no such settings.
 @dataclass(frozen=True)
 class ClusterOptions:
     zookeeper_connect: str | None = option(
@@ -30,6 +31,7 @@ class ClusterOptions:
         names_servers,
         "The ZooKeeper servers of the cluster that this broker joins, as `HOST:PORT,.../chroot`. "
         "Without it, the broker is a cluster of its own, with its metadata in its data directory.",
+        is_internal=True,
     )
     zookeeper_session_timeout_ms: int = option(
         "zookeeper.session.timeout.ms",
@@ -38,6 +40,7 @@ class ClusterOptions:
         at_least(1),
         "How long the cluster waits for a broker that does not respond, before others lead its "
         "partitions. One whose process has ended is replaced sooner.",
+        is_internal=True,
     )
     zookeeper_connection_timeout_ms: int | None = option(
         "zookeeper.connection.timeout.ms",
@@ -46,6 +49,7 @@ class ClusterOptions:
         anything,
         "How long a broker that starts waits for ZooKeeper; as long as the session timeout, unless "
         "it is set.",
+        is_internal=True,
     )
 
     @property

@@ -265,6 +265,7 @@ def test_an_output_that_is_full_is_reported_and_the_broker_serves(tmp_path: Path
         subprocess.Popen(
             [sys.executable, "-m", "ottla.cli.main", *words],
             stdin=subprocess.PIPE, stdout=full, stderr=subprocess.PIPE, text=True,
+            env={name: text for name, text in os.environ.items() if not name.startswith("OTTLA_")},
         ) as process,
     ):  # fmt: skip
         assert process.stdin is not None

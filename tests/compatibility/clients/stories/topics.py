@@ -181,7 +181,7 @@ def all_clients_see_the_same_cluster(on: Cluster) -> Sight:
     remark="there is but one, which runs",
 )
 def a_broker_that_runs_is_not_forgotten(on: Cluster) -> Sight:
-    for broker, why in (("1", "runs"), ("99", "not currently registered")):
+    for broker, why in (("1", "is running"), ("99", "not currently registered")):
         words = ("unregister", "--bootstrap-server", on.bootstrap, "--id", broker)
         printed = run_tool(on.oracle, "org.apache.kafka.tools.ClusterTool", *words)
         assert printed.status == 1, printed
