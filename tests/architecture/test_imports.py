@@ -55,7 +55,9 @@ PURE_EXCEPT: dict[str, set[str]] = {
     "replication": {
         "deletions", "directory_moves", "new_partitions", "replica_manager", "session_cache",
         "waiting",
+        "in_sync_changes", "leader_events",
     },
+    "replication/following": {"leader_fetcher", "leader_fetchers"},
     "spark/options": set(),
     "spark/planning": set(),
     "spark/records": set(),

@@ -12,6 +12,10 @@ class Clock(Protocol):
         """A monotonic clock in seconds, for deadlines."""
 
 
+def monotonic_ms(clock: Clock) -> int:
+    return int(clock.monotonic_s() * 1000)
+
+
 class SystemClock:
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000

@@ -43,6 +43,7 @@ from ottla.broker.offline_directories import OfflineDirectories
 from ottla.broker.preloading import preload
 from ottla.broker.producer_ids import ProducerIds
 from ottla.broker.registration import host_name, registration
+from ottla.broker.replication_parts import build_replication
 from ottla.broker.storage_events import StorageEvents
 from ottla.broker.transaction_peers import CoordinatorAnywhere, TransactionPeers
 from ottla.config.listeners import Listener
@@ -204,8 +205,17 @@ class Broker:
 
     def _build_partitions(self, image: Image) -> None:
         current = self.current = CurrentConfig(self.settings, image)
+        self.replication = build_replication(
+            self.broker_id, self.control, image, current, self.clock, self.disk, self._tasks
+        )
         self.replicas = ReplicaManager(
-            self.broker_id, self.logs, current.topic, self.clock, self.disk
+            self.broker_id,
+            self.logs,
+            current.topic,
+            self.clock,
+            self.disk,
+            self.replication.listener,
+            self.replication.followers,
         )
         self.housekeeping = Housekeeping(
             self.logs, self.storage_events, lambda: current.broker, self.clock, self.disk
@@ -322,6 +332,8 @@ class Broker:
         if not self._has_placed_partitions:
             return  # while this broker registers; then they are placed as the image has them
         yield from self.replicas.applying(changes)
+        if changes.brokers:
+            self.replication.brokers_changed()
         if not self.replicas.is_settled:
             self._tasks.start(self.replicas.settle(), name="new and deleted partitions")
         if self.parts.quotas.addresses.take_changed():
@@ -348,6 +360,7 @@ class Broker:
                 tasks.create_task(self._watch_room(), name="partitions without room")
                 tasks.create_task(self._watch_storage(), name="storage")
                 tasks.create_task(self.housekeeping.run(), name="housekeeping")
+                tasks.create_task(self.replication.run(self.replicas), name="replication")
                 tasks.create_task(self.groups.run(), name="groups")
                 tasks.create_task(self.transactions.run(), name="transactions")
                 tasks.create_task(preload(self.scheduler.in_thread), name="preloading")
@@ -380,6 +393,7 @@ class Broker:
 
     async def close(self) -> None:
         await self.parts.directory_moves.close()
+        self.replication.close()
         await self._tasks.close()
         try:
             if self.logs.online and not self._has_lost_metadata:

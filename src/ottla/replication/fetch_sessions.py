@@ -131,6 +131,7 @@ class FetchSession:
         "_room",
         "created_ms",
         "epoch",
+        "has_late_news",
         "held",
         "id",
         "is_closed",
@@ -164,6 +165,7 @@ class FetchSession:
         self.partitions: dict[FetchKey, WantedPartition] = {}
         self.marked: dict[FetchKey, int] = {}  # with the number of its last mark
         self.marks = NO_MARK  # set so far
+        self.has_late_news = False  # that a waiting fetch of a follower must send now
         self.held = 0  # partitions, in the limit for all sessions
         self.turns = 0  # order numbers assigned so far
         self.watchers: set[Watcher] = set()  # of the waiting fetch, if any
@@ -177,6 +179,13 @@ class FetchSession:
         return self.reader is not None and self.reader.is_gone
 
     # Requests
+
+    def continue_with(self, epoch: int) -> None:
+        """The next request has come. If the last one waits, its client waits no longer for it: a
+        follower that fetches further partitions does not wait for the others."""
+        self.epoch = epoch
+        for watcher in list(self.watchers):
+            watcher.wake()
 
     def add(self, wanted: WantedPartition) -> bool:
         """Add a partition, marked. False if the limit is reached or the session is closed."""
@@ -240,6 +249,16 @@ class FetchSession:
                 watcher.wake()
             else:
                 watcher.data_arrived(size, is_stable=is_stable)
+
+    def high_watermark_advanced(self, key: FetchKey, high_watermark: int) -> None:
+        """A follower has fetched all records, and does not know yet that they are committed."""
+        wanted = self.partitions.get(key)
+        if wanted is None or wanted.sent_high_watermark >= high_watermark:
+            return
+        self.has_late_news = True
+        self._mark(key)
+        for watcher in list(self.watchers):
+            watcher.wake()
 
     def _mark(self, key: FetchKey) -> None:
         self.marks += 1

@@ -8,14 +8,14 @@ Leaves    the arithmetic to `partition_state.py`, files to the storage, response
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ottla.base.files.filesystem import Buffer
 from ottla.base.files.readers import CACHED, Reader
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.scheduling.steps import Start
+from ottla.base.scheduling.steps import Start, Steps
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition_state import LeaderState
@@ -44,6 +44,32 @@ class Leadership:
     partition_epoch: int
     replicas: Sequence[int]
     in_sync_replicas: Sequence[int]
+    is_recovering: bool = False  # elected uncleanly, and not yet recovered
+
+
+class LeaderListener(Protocol):
+    """What a leader reports about its followers; `leader_events.py` acts on it."""
+
+    def records_appended(self, partition: Partition, size: int) -> None:
+        """Followers can fetch more."""
+
+    def high_watermark_advanced(self, partition: Partition) -> None:
+        """Followers do not know yet how far records are committed."""
+
+    def follower_caught_up(self, partition: Partition) -> None:
+        """A follower that is not in sync has all that it needs to be."""
+
+    def leads_unrecovered(self, partition: Partition) -> None:
+        """The controller does not know yet that the partition has recovered."""
+
+
+class FollowerWatch:
+    """What fetches of followers without a session wait for: anything appended."""
+
+    __slots__ = ("watchers",)
+
+    def __init__(self) -> None:
+        self.watchers: set[Watcher] = set()
 
 
 class Partition:
@@ -54,6 +80,7 @@ class Partition:
         broker_id: int,
         partition_log: Log,
         start: Start,
+        listener: LeaderListener,
     ) -> None:
         self.name = name
         self.topic_id = topic_id
@@ -64,7 +91,11 @@ class Partition:
         self._leads_since_epoch = NO_EPOCH  # without another leader since
         self.watchers: set[Watcher] = set()
         # notified of changes; owned by `FetchSessions`
-        self.sessions: dict[FetchSession, FetchKey] = {}
+        self.sessions: dict[FetchSession, FetchKey] = {}  # of consumers
+        self.follower_sessions: dict[FetchSession, FetchKey] = {}
+        self.follower_watch = FollowerWatch()
+        self._listener = listener
+        self._after_truncation: list[Callable[[], None]] | None = None  # while one is under way
         self._acks = OffsetWaiters()
         self._start = start
         self._commits = GroupCommit(partition_log, start)
@@ -96,9 +127,12 @@ class Partition:
         elif is_new_epoch or self.leader_state is None:
             self._start_leading(now_ms)
         else:
-            self.leader_state.set_in_sync_replicas(decided.in_sync_replicas)
+            self.leader_state.update(decided.replicas, decided.in_sync_replicas, now_ms)
+        if decided.is_recovering and self.leader_state is not None:
+            self._listener.leads_unrecovered(self)
         self.advance()
         self.announce()
+        self.notify_followers(None)
 
     def _start_leading(self, now_ms: int) -> None:
         decided = self.leadership
@@ -127,6 +161,8 @@ class Partition:
         if self.leader_state is None:
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
+    # Followers
+
     def check_follower(self, broker_id: int, current_leader_epoch: int = NO_EPOCH) -> None:
         """BrokerError unless the broker is a replica of this partition."""
         if broker_id == self.broker_id or broker_id not in self.leadership.replicas:
@@ -134,6 +170,61 @@ class Partition:
             is_known = current_leader_epoch < 0
             code = ErrorCode.NOT_LEADER_OR_FOLLOWER if is_known else ErrorCode.UNKNOWN_LEADER_EPOCH
             raise BrokerError(code)
+
+    def follower_fetched(
+        self, broker_id: int, broker_epoch: int, offset: int, log_start_offset: int, now_ms: int
+    ) -> None:
+        """A follower, which `check_follower` has accepted, fetches from `offset`, so it has
+        everything below it. `broker_epoch` is that of its process, known to be registered."""
+        state = self.leader_state
+        assert state is not None, "the caller has checked that"
+        progress = state.followers[broker_id]
+        if broker_epoch < progress.broker_epoch:  # sent by a process that has ended
+            raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        progress.broker_epoch = broker_epoch
+        before = progress.log_end_offset
+        progress.fetched(offset, log_start_offset, self.log.offsets.end, now_ms)
+        if broker_id not in state.counted:
+            if state.may_rejoin(broker_id, self.log.offsets.high_watermark):
+                self._listener.follower_caught_up(self)
+        elif offset != before:
+            self.advance()
+
+    def follow_leader(self, high_watermark: int, log_start_offset: int, size: int) -> None:
+        """Apply what the leader has told with its records, of which `size` bytes were appended.
+
+        The high watermark of a new leader may be lower for a short time than the one that the last
+        leader told: it stays, so that no consumer sees it go back.
+        """
+        log, offsets = self.log, self.log.offsets
+        before = offsets.high_watermark
+        self._untold_bytes += size
+        if high_watermark > before:
+            log.update_high_watermark(high_watermark)
+        if offsets.start < log_start_offset <= offsets.high_watermark:
+            log.advance_log_start(log_start_offset)
+        if offsets.high_watermark > before:
+            size, self._untold_bytes = self._untold_bytes, 0
+            self.announce(size)
+
+    def truncating(self, steps: Steps[None]) -> Steps[None]:
+        """Run steps that truncate the log. Meanwhile the partition does not change leadership."""
+        assert self._after_truncation is None, "one at a time"
+        self._after_truncation = []
+        try:
+            yield from steps
+        finally:
+            waiting, self._after_truncation = self._after_truncation, None
+            for each in waiting:
+                each()
+
+    @property
+    def is_truncating(self) -> bool:
+        return self._after_truncation is not None
+
+    def when_truncated(self, call: Callable[[], None]) -> None:
+        assert self._after_truncation is not None
+        self._after_truncation.append(call)
 
     # Appending
 
@@ -152,7 +243,12 @@ class Partition:
             if must_flush:
                 self._flush_owed_to = self.log.log_end_offset
                 self._commits.wait(self._flush_owed_to, self._flushed)
-            self.advance(len(data))
+            if state.followers:
+                self._listener.records_appended(self, len(data))
+            if state.needs_others:
+                self._untold_bytes += len(data)
+            else:
+                self.advance(len(data))
         return appended
 
     @property
@@ -226,6 +322,10 @@ class Partition:
         else:
             self._commits.wait(end_offset, done)
 
+    def when_own_synced(self, done: Done) -> None:
+        """Call `done` once all that a follower has appended is synced here, or never will be."""
+        self._commits.wait(self.log.offsets.end, done)
+
     def _flushed(self, error: Exception | None) -> None:
         if error is None:
             self.advance()
@@ -242,10 +342,17 @@ class Partition:
         *,
         is_committed: bool,
         at_least_one: bool,
+        is_follower: bool = False,
     ) -> ReadRange:
-        """Records for a consumer: below the high watermark, or below the last stable offset."""
+        """Records for a consumer: below the high watermark, or below the last stable offset; for a
+        follower, all."""
         log = self.log
-        end_offset = log.last_stable_offset(reader) if is_committed else log.offsets.high_watermark
+        if is_follower:
+            end_offset = log.offsets.end
+        elif is_committed:
+            end_offset = log.last_stable_offset(reader)
+        else:
+            end_offset = log.offsets.high_watermark
         return log.read(
             reader,
             offset,
@@ -296,16 +403,32 @@ class Partition:
         self._acks.reached(wanted)
         if self.sessions or self.watchers:
             self.announce(size)
+        if self.follower_sessions:
+            self._listener.high_watermark_advanced(self)
 
     def notify_session(self, session: FetchSession, key: FetchKey) -> bool:
         """Notify the session from now on; False if it is closed or has removed the partition."""
         if session.is_closed or key not in session.partitions:
             return False
-        self.sessions[session] = key
+        (self.follower_sessions if session.is_follower else self.sessions)[session] = key
         return True
 
     def forget_session(self, session: FetchSession) -> None:
-        self.sessions.pop(session, None)
+        (self.follower_sessions if session.is_follower else self.sessions).pop(session, None)
+
+    def notify_followers(self, size: int | None) -> None:
+        """There is more to fetch; without a size, of a change that must be sent at once."""
+        for session, key in self.follower_sessions.items():
+            session.changed(key, size)
+        for watcher in list(self.follower_watch.watchers):
+            if size is None:
+                watcher.wake()
+            else:
+                watcher.data_arrived(size, is_stable=True)
+
+    def tell_followers_high_watermark(self) -> None:
+        for session, key in self.follower_sessions.items():
+            session.high_watermark_advanced(key, self.log.offsets.high_watermark)
 
     def announce(self, size: int | None = None) -> None:
         """Notify consumers of new data; without a size, of a change that must be sent at once."""
@@ -357,3 +480,4 @@ class Partition:
         self._acks.fail(BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
         self.leader_state = None
         self.announce()
+        self.notify_followers(None)

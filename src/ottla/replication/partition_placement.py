@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from functools import partial
 
-from ottla.base.clock import Clock
+from ottla.base.clock import Clock, monotonic_ms
 from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.base.log_messages.sparse_log import SparseLog
@@ -19,8 +20,9 @@ from ottla.base.scheduling.steps import Start
 from ottla.base.scheduling.tasks import next_turn
 from ottla.metadata import entities
 from ottla.metadata.image import Image
+from ottla.metadata.records import RECOVERING
 from ottla.replication.deletions import Deletions
-from ottla.replication.partition import Leadership, Partition
+from ottla.replication.partition import LeaderListener, Leadership, Partition
 from ottla.replication.partition_configs import PartitionConfigs
 from ottla.replication.partition_table import PartitionTable
 from ottla.storage.directories.log_manager import LogManager
@@ -41,6 +43,7 @@ class PartitionPlacement:
         deletions: Deletions,
         clock: Clock,
         start: Start,
+        listener: LeaderListener,
     ) -> None:
         self._broker_id = broker_id
         self._logs = logs
@@ -49,6 +52,7 @@ class PartitionPlacement:
         self._deletions = deletions
         self._clock = clock
         self._start = start
+        self._listener = listener
         self.lost: set[tuple[str, int]] = set()  # their log was not found, or was removed
         self._waiting_for_room: dict[tuple[str, int], None] = {}
         self._out_of_room = SparseLog(log, logging.ERROR)
@@ -77,10 +81,14 @@ class PartitionPlacement:
         self, topic: entities.Topic, name: TopicPartition, decided: entities.PartitionRegistration
     ) -> None:
         partition = self._table.by_name.get(name) or self._open(topic, name)
+        if partition.is_truncating:
+            partition.when_truncated(partial(self.place, topic, name.partition, decided))
+            return
         was_leader, old_epoch = partition.is_leader, partition.leader_epoch
         if decided.leader == self._broker_id and decided.leader_epoch != old_epoch:
             check_epoch(partition.log, decided.leader_epoch)
-        partition.lead_or_follow(leadership_of(decided), self._clock.now_ms())
+        partition.lead_or_follow(leadership_of(decided), monotonic_ms(self._clock))
+        self._table.followers.leadership_changed(partition)
         if partition.is_leader and (not was_leader or partition.leader_epoch != old_epoch):
             self._table.tell_leads(partition)
         elif was_leader and not partition.is_leader:
@@ -101,7 +109,7 @@ class PartitionPlacement:
         elif topic_id != topic.id:  # new records would be deleted with the other topic
             raise StorageError(f"{found.path} holds records of another topic of that name")
         found.health.begin_use()
-        partition = Partition(name, topic.id, self._broker_id, found, self._start)
+        partition = Partition(name, topic.id, self._broker_id, found, self._start, self._listener)
         self._table.add(partition)
         self._configs.note(topic.name, topic.id)
         return partition
@@ -155,4 +163,5 @@ def leadership_of(decided: entities.PartitionRegistration) -> Leadership:
         decided.partition_epoch,
         decided.replicas,
         decided.in_sync_replicas,
+        decided.leader_recovery == RECOVERING,
     )

@@ -3,8 +3,10 @@
 Owns      the rules: the high watermark is the smallest end offset of the in-sync replicas and never
           decreases; it does not advance while fewer than `min.insync.replicas` are in sync; a
           follower that lags for too long leaves the in-sync replicas.
-Promises  no clock, no I/O.
-Leaves    requesting a change of the in-sync replicas from the controller to the replica manager.
+Promises  no clock, no I/O. While a change of the in-sync replicas is requested, and its outcome not
+          known, a record is committed only if both the old and the requested ones have it: the
+          controller may elect from either.
+Leaves    requesting a change of the in-sync replicas from the controller to `in_sync_changes.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 UNKNOWN_OFFSET = -1
+UNKNOWN_EPOCH = -1
 
 
 @dataclass(slots=True)
@@ -24,6 +27,7 @@ class FollowerProgress:
     fetched_ms: int = 0
     leader_end_at_fetch: int = 0
     caught_up_ms: int = 0
+    broker_epoch: int = UNKNOWN_EPOCH  # of the process that has fetched
 
     def fetched(self, offset: int, log_start_offset: int, leader_end: int, now_ms: int) -> None:
         """A fetch from `offset` proves that the follower has everything below it."""
@@ -40,9 +44,17 @@ class FollowerProgress:
 
 
 class LeaderState:
-    """The leader's view of one partition during one leader epoch."""
+    """The leader's view of one partition during one leader epoch. All times are monotonic."""
 
-    __slots__ = ("broker_id", "epoch_start_offset", "followers", "in_sync_replicas", "replicas")
+    __slots__ = (
+        "broker_id",
+        "counted",
+        "epoch_start_offset",
+        "followers",
+        "in_sync_replicas",
+        "replicas",
+        "requested",
+    )
 
     def __init__(
         self,
@@ -53,32 +65,67 @@ class LeaderState:
         now_ms: int,
     ) -> None:
         self.broker_id = broker_id
-        self.replicas = tuple(replicas)
-        self.in_sync_replicas = frozenset(in_sync_replicas)
         self.epoch_start_offset = epoch_start_offset
-        # A new leader assumes that all followers are caught up: the lag counts from now.
-        self.followers = {
-            each: FollowerProgress(caught_up_ms=now_ms if each in in_sync_replicas else 0)
-            for each in replicas
-            if each != broker_id
-        }
+        self.followers: dict[int, FollowerProgress] = {}
+        self.requested: frozenset[int] | None = None  # of the controller, without an answer yet
+        self.in_sync_replicas: frozenset[int] = frozenset()
+        self.update(replicas, in_sync_replicas, now_ms)
 
-    def set_in_sync_replicas(self, in_sync_replicas: Collection[int]) -> None:
-        self.in_sync_replicas = frozenset(in_sync_replicas)
+    def update(
+        self, replicas: Sequence[int], in_sync_replicas: Collection[int], now_ms: int
+    ) -> None:
+        """As the controller has decided: whatever was requested before is done or refused. The lag
+        of replicas that are in sync from now on counts from now."""
+        known, before = self.followers, self.in_sync_replicas
+        self.replicas = tuple(replicas)
+        self.in_sync_replicas = self.counted = frozenset(in_sync_replicas)
+        self.requested = None
+        self.followers = {
+            each: known.get(each) or FollowerProgress()
+            for each in replicas
+            if each != self.broker_id
+        }
+        for each, progress in self.followers.items():
+            if each in self.in_sync_replicas and each not in before:
+                progress.caught_up_ms = max(progress.caught_up_ms, now_ms)
+
+    def request(self, in_sync_replicas: Collection[int]) -> None:
+        """A change is requested. Until its outcome is known, old and new replicas count."""
+        self.requested = frozenset(in_sync_replicas)
+        self.counted = self.in_sync_replicas | self.requested
+
+    def refused(self) -> None:
+        """The controller has not made the change, and will not."""
+        self.requested = None
+        self.counted = self.in_sync_replicas
+
+    @property
+    def needs_others(self) -> bool:
+        """Whether other replicas must have a record before it is committed."""
+        return len(self.counted) > 1
 
     def high_watermark(self, current: int, own_end: int, min_in_sync_replicas: int) -> int:
         """The high watermark, given the offset up to which the leader's own log is durable."""
         if not self.followers:
             return max(current, own_end)  # the only replica
-        needed = min(min_in_sync_replicas, len(self.replicas))
-        if len(self.in_sync_replicas) < needed:
+        if len(self.in_sync_replicas) < self.needed(min_in_sync_replicas):
             return current
-        ends = [
-            progress.log_end_offset
-            for each, progress in self.followers.items()
-            if each in self.in_sync_replicas
-        ]
-        return max(current, min([own_end, *ends]))
+        wanted = own_end
+        for each in self.counted:
+            progress = self.followers.get(each)
+            if progress is not None and progress.log_end_offset < wanted:
+                wanted = progress.log_end_offset
+        return max(current, wanted)
+
+    def needed(self, min_in_sync_replicas: int) -> int:
+        """How many must be in sync before anything is committed."""
+        return min(min_in_sync_replicas, len(self.replicas))
+
+    def note_caught_up(self, own_end: int, now_ms: int) -> None:
+        """Followers that have everything are caught up without fetching more."""
+        for progress in self.followers.values():
+            if progress.log_end_offset == own_end:
+                progress.caught_up_ms = max(progress.caught_up_ms, now_ms)
 
     def lagging(self, own_end: int, now_ms: int, lag_ms_max: int) -> frozenset[int]:
         """In-sync followers that have not been caught up for too long."""
@@ -94,6 +141,6 @@ class LeaderState:
         """Whether a follower has everything below the high watermark and has fetched in this
         epoch."""
         progress = self.followers.get(broker_id)
-        if progress is None or broker_id in self.in_sync_replicas:
+        if progress is None or broker_id in self.counted:
             return False
         return progress.log_end_offset >= max(high_watermark, self.epoch_start_offset)

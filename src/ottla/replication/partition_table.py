@@ -28,8 +28,18 @@ class LeadershipListener(Protocol):
     def resigned(self, name: TopicPartition) -> None: ...
 
 
+class PartitionFollower(Protocol):
+    """Copies the records of partitions that other brokers lead."""
+
+    def leadership_changed(self, partition: Partition) -> None: ...
+
+    def removed(self, partition: Partition) -> None:
+        """It is not on this broker any more, or its log cannot be used."""
+
+
 class PartitionTable:
-    def __init__(self) -> None:
+    def __init__(self, followers: PartitionFollower) -> None:
+        self.followers = followers
         self.by_name: dict[tuple[str, int], Partition] = {}
         self.by_id: dict[tuple[bytes, int], Partition] = {}
         # without a log: the directory failed, or is full
@@ -71,6 +81,7 @@ class PartitionTable:
         partition = self.by_name.pop(name, None)
         if partition is not None:
             self.by_id.pop((partition.topic_id, name.partition), None)
+            self.followers.removed(partition)
         return partition
 
     def tell_leads(self, partition: Partition) -> None:

@@ -30,10 +30,10 @@ from ottla.protocol.errors import BrokerError
 from ottla.replication.deletions import Deletions
 from ottla.replication.fetch_sessions import FetchKey, FetchSession, TopicKey
 from ottla.replication.new_partitions import NewPartitions
-from ottla.replication.partition import Partition
+from ottla.replication.partition import LeaderListener, Partition
 from ottla.replication.partition_configs import ConfigOf, PartitionConfigs
 from ottla.replication.partition_placement import PartitionPlacement
-from ottla.replication.partition_table import PartitionTable
+from ottla.replication.partition_table import PartitionFollower, PartitionTable
 from ottla.replication.waiting import LEFT_AT_ONCE
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.directories.startup_settlement import settle_duplicates, settle_found
@@ -54,14 +54,23 @@ class ReplicaManager:
         config_of: ConfigOf,
         clock: Clock,
         driver: Driver,
+        listener: LeaderListener,
+        followers: PartitionFollower,
     ) -> None:
         self.broker_id = broker_id
         self.logs = logs
-        self._table = PartitionTable()
+        self._table = PartitionTable(followers)
         self._configs = PartitionConfigs(self._table, config_of)
         self._deletions = Deletions(logs, driver)
         self._placement = PartitionPlacement(
-            broker_id, logs, self._table, self._configs, self._deletions, clock, driver.start
+            broker_id,
+            logs,
+            self._table,
+            self._configs,
+            self._deletions,
+            clock,
+            driver.start,
+            listener,
         )
         self._new = NewPartitions(self._placement.place)
         self._image = Image()  # replaced by `load`

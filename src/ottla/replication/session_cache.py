@@ -61,7 +61,7 @@ class FetchSessions:
             raise BrokerError(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
         if session.uses_topic_ids != uses_topic_ids:
             raise BrokerError(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
-        session.epoch = next_epoch(epoch)
+        session.continue_with(next_epoch(epoch))
         session.used_ms = now_ms
         session.reader = reader
         self._sessions.move_to_end(session_id)

@@ -25,6 +25,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.fetch_sessions import FetchKey, FetchSession, WantedPartition
 from ottla.replication.partition import ACKS_ALL, Leadership, Partition
+from ottla.replication.sole_replica import SoleReplica
 from ottla.replication.waiting import DataWaiter, Watchable
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.append import ProducedBy
@@ -55,7 +56,7 @@ class World:
     ) -> None:
         self.place = Place(config=config)
         self.syncs = JobsLater()
-        self.partition = Partition(NAME, TOPIC_ID, ME, self.place.open(), self.syncs)
+        self.partition = Partition(NAME, TOPIC_ID, ME, self.place.open(), self.syncs, SoleReplica())
         self.replicas = replicas
         self.in_sync = replicas if in_sync is None else in_sync
         self.epoch = 0

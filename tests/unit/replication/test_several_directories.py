@@ -26,6 +26,7 @@ from ottla.metadata.records import (
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.replica_manager import ReplicaManager, is_placed
+from ottla.replication.sole_replica import SoleReplica
 from ottla.storage.directories.directory_ownership import Owner
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
@@ -56,7 +57,13 @@ class World:
         placed = partial(is_placed, image, BROKER)
         list(self.logs.load(lambda _topic: TopicConfig(), placed))
         self.replicas = ReplicaManager(
-            BROKER, self.logs, lambda _topic: TopicConfig(), clock, Here()
+            BROKER,
+            self.logs,
+            lambda _topic: TopicConfig(),
+            clock,
+            Here(),
+            SoleReplica(),
+            SoleReplica(),
         )
         self.replicas.load(image)
         self.publisher.subscribe(lambda _image, changes: self.replicas.apply(changes))

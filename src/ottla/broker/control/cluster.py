@@ -55,6 +55,8 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.headers import decode_response_header, encode_request
 from ottla.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
+from ottla.protocol.messages.alter_partition_request import AlterPartitionRequest, TopicData
+from ottla.protocol.messages.alter_partition_response import AlterPartitionResponse
 from ottla.protocol.messages.assign_replicas_to_dirs_request import (
     AssignReplicasToDirsRequest,
     DirectoryData,
@@ -140,7 +142,7 @@ class ClusterControl:
             new_cluster_id=lambda: past.known.cluster_id or uuid_to_text(random_uuid()),
         )
         self._broker_requests = BrokerRequests(self.controller, sessions, image)
-        self.channels = Channels(self._address_of, self._channel_settings())
+        self.channels = self.new_channels()
         self._client = ControllerClient(
             self.controller,
             self._election,
@@ -176,6 +178,9 @@ class ClusterControl:
 
     def _write_session(self, service: KazooService) -> None:
         write_session(self._files, self._directory, str(self._connect), service.session)
+
+    def new_channels(self) -> Channels:
+        return Channels(self._address_of, self._channel_settings())
 
     def _channel_settings(self) -> ChannelSettings:
         from ottla import __version__
@@ -316,6 +321,12 @@ class ClusterControl:
         await self._client.ask(
             AssignReplicasToDirsRequest(self._broker_id, self.broker_epoch, directories)
         )
+
+    async def alter_partitions(self, topics: list[TopicData]) -> AlterPartitionResponse:
+        answer: AlterPartitionResponse = await self._client.ask(
+            AlterPartitionRequest(self._broker_id, self.broker_epoch, topics)
+        )
+        return answer
 
     def directories_failed(self, directory_ids: Collection[bytes]) -> None:
         """The controller elects other leaders for the partitions there."""

@@ -17,6 +17,8 @@ from ottla.handlers.serving.parts import ClusterParts, TopicCreator
 from ottla.metadata.image import Image
 from ottla.metadata.publisher import Publisher
 from ottla.network.channel.channel import Channels
+from ottla.protocol.messages.alter_partition_request import TopicData
+from ottla.protocol.messages.alter_partition_response import AlterPartitionResponse
 from ottla.protocol.messages.assign_replicas_to_dirs_request import DirectoryData
 from ottla.protocol.messages.broker_registration_request import BrokerRegistrationRequest
 from ottla.protocol.messages.create_topics_request import CreateTopicsRequest
@@ -70,6 +72,12 @@ class ControlPlane(Protocol):
     async def allocate_producer_ids(self) -> Block: ...
 
     async def assign_directories(self, directories: list[DirectoryData]) -> None: ...
+
+    async def alter_partitions(self, topics: list[TopicData]) -> AlterPartitionResponse:
+        """Change the in-sync replicas of partitions that this broker leads."""
+
+    def new_channels(self) -> Channels:
+        """Connections to other brokers that are used for one purpose. Only in a cluster."""
 
     def directories_failed(self, directory_ids: Collection[bytes]) -> None:
         """Log directories went offline while the broker runs."""

@@ -17,6 +17,7 @@ from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.broker.first_start import DirectoryHistory, name_cluster
 from ottla.broker.housekeeping import WATCH_INTERVAL_MS
 from ottla.broker.producer_ids import Block
+from ottla.controller.alter_partition import decide_alter_partition
 from ottla.controller.assign_directories import decide_assign_directories
 from ottla.controller.brokers import decide_register_broker
 from ottla.controller.controller import Controller, ControllerSettings
@@ -30,7 +31,10 @@ from ottla.metadata.file_log import FileMetadataLog
 from ottla.metadata.image import Image
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.zookeeper.session_file import session_owner
+from ottla.network.channel.channel import Channels
 from ottla.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
+from ottla.protocol.messages.alter_partition_request import AlterPartitionRequest, TopicData
+from ottla.protocol.messages.alter_partition_response import AlterPartitionResponse
 from ottla.protocol.messages.assign_replicas_to_dirs_request import (
     AssignReplicasToDirsRequest,
     DirectoryData,
@@ -139,6 +143,16 @@ class EmbeddedControl:
             self._settings.node_id, self.broker_epoch, directories
         )
         await self.controller.decide(lambda state: decide_assign_directories(state, request))
+
+    async def alter_partitions(self, topics: list[TopicData]) -> AlterPartitionResponse:
+        request = AlterPartitionRequest(self._settings.node_id, self.broker_epoch, topics)
+        version = AlterPartitionRequest.VERSIONS[-1]
+        return await self.controller.decide(
+            lambda state: decide_alter_partition(state, request, version)
+        )
+
+    def new_channels(self) -> Channels:
+        raise NotImplementedError("there are no other brokers")
 
     def directories_failed(self, directory_ids: Collection[bytes]) -> None:
         """Nothing to do: there is no other broker to lead the partitions there."""

@@ -51,6 +51,7 @@ def _begin_response(
     requested: RequestedPartitions,
 ) -> tuple[FetchResponse, list[FetchableTopicResponse]]:
     """(the response, its list of topics, still empty)."""
+    requested.note_response()
     topics: list[FetchableTopicResponse] = []
     return FetchResponse(session_id=requested.session_id, responses=topics), topics
 
@@ -141,6 +142,8 @@ def _record(found: Found, requested: RequestedPartitions) -> bool:
 def _has_readable(found: Found, requested: RequestedPartitions) -> bool:
     """Whether there is data that did not fit into the response."""
     answer = found.answer
+    if requested.is_follower:
+        return found.partition is not None and found.wanted.fetch_offset < found.log_end_offset
     end = answer.last_stable_offset if requested.is_committed else answer.high_watermark
     return found.wanted.fetch_offset < end
 

@@ -115,7 +115,8 @@ class LargeFetchOperation(FetchOperation):
             return
         for each in self.found:
             if each.partition is not None:
-                waiter.join(each.partition)
+                is_follower = self.requested.is_follower
+                waiter.join(each.partition.follower_watch if is_follower else each.partition)
             yield 0
 
     def freeing_request(self) -> Steps[None]:

@@ -103,7 +103,9 @@ class FetchOperation:
     def has_enough(self) -> bool:
         session = self.requested.session
         has_partitions = bool(session.partitions if session else self.found)
-        return self.size >= self.bytes_wanted or self.has_news or not has_partitions
+        if self.size >= self.bytes_wanted or self.has_news or not has_partitions:
+            return True
+        return self.requested.must_respond
 
     def look_up(self, reader: Reader, wanted: WantedPartition) -> Found:
         room = max(0, self.bytes_max - self.size)
@@ -181,7 +183,9 @@ class FetchOperation:
         if self.requested.session is not None:
             watched = [self.requested.session]
         else:
-            watched = [each.partition for each in self.found if each.partition is not None]
+            known = [each.partition for each in self.found if each.partition is not None]
+            is_follower = self.requested.is_follower
+            watched = [each.follower_watch if is_follower else each for each in known]
         self.found = []
         parts = self.context.parts
         return DataWaiter(

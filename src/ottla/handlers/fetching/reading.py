@@ -44,6 +44,12 @@ class Found(NamedTuple):
         return len(self.answer.records or NOTHING)
 
     @property
+    def log_end_offset(self) -> int:
+        """Of a partition that exists."""
+        assert self.partition is not None
+        return self.partition.log.log_end_offset
+
+    @property
     def is_news(self) -> bool:
         """Whether it cannot wait for more data."""
         return bool(self.answer.error_code) or self.answer.diverging_epoch is not None
@@ -67,7 +73,7 @@ def look_up(
     if session is not None and partition.notify_session(session, wanted.key):
         wanted.topic_name = partition.name.topic
     try:
-        return _read(reader, wanted, requested, partition, room, is_first)
+        return _read(reader, wanted, requested, partition, room, is_first, context)
     except BrokerError as error:
         return Found(wanted, failed(wanted, error.code), partition)
     except CorruptLogError as error:
@@ -97,17 +103,21 @@ def _read(
     partition: Partition,
     room: int,
     is_first: bool,
+    context: Context,
 ) -> Found:
     partition.check_leader(max(NO_EPOCH, wanted.current_leader_epoch))
     if requested.is_follower:
         partition.check_follower(requested.follower, wanted.current_leader_epoch)
-    answer = _describe(reader, wanted, partition, requested.is_committed)
     if wanted.last_fetched_epoch >= 0:
         end = partition.divergence(reader, wanted.last_fetched_epoch, wanted.fetch_offset)
         if end is not None:
+            answer = _describe(reader, wanted, partition, requested.is_committed)
             answer.diverging_epoch = EpochEndOffset(*end)
             answer.aborted_transactions = None
             return Found(wanted, answer, partition)
+    if requested.is_follower:
+        _note_progress(wanted, requested, partition, context)
+    answer = _describe(reader, wanted, partition, requested.is_committed)
     bytes_max = min(wanted.partition_bytes_max, room)
     found = partition.read(
         reader,
@@ -115,6 +125,7 @@ def _read(
         bytes_max,
         is_committed=requested.is_committed,
         at_least_one=is_first,
+        is_follower=requested.is_follower,
     )
     if len(found.records):
         answer.records = found.records
@@ -126,6 +137,28 @@ def _read(
         answer.aborted_transactions = None
     mark = NO_MARK if requested.session is None else requested.mark_of(wanted.key)
     return Found(wanted, answer, partition, found.check, mark)
+
+
+def _note_progress(
+    wanted: WantedPartition,
+    requested: RequestedPartitions,
+    partition: Partition,
+    context: Context,
+) -> None:
+    """A follower has everything below the offset that it fetches from. It counts if the request is
+    of the process that is registered: another one may have lost its records."""
+    offsets = partition.log.offsets
+    if not offsets.start <= wanted.fetch_offset <= offsets.end:
+        return
+    broker = context.parts.metadata.broker(requested.follower)
+    if broker is not None and broker.epoch == requested.follower_epoch:
+        partition.follower_fetched(
+            broker.id,
+            broker.epoch,
+            wanted.fetch_offset,
+            wanted.log_start_offset,
+            int(context.parts.clock.monotonic_s() * 1000),
+        )
 
 
 def _describe(

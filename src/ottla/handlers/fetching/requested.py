@@ -28,6 +28,7 @@ from ottla.replication.fetch_sessions import (
 )
 
 TOPIC_IDS_FROM = 13
+NO_EPOCH = -1
 READ_COMMITTED = 1
 
 Named = dict[FetchKey, WantedPartition]
@@ -41,16 +42,30 @@ class RequestedPartitions:
         self._peer = context.peer
         self.uses_ids = context.version >= TOPIC_IDS_FROM
         self.is_committed = request.isolation_level == READ_COMMITTED
-        self.follower = request.replica_id
+        self.follower, self.follower_epoch = request.replica_id, NO_EPOCH
         if request.replica_state is not None:
             self.follower = request.replica_state.replica_id
+            self.follower_epoch = request.replica_state.replica_epoch
         self.is_full = request.session_epoch in (FULL_EPOCH, FINAL_EPOCH)
         self.session: FetchSession | None = None
+        self._session_epoch = NO_EPOCH  # after this request
         self.named: Named = {}  # without a session
 
     @property
     def is_follower(self) -> bool:
         return self.follower >= 0
+
+    @property
+    def must_respond(self) -> bool:
+        """Whether a response must be sent now, with or without data."""
+        session = self.session
+        if session is None:
+            return False
+        return session.has_late_news or session.epoch != self._session_epoch
+
+    def note_response(self) -> None:
+        if self.session is not None:
+            self.session.has_late_news = False
 
     @property
     def session_id(self) -> int:
@@ -158,7 +173,7 @@ class RequestedPartitions:
             sessions.close(session.id)
             raise BrokerError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         if session.partitions:
-            self.session = session
+            self.session, self._session_epoch = session, session.epoch
         else:  # an empty session is closed; the response has no session id
             sessions.close(session.id)
 
@@ -176,7 +191,7 @@ class RequestedPartitions:
 
     def _use(self, session: FetchSession, has_room: bool) -> None:
         if has_room or not self.named:
-            self.session, self.named = session, {}
+            self.session, self._session_epoch, self.named = session, session.epoch, {}
         else:
             self._parts.fetch_sessions.close(session.id)
 

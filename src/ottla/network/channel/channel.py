@@ -175,6 +175,10 @@ class Channels:
             channel = self._channels[broker_id] = Channel(*address, self._settings)
         return channel
 
+    async def request(self, broker_id: int, request: Message, timeout_s: float) -> Any:
+        """The response; ChannelError if there is none."""
+        return await self.to(broker_id).request(request, timeout_s)
+
     def close(self) -> None:
         for channel in self._channels.values():
             channel.close()

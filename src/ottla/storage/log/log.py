@@ -12,11 +12,12 @@ Threads   one, that of the event loop. What takes long is a job for another thre
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from ottla.base.files.filesystem import Buffer
 from ottla.base.files.readers import BLOCKING, Reader
 from ottla.base.ids import TopicPartition
-from ottla.base.scheduling.steps import Steps
+from ottla.base.scheduling.steps import Steps, looking_up, run_blocking
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -214,6 +215,11 @@ class Log:
 
     def truncate_to(self, offset: int) -> bool:
         """Remove every record at or after `offset`; False if there are none."""
+        return run_blocking(self.truncating_to(offset))
+
+    def truncating_to(self, offset: int) -> Steps[bool]:
+        """The same in steps. Meanwhile nothing else may append or truncate; what was removed is
+        not read any more from the first change on."""
         if offset < 0:
             raise ValueError(f"{self.partition}: cannot be truncated to offset {offset}")
         self.health.check()
@@ -226,21 +232,40 @@ class Log:
             if offset < self.segments[0].base_offset:
                 self.truncate_fully_and_start_at(offset)
             else:
-                cut = truncation.decide_cut(self.segments, offset)
-                self._lower_offsets(cut.recovery_point, cut.end_offset)
-                truncation.carry_out(cut, self.files, self.config)
-                self.offsets.truncate(cut.end_offset)
-                self._apply_truncation()
+                yield from self._cutting(offset)
         except OSError as error:
             raise self.health.failed(f"truncating {self.path} to {offset}", error) from error
         return True
 
+    def _cutting(self, offset: int) -> Steps[None]:
+        cut = yield from looking_up(
+            lambda reader: truncation.decide_cut(reader, self.segments, offset)
+        )
+        if self.offsets.lower(cut.recovery_point, cut.end_offset):
+            # Before any record is removed: recovery must not trust what follows.
+            yield from self.context.checkpoints.writing_with(self)
+        if self.is_gone:
+            return
+        truncation.remove_later(cut, self.files, self.config)
+        self.offsets.truncate(cut.end_offset)
+        self._apply_truncation()
+        if cut.later:
+            yield partial(self.context.files.sync_directory, self.path)
+        if cut.position is not None and not self.is_gone:
+            truncation.cut_last(cut)
+            yield cut.segment.sync_cut
+
     def truncate_to_epoch(self, leader_end: EpochEndOffset) -> int:
+        """As `truncating_to_epoch`, at once."""
+        return run_blocking(self.truncating_to_epoch(leader_end))
+
+    def truncating_to_epoch(self, leader_end: EpochEndOffset) -> Steps[int]:
         """Truncate to where this log and the leader's agree, as far as one answer of the leader
         shows; the new end. Replication asks again, for the epoch that is then the last, until
         nothing more is truncated (KIP-101, KIP-279)."""
-        epochs = self.epochs.load(BLOCKING)
-        self.truncate_to(truncation.agreed_end(epochs, leader_end, self.offsets.end))
+        epochs = yield from looking_up(self.epochs.load)
+        end_offset = truncation.agreed_end(epochs, leader_end, self.offsets.end)
+        yield from self.truncating_to(end_offset)
         return self.offsets.end
 
     def truncate_fully_and_start_at(self, offset: int, log_start_offset: int | None = None) -> None:

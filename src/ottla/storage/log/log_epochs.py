@@ -61,6 +61,11 @@ class LogEpochs:
         return self._epochs
 
     @property
+    def latest_in_memory(self) -> int | None:
+        """The latest epoch; None if there is none, or none was loaded."""
+        return None if self._epochs is None else self._epochs.latest_epoch
+
+    @property
     def unwritten(self) -> LeaderEpochs | None:
         """The epochs, if their file differs from them."""
         epochs = self._epochs

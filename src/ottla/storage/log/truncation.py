@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ottla.base.files.readers import BLOCKING
+from ottla.base.files.readers import Reader
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.log.leader_epochs import UNDEFINED_OFFSET, EpochEndOffset, LeaderEpochs
 from ottla.storage.log.log_files import LogFiles
@@ -34,14 +34,14 @@ class Cut:
     later: tuple[Segment, ...]  # removed as a whole
 
 
-def decide_cut(segments: Segments, offset: int) -> Cut:
+def decide_cut(reader: Reader, segments: Segments, offset: int) -> Cut:
     """To end at `offset` or before it. Reads, and changes nothing."""
     segment = segments.floor(offset)
     assert segment is not None, "the caller has compared with the first base offset"
-    found = find_batch(BLOCKING, segment, offset) if segment.size else None
+    found = find_batch(reader, segment, offset) if segment.size else None
     # A batch is removed as a whole, and offsets may have gaps: the log ends where the batch before
     # the offset does.
-    last = last_before(BLOCKING, segment, offset) if segment.size else None
+    last = last_before(reader, segment, offset) if segment.size else None
     end_offset = segment.base_offset if last is None else last.next_offset
     return Cut(
         end_offset,
@@ -54,15 +54,19 @@ def decide_cut(segments: Segments, offset: int) -> Cut:
     )
 
 
-def carry_out(cut: Cut, files: LogFiles, config: TopicConfig) -> None:
+def remove_later(cut: Cut, files: LogFiles, config: TopicConfig) -> None:
+    """Take what is removed as a whole out of use. The names must be synced before `cut_last`."""
     if cut.later:
         files.retire(cut.later[::-1], config.file_delete_delay_ms)
-        files.sync_names()
         files.segments.replace(cut.later, ())
-    if cut.position is not None:
-        cut.segment.cut(cut.position, cut.removed_offset)
     snapshots = files.snapshots
     snapshots.remove(each for each in snapshots.offsets() if each > cut.end_offset)
+
+
+def cut_last(cut: Cut) -> None:
+    """Shorten the segment that stays. Its file must be synced afterwards."""
+    if cut.position is not None:
+        cut.segment.cut(cut.position, cut.removed_offset)
 
 
 def remove_all(files: LogFiles, config: TopicConfig, offset: int) -> None:

@@ -204,14 +204,13 @@ class Segment:
         file.sync()
 
     def cut(self, position: int, offset: int) -> None:
-        """Remove the batch at `position`, which begins at or after `offset`, and what follows."""
+        """Remove the batch at `position`, which begins at or after `offset`, and what follows.
+        `sync_cut` must follow."""
         self.generation += 1
         self.is_repaired = True
         self.indexes.truncate_to(offset)
         self.size = position
-        file = self.open(BLOCKING)
-        file.truncate(position)
-        file.sync()
+        self.open(BLOCKING).truncate(position)
         self.verified.cut(position)
         self._forget_recent(len(self._recent_last_offsets))
         self.is_prepared = position == 0
@@ -220,6 +219,9 @@ class Segment:
             self.max_timestamp, self.max_timestamp_offset = NO_TIMESTAMP, self.base_offset
             self.bytes_since_index = 0
             self._first_timestamp = None
+
+    def sync_cut(self) -> None:
+        self.open(BLOCKING).sync()
 
     def _forget_recent(self, count: int) -> None:
         last_offsets = self._recent_last_offsets

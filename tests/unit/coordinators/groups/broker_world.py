@@ -27,6 +27,7 @@ from ottla.metadata.records import (
 from ottla.protocol.error_codes import ErrorCode
 from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import ReplicaManager
+from ottla.replication.sole_replica import SoleReplica
 from ottla.storage.directories.directory_ownership import Owner
 from ottla.storage.directories.log_manager import LogManager
 from ottla.testing.clock import ManualClock
@@ -65,7 +66,13 @@ class BrokerWorld:
         self.logs.open(Owner("cluster", BROKER))
         list(self.logs.load(lambda _topic: TopicConfig()))
         self.replicas = ReplicaManager(
-            BROKER, self.logs, lambda _topic: TopicConfig(), self.clock, WithoutSyncs(self.clock)
+            BROKER,
+            self.logs,
+            lambda _topic: TopicConfig(),
+            self.clock,
+            WithoutSyncs(self.clock),
+            SoleReplica(),
+            SoleReplica(),
         )
         self.created: list[str] = []
         self.groups = GroupCoordinator(

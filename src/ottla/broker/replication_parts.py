@@ -1,0 +1,101 @@
+"""The components that keep the replicas of partitions in step with each other.
+
+In a broker without a cluster every partition has one replica, and there is nothing to do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+from ottla.base.clock import Clock
+from ottla.base.scheduling.steps import Driver
+from ottla.base.scheduling.tasks import OwnedTasks
+from ottla.broker.control.control_plane import ControlPlane
+from ottla.config.broker_options import BrokerConfig
+from ottla.metadata.current_config import CurrentConfig
+from ottla.metadata.image import Image
+from ottla.replication.following.leader_fetchers import FollowerSettings, LeaderFetchers
+from ottla.replication.following.replica_session import FetchLimits
+from ottla.replication.in_sync_changes import InSyncChanges
+from ottla.replication.leader_events import LeaderEvents
+from ottla.replication.partition import LeaderListener, Partition
+from ottla.replication.partition_table import PartitionFollower
+from ottla.replication.sole_replica import SoleReplica
+
+
+class Alone:
+    def __init__(self) -> None:
+        self.listener: LeaderListener = SoleReplica()
+        self.followers: PartitionFollower = SoleReplica()
+
+    async def run(self, _partitions: Iterable[Partition]) -> None:
+        """Nothing to do."""
+
+    def brokers_changed(self) -> None:
+        """Nothing to do."""
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+class Replication:
+    def __init__(self, changes: InSyncChanges, fetchers: LeaderFetchers) -> None:
+        self._changes = changes
+        self._fetchers = fetchers
+        self.listener: LeaderListener = LeaderEvents(changes)
+        self.followers: PartitionFollower = fetchers
+
+    async def run(self, partitions: Iterable[Partition]) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._changes.run(), name="in-sync replicas")
+            tasks.create_task(self._changes.watch(lambda: partitions), name="lag of followers")
+
+    def brokers_changed(self) -> None:
+        self._changes.brokers_changed()
+
+    def close(self) -> None:
+        self._fetchers.close()
+
+
+def build_replication(
+    broker_id: int,
+    control: ControlPlane,
+    image: Image,
+    current: CurrentConfig,
+    clock: Clock,
+    driver: Driver,
+    tasks: OwnedTasks,
+) -> Replication | Alone:
+    if control.channels is None:
+        return Alone()
+    changes = InSyncChanges(
+        image,
+        control.alter_partitions,
+        lambda: current.broker.replica_lag_time_max_ms,
+        clock,
+    )
+    fetchers = LeaderFetchers(
+        broker_id,
+        lambda: control.broker_epoch,
+        control.new_channels,
+        lambda: follower_settings(current.broker),
+        driver,
+        tasks,
+    )
+    return Replication(changes, fetchers)
+
+
+def follower_settings(config: BrokerConfig) -> FollowerSettings:
+    limits = FetchLimits(
+        config.replica_fetch_max_bytes,
+        config.replica_fetch_response_max_bytes,
+        config.replica_fetch_min_bytes,
+        config.replica_fetch_wait_max_ms,
+    )
+    return FollowerSettings(
+        limits,
+        config.replica_socket_timeout_ms / 1000,
+        config.replica_fetch_backoff_ms / 1000,
+        config.num_replica_fetchers,
+    )

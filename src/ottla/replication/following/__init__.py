@@ -1,0 +1,1 @@
+"""Copying partitions from their leaders, with the Fetch API that consumers use."""

@@ -1,0 +1,50 @@
+"""What a leader does for its followers: waking their fetches, and changing who is in sync.
+
+Owns      the partitions whose followers are still to be woken.
+Promises  all that is appended in one iteration of the event loop wakes a follower once. News of the
+          high watermark is sent with the next records; if none follow within a few milliseconds, it
+          is sent by itself: otherwise each append would cost two responses for every follower.
+Leaves    requests to the controller to `in_sync_changes.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from ottla.replication.in_sync_changes import InSyncChanges
+from ottla.replication.partition import Partition
+
+LATE_NEWS_S = 0.01
+
+
+class LeaderEvents:
+    def __init__(self, changes: InSyncChanges) -> None:
+        self._changes = changes
+        self._appended: dict[Partition, int] = {}
+        self._committed: dict[Partition, None] = {}
+
+    def records_appended(self, partition: Partition, size: int) -> None:
+        if not self._appended:
+            asyncio.get_running_loop().call_soon(self._wake_followers)
+        self._appended[partition] = self._appended.get(partition, 0) + size
+
+    def _wake_followers(self) -> None:
+        appended, self._appended = self._appended, {}
+        for partition, size in appended.items():
+            partition.notify_followers(size)
+
+    def high_watermark_advanced(self, partition: Partition) -> None:
+        if not self._committed:
+            asyncio.get_running_loop().call_later(LATE_NEWS_S, self._tell_high_watermarks)
+        self._committed[partition] = None
+
+    def _tell_high_watermarks(self) -> None:
+        committed, self._committed = self._committed, {}
+        for partition in committed:
+            partition.tell_followers_high_watermark()
+
+    def follower_caught_up(self, partition: Partition) -> None:
+        self._changes.check(partition)
+
+    def leads_unrecovered(self, partition: Partition) -> None:
+        self._changes.check(partition)
