@@ -43,6 +43,7 @@ class RangeCheck:
         "_generation",
         "_log",
         "_segment",
+        "_segment_size",
         "_start",
         "verified_end",
     )
@@ -54,6 +55,8 @@ class RangeCheck:
         self._start = start
         self._end = end
         self._end_offset = log.segments.end_of(segment, log.offsets.end)
+        # Both are those of now: what is appended during the check lies behind this end offset.
+        self._segment_size = segment.size
         self._epochs = log.epochs.load(reader).entries
         self.verified_end = start
         segment.open(reader).size()  # opens the file here, before another thread uses it
@@ -73,7 +76,7 @@ class RangeCheck:
         segment = self._segment
         read_bytes = min(CHECK_READ_BYTES, self._end - self._start + HEADER_READ_BYTES)
         for position, header in scan_checked(
-            segment.open(BLOCKING), self._start, segment.size, read_bytes=read_bytes
+            segment.open(BLOCKING), self._start, self._segment_size, read_bytes=read_bytes
         ):
             self._check_place(position, header)
             if (

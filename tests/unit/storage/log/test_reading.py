@@ -128,6 +128,17 @@ def test_what_was_found_on_disk_is_checked_once(place: Place) -> None:
     assert log.read(BLOCKING, 0, EVERYTHING, EVERYTHING).check is not None
 
 
+def test_what_is_appended_during_a_check_is_no_damage(place: Place) -> None:
+    log = place.open()
+    append_many(log, 3)
+    log = reopened(place, log)
+    found = log.read(BLOCKING, 0, EVERYTHING, EVERYTHING)
+    assert found.check is not None
+    append_many(log, 2)
+    found.check.run()
+    assert found.check.confirm()
+
+
 def test_a_recovered_log_was_checked_by_that(place: Place) -> None:
     append_many(place.open(), 30)
     assert place.reopen_killed().read(BLOCKING, 0, EVERYTHING, EVERYTHING).check is None
