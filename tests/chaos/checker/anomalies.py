@@ -1,7 +1,7 @@
 """The kinds of anomalies, and which of them a broker must never cause.
 
-The names are those of Jepsen's workload for Kafka, so that results can be compared; the last six
-are checks of our own.
+The names are those of Jepsen's workload for Kafka, so that results can be compared. Those from
+`PHANTOM` on are checks of our own.
 """
 
 from __future__ import annotations
@@ -31,6 +31,10 @@ class Anomaly(Enum):
     LAST_STABLE_OFFSET_BACK = "last-stable-offset-back"
     LEADER_EPOCH_BACK = "leader-epoch-back"
     COMMITTED_OFFSET_BACK = "committed-offset-back"
+    GROUP_SKIP = "group-skip"  # a value that others have polled, but no member of a group
+    COPY_DUPLICATE = "copy-duplicate"  # two committed copies of one record
+    COPY_LOST = "copy-lost"  # no committed copy of a record
+    COPY_ORDER = "copy-order"  # copies in another order than their records
     DIVERGED = "diverged"  # two replicas have different bytes below the high watermark
 
     @property

@@ -39,5 +39,13 @@ def test_a_broken_history_is_found(damage: Break) -> None:
 
 
 def test_every_illegal_anomaly_of_a_history_has_a_way_to_break_it() -> None:
-    others = {Anomaly.LEADER_EPOCH_BACK, Anomaly.COMMITTED_OFFSET_BACK, Anomaly.DIVERGED}
+    others = {
+        Anomaly.LEADER_EPOCH_BACK,
+        Anomaly.COMMITTED_OFFSET_BACK,
+        Anomaly.GROUP_SKIP,
+        Anomaly.COPY_DUPLICATE,
+        Anomaly.COPY_LOST,
+        Anomaly.COPY_ORDER,
+        Anomaly.DIVERGED,
+    }
     assert {*BREAKS.values()} == {each for each in Anomaly if not each.is_legal} - others

@@ -1,0 +1,38 @@
+"""What brokers leave behind after a run: the bytes of all replicas, and their logs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tests.chaos.checker.anomalies import Finding
+from tests.chaos.checker.replicas import batches_of, differences, read_segments
+from tests.chaos.cluster.cluster import ChaosCluster
+from tests.chaos.cluster.topics import READ_UNCOMMITTED, ends, states
+
+PROBLEM = re.compile(r"^(\S+ \S+ (ERROR|CRITICAL) |Traceback )")
+LINES_AFTER = 15
+
+
+def replica_findings(cluster: ChaosCluster) -> Iterator[Finding]:
+    """Of all partitions, internal topics too. Nothing may be written meanwhile."""
+    found = states(cluster, cluster.running()[0])
+    watermarks = ends(cluster, READ_UNCOMMITTED, sorted({each.topic for each in found}))
+    for state in found:
+        copies = {
+            broker_id: list(batches_of(read_segments(cluster.broker(broker_id).data / state.key)))
+            for broker_id in state.replicas
+        }
+        yield from differences(state.key, copies, watermarks[state.key])
+
+
+def log_problems(cluster: ChaosCluster) -> list[str]:
+    """Errors and tracebacks, with some lines after them."""
+    problems = list[str]()
+    for broker_id in cluster.ids:
+        lines = cluster.broker(broker_id).log.splitlines()
+        for at, line in enumerate(lines):
+            if PROBLEM.match(line):
+                excerpt = "\n    ".join(lines[at : at + LINES_AFTER])
+                problems.append(f"broker {broker_id}: {excerpt}")
+    return problems

@@ -1,0 +1,108 @@
+"""Faults of processes: killed, stopped and paused brokers, ZooKeeper and clients."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+from tests.chaos.cluster.topics import wait_until_whole
+from tests.chaos.faults.context import Fault, FaultContext
+
+ROLES = ("leader", "controller", "follower")
+
+
+def kill(context: FaultContext, role: str) -> str:
+    broker_id = context.pick(role)
+    context.cluster.kill(broker_id)
+    down_s = context.rng.uniform(0.0, 4.0)
+    time.sleep(down_s)
+    context.cluster.start(broker_id)
+    return f"kill -9 of broker {broker_id}, {role}, down for {down_s:.1f} s"
+
+
+def kill_two(context: FaultContext) -> str:
+    """Fewer copies are left than min.insync.replicas: nothing is acknowledged, nothing is lost."""
+    chosen = context.rng.sample(context.cluster.running(), 2)
+    for broker_id in chosen:
+        context.cluster.kill(broker_id)
+    time.sleep(context.rng.uniform(0.0, 3.0))
+    for broker_id in chosen:
+        context.cluster.start(broker_id)
+    return f"kill -9 of brokers {chosen}"
+
+
+def kill_all(context: FaultContext) -> str:
+    chosen = context.cluster.running()
+    for broker_id in chosen:
+        context.cluster.kill(broker_id)
+    for broker_id in context.rng.sample(chosen, len(chosen)):
+        context.cluster.start(broker_id)
+    return f"kill -9 of all brokers, {chosen}"
+
+
+def terminate(context: FaultContext, role: str) -> str:
+    broker_id = context.pick(role)
+    code = context.cluster.stop(broker_id)
+    context.cluster.start(broker_id)
+    return f"SIGTERM to broker {broker_id}, {role}, exit code {code}"
+
+
+def roll(context: FaultContext) -> str:
+    """All brokers, one after the other."""
+    began_s = time.monotonic()
+    for broker_id in context.rng.sample(list(context.cluster.ids), len(context.cluster.ids)):
+        context.cluster.stop(broker_id)
+        context.cluster.start(broker_id)
+        wait_until_whole(context.cluster, 60.0)
+    return f"rolling restart in {time.monotonic() - began_s:.1f} s"
+
+
+def pause(context: FaultContext, role: str) -> str:
+    broker_id = context.pick(role)
+    context.cluster.pause(broker_id)
+    seconds = context.hold()
+    context.cluster.resume(broker_id)
+    return f"SIGSTOP of broker {broker_id}, {role}, for {seconds:.1f} s"
+
+
+def kill_zookeeper(context: FaultContext) -> str:
+    context.cluster.restart_zookeeper()
+    return "kill -9 of ZooKeeper"
+
+
+def pause_zookeeper(context: FaultContext) -> str:
+    context.cluster.pause_zookeeper()
+    seconds = context.hold()
+    context.cluster.resume_zookeeper()
+    return f"SIGSTOP of ZooKeeper for {seconds:.1f} s"
+
+
+def kill_client(context: FaultContext) -> str:
+    """A client, and a successor with the same transactional id or group."""
+    client = context.rng.choice(context.clients)
+    name = client.names[-1]
+    client.kill()
+    client.start()
+    return f"kill -9 of {name}"
+
+
+def pause_client(context: FaultContext) -> str:
+    client = context.rng.choice(context.clients)
+    client.pause()
+    seconds = context.hold()
+    client.resume()
+    return f"SIGSTOP of {client.names[-1]} for {seconds:.1f} s"
+
+
+def for_roles(fault: object) -> list[Fault]:
+    assert callable(fault)
+    return [partial(fault, role=role) for role in ROLES]
+
+
+KILL: list[Fault] = [*for_roles(kill), *for_roles(kill), kill_two, kill_all]
+KILL_ONE: list[Fault] = for_roles(kill)
+TERMINATE: list[Fault] = for_roles(terminate)
+PAUSE: list[Fault] = for_roles(pause)
+ZOOKEEPER: list[Fault] = [kill_zookeeper, pause_zookeeper]
+CLIENT: list[Fault] = [kill_client, kill_client, pause_client]
+ROLL: list[Fault] = [roll]

@@ -1,0 +1,63 @@
+"""Which bytes may pass where: the faults of a network, as data.
+
+A link leads from a source to a target. Sources are the client ids of Kafka's protocol: "broker-1"
+for connections that broker 1 opens. Targets are doors, see `doors.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+
+class Direction(Enum):
+    REQUESTS = "requests"  # from the side that opened the connection
+    ANSWERS = "answers"
+
+
+class Rule(NamedTuple):
+    """Patterns of a source and a target. Bytes wait for `delay_s`; without it until the rule ends,
+    as they would for TCP in a network that loses every packet."""
+
+    source: str
+    target: str
+    directions: tuple[Direction, ...] = (Direction.REQUESTS, Direction.ANSWERS)
+    delay_s: float | None = None
+
+    def applies(self, source: str, target: str, direction: Direction) -> bool:
+        return (
+            direction in self.directions
+            and fnmatchcase(source, self.source)
+            and fnmatchcase(target, self.target)
+        )
+
+
+class Passage(NamedTuple):
+    is_open: bool
+    delay_s: float
+
+
+def passage(rules: Iterable[Rule], source: str, target: str, direction: Direction) -> Passage:
+    """What the rules together mean for one direction of one link."""
+    delays = [each.delay_s for each in rules if each.applies(source, target, direction)]
+    return Passage(None not in delays, max((each for each in delays if each), default=0.0))
+
+
+def encode(rules: Iterable[Rule]) -> list[list[object]]:
+    return [
+        [each.source, each.target, [at.value for at in each.directions], each.delay_s]
+        for each in rules
+    ]
+
+
+def decode(rules: list[list[object]]) -> list[Rule]:
+    found = []
+    for source, target, directions, delay_s in rules:
+        assert isinstance(source, str)
+        assert isinstance(target, str)
+        assert isinstance(directions, list)
+        assert delay_s is None or isinstance(delay_s, int | float)
+        found.append(Rule(source, target, tuple(map(Direction, directions)), delay_s))
+    return found

@@ -1,0 +1,231 @@
+"""One run: a cluster, clients, faults; then healing, reading all, and checking.
+
+Promises  whatever fails is a problem in the result, with the rest still checked. The history, the
+          logs and the data of a run with problems are kept.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.chaos.brokers_after import log_problems, replica_findings
+from tests.chaos.checker.analysis import Analysis
+from tests.chaos.checker.anomalies import Finding
+from tests.chaos.checker.check import Verdict, check
+from tests.chaos.checker.copies import copy_findings
+from tests.chaos.checker.groups import group_skips
+from tests.chaos.checker.history import History
+from tests.chaos.clients.final_reader import FinalReader
+from tests.chaos.clients.values import source_of
+from tests.chaos.clients.watcher import Watcher
+from tests.chaos.cluster.cluster import ChaosCluster
+from tests.chaos.cluster.topics import (
+    READ_COMMITTED,
+    READ_UNCOMMITTED,
+    broken,
+    create_topic,
+    ends,
+    wait_until_whole,
+)
+from tests.chaos.faults.context import Event, FaultContext
+from tests.chaos.faults.kinds import draws
+from tests.chaos.recording import read_history
+from tests.chaos.workload import COPIERS, GROUPS, TOPICS, Workload
+
+START_S = 180.0
+RECOVERY_S = 60.0
+DRAIN_S = 120.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    seed: int
+    kinds: list[str]
+    seconds: float
+    brokers: int = 3
+    replication: int = 3
+    rate: float = 300.0
+    batch_max: int = 100
+    hold_s: tuple[float, float] = (2.0, 12.0)
+    quiet_s: tuple[float, float] = (0.5, 3.0)
+    faults_min: int = 0  # goes on after `seconds` until there were so many
+    acknowledged_min: int = 0
+
+
+@dataclass
+class Outcome:
+    plan: Plan
+    events: list[Event] = field(default_factory=list)
+    recoveries_s: list[float] = field(default_factory=list)
+    problems: dict[str, list[str]] = field(default_factory=dict)  # by what was checked
+    verdict: Verdict = field(default_factory=lambda: check(History(())))
+    seconds: float = 0.0
+
+    def require(self, name: str, problems: list[str]) -> None:
+        self.problems.setdefault(name, []).extend(problems)
+
+    @contextmanager
+    def attempt(self, name: str) -> Iterator[None]:
+        """A failure is a problem of this name, and the run goes on."""
+        self.require(name, [])
+        try:
+            yield
+        except Exception as error:
+            self.require(name, [f"{type(error).__name__}: {error}"])
+
+    @property
+    def has_failed(self) -> bool:
+        return any(self.problems.values()) or bool(self.verdict.illegal)
+
+
+class Run:
+    def __init__(self, plan: Plan, directory: Path, say: Callable[[str], None]) -> None:
+        self._plan = plan
+        self._rng = random.Random(plan.seed)
+        self._directory = directory
+        self._say = say
+        self._findings: list[Finding] = []  # outside the history
+        self.outcome = Outcome(plan)
+
+    def run(self) -> Outcome:
+        plan = self._plan
+        began_s = time.monotonic()
+        with ChaosCluster(plan.brokers, plan.replication) as cluster:
+            for topic, partitions in TOPICS.items():
+                create_topic(cluster, topic, partitions)
+            self._cluster = cluster
+            self._workload = Workload(
+                cluster.bootstrap_servers,
+                self._directory,
+                self._rng,
+                rate=plan.rate,
+                batch_max=plan.batch_max,
+            )
+            self._watcher = Watcher(cluster, self._directory, list(TOPICS), [COPIERS, *GROUPS])
+            try:
+                self._work()
+            finally:
+                self._watcher.close()
+                self._workload.close()
+                self._check()
+                if self.outcome.has_failed:
+                    cluster.keep(self._directory / "cluster")
+        self.outcome.seconds = time.monotonic() - began_s
+        return self.outcome
+
+    def _work(self) -> None:
+        outcome = self.outcome
+        with outcome.attempt("start"):
+            self._workload.start(START_S)
+        self._watcher.start()
+        try:
+            if not outcome.problems["start"]:
+                self._break_things()
+        finally:
+            self._watcher.stop()
+        with outcome.attempt("recovery"):
+            self._cluster.restore()
+            self._wait_until_whole()
+        with outcome.attempt("completion"):
+            self._drain()
+        outcome.require("clients", self._workload.failures)
+        with outcome.attempt("last stable offsets"):
+            self._compare_ends()
+        with outcome.attempt("replicas"):
+            self._findings.extend(replica_findings(self._cluster))
+        outcome.require("broker logs", log_problems(self._cluster))
+
+    # Faults
+
+    def _break_things(self) -> None:
+        plan, outcome = self._plan, self.outcome
+        context = FaultContext(
+            self._cluster,
+            self._workload.clients,
+            self._rng,
+            plan.hold_s,
+            tuple(TOPICS),
+            outcome.events,
+        )
+        end_s = time.monotonic() + plan.seconds
+        for kind, fault in draws(plan.kinds, self._rng):
+            if self._is_enough(end_s):
+                return
+            start_s = time.monotonic()
+            with outcome.attempt("faults"):
+                text = fault(context)
+                event = Event(kind, text, start_s, time.monotonic())
+                outcome.events.append(event)
+                self._say(str(event))
+            if outcome.problems["faults"]:
+                return
+            with outcome.attempt("recovery"):
+                outcome.recoveries_s.append(self._wait_until_whole())
+            if outcome.problems["recovery"]:
+                return
+            time.sleep(self._rng.uniform(*plan.quiet_s))
+
+    def _is_enough(self, end_s: float) -> bool:
+        plan = self._plan
+        return (
+            time.monotonic() >= end_s
+            and len(self.outcome.events) >= plan.faults_min
+            and (
+                not plan.acknowledged_min or self._workload.acknowledged() >= plan.acknowledged_min
+            )
+        )
+
+    def _wait_until_whole(self) -> float:
+        try:
+            return wait_until_whole(self._cluster, RECOVERY_S)
+        except TimeoutError as error:
+            raise TimeoutError(f"{error}: {broken(self._cluster)}") from error
+
+    # After the faults
+
+    def _drain(self) -> None:
+        """Let clients finish, in the order in which records flow."""
+        workload = self._workload
+        workload.stop(workload.writers, DRAIN_S)
+        written = {name: TOPICS[name] for name in ("records", "mixed")}
+        offsets = self._read_all("final-1", written)
+        copied = {key: offset for key, offset in offsets.items() if key.startswith("records-")}
+        self._require_groups({COPIERS: copied})
+        workload.stop(workload.copiers, DRAIN_S)
+        offsets = self._read_all("final-2", TOPICS)
+        self._require_groups(dict.fromkeys(GROUPS, offsets))
+        workload.stop(workload.readers, DRAIN_S)
+
+    def _read_all(self, name: str, topics: dict[str, int]) -> dict[str, int]:
+        reader = FinalReader(self._cluster.bootstrap_servers, self._directory, name)
+        self.outcome.require("completion", reader.read(topics, DRAIN_S))
+        return reader.next_offsets
+
+    def _require_groups(self, wanted: dict[str, dict[str, int]]) -> None:
+        self.outcome.require("completion", self._watcher.wait_for_groups(wanted, DRAIN_S))
+
+    def _compare_ends(self) -> None:
+        high = ends(self._cluster, READ_UNCOMMITTED, TOPICS)
+        stable = ends(self._cluster, READ_COMMITTED, TOPICS)
+        problems = [
+            f"{key}: last stable offset {stable[key]}, high watermark {high[key]}"
+            for key in high
+            if stable[key] != high[key]
+        ]
+        self.outcome.require("last stable offsets", problems)
+
+    def _check(self) -> None:
+        history = read_history(self._directory.glob("*.jsonl"))
+        analysis = Analysis(history)
+        for source in (f"records-{at}" for at in range(TOPICS["records"])):
+            copy = source.replace("records", "copies")
+            self._findings.extend(copy_findings(analysis, source, copy, source_of))
+        for group in GROUPS:
+            members = self._workload.members(group)
+            self._findings.extend(group_skips(analysis, group, members, TOPICS))
+        self.outcome.verdict = check(history, self._findings)
