@@ -22,17 +22,14 @@ from typing import Any, Self
 from uuid import uuid4
 
 from ottla.base.ports import quiet_ports
+from ottla.config.replicated_defaults import replicated_defaults
 from ottla.testing.broker import START_S, BrokerFailed, RunningBroker
 from ottla.testing.zookeeper import ZooKeeperServer
 
 BROKERS = 3
 CONTROLLER_S = 120.0  # reached only if there is none: machines that run tests may be busy
 POLL_S = 0.05
-# Topics of the cluster itself exist on one broker, until there is replication.
 DEFAULTS: Mapping[str, Any] = {
-    "offsets.topic.replication.factor": 1,
-    "transaction.state.log.replication.factor": 1,
-    "transaction.state.log.min.isr": 1,
     "group.initial.rebalance.delay.ms": 0,
     "zookeeper.connection.timeout.ms": int(1000 * START_S),  # both start at the same time
 }
@@ -59,7 +56,7 @@ class RunningCluster:
         self._zookeeper = None if zookeeper else ZooKeeperServer(self._directory / "zookeeper")
         self._zookeeper_address = zookeeper
         self._chroot = f"/ottla-{uuid4().hex[:8]}"
-        self._config = {**DEFAULTS, **(config or {})}
+        self._config = {**replicated_defaults(brokers), **DEFAULTS, **(config or {})}
         self._config_of = config_of or (lambda _broker_id: {})
         self._log_level = log_level
         self.ids = range(1, brokers + 1)

@@ -22,6 +22,7 @@ from typing import Any, Self
 from ottla.base.java.properties import format_properties
 from ottla.base.ports import quiet_ports
 from ottla.cli.errors import USAGE, CommandFailed
+from ottla.config.replicated_defaults import replicated_defaults
 
 DEFAULT_DATA = "ottla-cluster"
 DEFAULT_PORT = 9092
@@ -30,11 +31,7 @@ HOST = "localhost"
 CHROOT = "/ottla"
 OTHER_DIRECTORY = "choose another directory: --data DIR"
 FILES_SHOWN = 3
-# Topics of the cluster itself exist on one broker, until there is replication.
 SETTINGS = {
-    "offsets.topic.replication.factor": "1",
-    "transaction.state.log.replication.factor": "1",
-    "transaction.state.log.min.isr": "1",
     "group.initial.rebalance.delay.ms": "0",
     "zookeeper.connection.timeout.ms": "60000",  # both start at the same time
 }
@@ -174,6 +171,7 @@ class ClusterDirectory:
             "listeners": f"PLAINTEXT://{HOST}:{port}",
             "log.dirs": str(self.path / f"broker-{broker_id}" / "data"),
             "zookeeper.connect": description.zookeeper_connect,
+            **replicated_defaults(len(description.broker_ports)),
             **SETTINGS,
         }
         lines = [HEADER.format(broker_id=broker_id)]
