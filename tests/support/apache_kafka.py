@@ -23,6 +23,7 @@ from ottla.testing.ports import quiet_ports
 
 START_S = 300.0  # of a busy machine
 STARTS_MAX = 3
+CONTROLLER_ID = 1  # of the node that is broker and controller
 
 PROPERTIES: Mapping[str, str] = {
     "process.roles": "broker,controller",
@@ -70,12 +71,16 @@ class ApacheKafka:
         directory: Path,
         properties: Mapping[str, str] | None = None,
         *,
+        cluster_id: str | None = None,
+        controller: str | None = None,
         archive_option: str = "",
     ) -> None:
+        """With `controller`, the address of another node's, it is a broker of that cluster."""
         self.directory = directory
+        self._controller = controller
         self._archive_option = archive_option
         self.log_directory = directory / "logs"
-        self.cluster_id = uuid_to_text(random_uuid())
+        self.cluster_id = cluster_id or uuid_to_text(random_uuid())
         self._properties = dict(properties or {})
         self._is_in_order = True  # not killed, when it ran last
         self._ports = quiet_ports(2)
@@ -85,6 +90,10 @@ class ApacheKafka:
     @property
     def bootstrap(self) -> str:
         return f"127.0.0.1:{self._ports[0]}"
+
+    @property
+    def controller(self) -> str:
+        return self._controller or f"127.0.0.1:{self._ports[1]}"
 
     def start(self) -> None:
         for _ in range(STARTS_MAX):
@@ -143,12 +152,15 @@ class ApacheKafka:
         )
 
     def _places(self) -> dict[str, str]:
-        broker, controller = (f"127.0.0.1:{port}" for port in self._ports)
-        return {
-            "controller.quorum.voters": f"1@{controller}",
-            "listeners": f"PLAINTEXT://{broker},CONTROLLER://{controller}",
+        listeners = f"PLAINTEXT://{self.bootstrap}"
+        places = {
+            "controller.quorum.voters": f"{CONTROLLER_ID}@{self.controller}",
+            "listeners": listeners,
             "log.dirs": str(self.log_directory),
         }
+        if self._controller is not None:
+            return {**places, "process.roles": "broker"}
+        return {**places, "listeners": f"{listeners},CONTROLLER://{self.controller}"}
 
     def __enter__(self) -> Self:
         self.start()

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ottla.config.broker_options import BROKER_OPTIONS
 from ottla.config.kinds import INT, LIST
+from ottla.config.layers import BrokerLayers
 from ottla.config.options import Option
 from ottla.config.resource_options import TOPIC_OPTIONS
 from ottla.controller.config_capacity import ConfigCapacity
@@ -272,7 +273,16 @@ def _check(state: ControllerState, resource: ConfigResource, new: Mapping[str, s
                 raise _invalid_request("Subscription name can't be empty")
             check_client_metrics_config(new)
         case _:
-            check_broker_config(new, state.layers, is_one_broker=bool(name))
+            check_broker_config(new, _layers_of(state, name), is_one_broker=bool(name))
+
+
+def _layers_of(state: ControllerState, name: str) -> BrokerLayers:
+    """Of the broker that is changed, or of all. What is in another broker's configuration file is
+    not known here: the controller's own is used instead."""
+    if not name:
+        return state.layers
+    dynamic = state.image.broker_config(INT.parse(name))
+    return state.layers.with_dynamic(dynamic, state.layers.dynamic_default)
 
 
 def _check_min_in_sync(

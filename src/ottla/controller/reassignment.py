@@ -92,9 +92,13 @@ def _reassign(
 
 def _moved(partition: PartitionRegistration, replicas: Sequence[int]) -> PartitionTarget:
     wanted = PartitionTarget.as_is(partition)
-    wanted.removing = tuple(sorted(set(partition.replicas) - set(replicas)))
-    wanted.adding = tuple(sorted(set(replicas) - set(partition.replicas)))
-    wanted.replicas = (*replicas, *wanted.removing)
+    removing = tuple(sorted(set(partition.replicas) - set(replicas)))
+    adding = tuple(sorted(set(replicas) - set(partition.replicas)))
+    wanted.replicas = (*replicas, *removing)
+    # What an earlier reassignment adds or removes stays marked unless this one adds or removes: the
+    # same reassignment again must not end before its new replicas are in sync.
+    wanted.removing = removing or wanted.removing
+    wanted.adding = adding or wanted.adding
     return wanted
 
 

@@ -158,7 +158,7 @@ def describe_partition(
 ) -> DescribeTopicPartitionsResponsePartition:
     known_leader = partition.last_known_leader
     return DescribeTopicPartitionsResponsePartition(
-        ErrorCode.NONE if partition.has_leader else ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.NONE,  # also without a leader, unlike in Metadata
         index,
         partition.leader,
         partition.leader_epoch,

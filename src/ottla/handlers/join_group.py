@@ -18,13 +18,18 @@ from ottla.protocol.messages.join_group_request import JoinGroupRequest
 from ottla.protocol.messages.join_group_response import JoinGroupResponse
 
 NULL_PROTOCOL_FROM = 7
+# As in Kafka, whose groups are asked about members only where they are.
+WITHOUT_MEMBER_ID = {
+    ErrorCode.GROUP_MAX_SIZE_REACHED,
+    ErrorCode.NOT_COORDINATOR,
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+}
 
 
 def refuse_join(
     request: JoinGroupRequest, code: ErrorCode, _message: str, version: int
 ) -> JoinGroupResponse:
-    is_full = code == ErrorCode.GROUP_MAX_SIZE_REACHED
-    member_id = "" if is_full else request.member_id
+    member_id = "" if code in WITHOUT_MEMBER_ID else request.member_id
     return fitted(JoinGroupResponse(error_code=code, member_id=member_id), version)
 
 

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tests.compatibility.differential.allowed import Allowed
+from tests.compatibility.differential.cluster_differences import CLUSTER_ALLOWED
+from tests.compatibility.differential.differences import ALLOWED
+from tests.compatibility.differential.judging import served_runs
 from tests.compatibility.differential.recording import shown_versions
-from tests.compatibility.differential.scripting import Run
+from tests.compatibility.differential.scripting import CLUSTER, Run, all_runs
 
 from ottla.protocol.api_keys import APIS
 
@@ -27,6 +30,20 @@ Not compared: what is different by nature (ids, ports, times, the size of disks)
 stands for; the words of error messages; and the order of lists that Kafka leaves to a hash table.
 
 In fields and requests `*` stands for anything. A request is called as its script calls it.
+
+| API | versions | request | field | why |
+| --- | --- | --- | --- | --- |
+"""
+_CLUSTER = """
+## Three brokers
+
+{runs:,} scripts, in the oldest and the newest version of their API, ask each of three brokers of
+both implementations: about partitions that others lead, groups and transactions that others
+coordinate, and settings of others, while all run, after one has stopped, and after it is back.
+Partitions are assigned to brokers by the script, with one replica wherever records are written, and
+replicas are added only on the broker that has stopped: how fast records are copied is not compared.
+Nor is the quorum of Kafka's controllers, in whose place there is ZooKeeper, and which broker is
+named as the controller: Kafka names any that runs. These are the differences:
 
 | API | versions | request | field | why |
 | --- | --- | --- | --- | --- |
@@ -115,9 +132,19 @@ are refused with INVALID_COMMIT_OFFSET_SIZE.
 """
 
 
-def differences_page(allowed: Iterable[Allowed], runs: list[Run]) -> str:
-    scripts = len({run.script.name for run in runs})
-    return _HEADER.format(runs=scripts) + "".join(rows(allowed, runs)) + _FOOTER
+def current_page() -> str:
+    one, three = (served_runs(all_runs(brokers)) for brokers in (1, CLUSTER))
+    return (
+        _HEADER.format(runs=scripts_count(one))
+        + "".join(rows(ALLOWED, one))
+        + _CLUSTER.format(runs=scripts_count(three))
+        + "".join(rows(CLUSTER_ALLOWED, three))
+        + _FOOTER
+    )
+
+
+def scripts_count(runs: Iterable[Run]) -> int:
+    return len({run.script.name for run in runs})
 
 
 def rows(allowed: Iterable[Allowed], runs: list[Run]) -> Iterator[str]:

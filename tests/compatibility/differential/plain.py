@@ -128,6 +128,7 @@ class Names:
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix  # of the topics and groups of one run of a script
         self._names: dict[tuple[str, object], str] = {}
+        self._aliases: dict[str, str] = {}
         self._place = ""
         self._count = 0
 
@@ -150,7 +151,13 @@ class Names:
         """For sorting: naming must not depend on an order that means nothing."""
         return self._names.get((kind, value), "")
 
+    def alias(self, name: str, shown: str) -> None:
+        """For a name with a part that each run draws anew."""
+        self._aliases[name] = shown
+
     def in_text(self, text: str) -> str:
+        for name, shown in self._aliases.items():
+            text = text.replace(name, shown)
         return text.replace(self._prefix, "~")
 
 

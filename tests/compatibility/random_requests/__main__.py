@@ -14,8 +14,10 @@ from contextlib import ExitStack
 
 from tests.compatibility.random_requests.comparison import STEPS_COUNT, compare_all, drawn_sequences
 from tests.compatibility.random_requests.execution import Brokers
-from tests.compatibility.random_requests.nodes import running_kafka, running_ottla
+from tests.compatibility.random_requests.nodes import both_clusters, running_kafka, running_ottla
 from tests.compatibility.random_requests.request_sequence import area_called
+
+CLUSTER_AREA = "brokers"  # whose requests go to three brokers
 
 
 def main() -> int:
@@ -32,14 +34,21 @@ def main() -> int:
         return serve_kafka()
     numbers = range(given.sequences) if given.only is None else [given.only]
     with ExitStack() as stack:
-        ours = stack.enter_context(running_ottla()).bootstrap_servers
-        brokers = Brokers(given.kafka or stack.enter_context(running_kafka()), ours)
+        if given.area == CLUSTER_AREA:
+            brokers = stack.enter_context(both_clusters())
+        else:
+            brokers = two_brokers(stack, given.kafka)
         sequences = drawn_sequences(area_called(given.area), given.seed, numbers, given.steps)
         tally = compare_all(
             sequences, brokers, lambda text: print(text, flush=True), given.found_max
         )
     print(tally)
     return 0 if tally.is_good else 1
+
+
+def two_brokers(stack: ExitStack, kafka: str | None) -> Brokers:
+    ours = stack.enter_context(running_ottla()).bootstrap_servers
+    return Brokers(kafka or stack.enter_context(running_kafka()), ours)
 
 
 def serve_kafka() -> int:

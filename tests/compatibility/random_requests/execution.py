@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from tests.compatibility.differential.allowed import unexplained
+from tests.compatibility.differential.cluster_session import ClusterSession
 from tests.compatibility.differential.comparing import MISSING, Difference, compare
 from tests.compatibility.differential.differences import ALLOWED
 from tests.compatibility.differential.running import FAILED
@@ -29,11 +30,14 @@ from ottla.protocol.api_keys import ApiKey
 _numbers = itertools.count()  # so that every execution has names of its own
 
 
+Address = str | Mapping[int, str]  # of one broker, or of several by their ids
+
+
 class Brokers(NamedTuple):
     """Their addresses."""
 
-    kafka: str
-    ours: str
+    kafka: Address
+    ours: Address
 
 
 class Recorded(NamedTuple):
@@ -49,7 +53,7 @@ def differences_of(sequence: RequestSequence, brokers: Brokers) -> list[Differen
     return first_differences(sequence.area, kafka, ours)
 
 
-def execute(address: str, sequence: RequestSequence, number: int) -> Recorded:
+def execute(address: Address, sequence: RequestSequence, number: int) -> Recorded:
     execution = Execution(address, sequence, number)
     execution.go()
     execution.pause()
@@ -59,12 +63,12 @@ def execute(address: str, sequence: RequestSequence, number: int) -> Recorded:
 class Execution:
     """A sequence on one broker, which may pause."""
 
-    def __init__(self, address: str, sequence: RequestSequence, number: int) -> None:
+    def __init__(self, address: Address, sequence: RequestSequence, number: int) -> None:
         name = f"random-{sequence.area.name}"
         script = Script(name, ApiKey.METADATA, (number,), ignore, BrokerState.READY)
         self._sequence = sequence
         self._steps: Iterator[tuple[int, Step]] = enumerate(sequence.steps)
-        self._session = Session(address, Run(script, number))
+        self._session = session_with(address, Run(script, number))
         self._client = StepClient(self._session)
         self._model: Model | None = None
 
@@ -94,6 +98,10 @@ class Execution:
         """Nobody is connected any more, and nobody waits."""
         self._session.close()
         self._client.forget_waiting()
+
+
+def session_with(address: Address, run: Run) -> Session:
+    return Session(address, run) if isinstance(address, str) else ClusterSession(address, run)
 
 
 def ignore(_session: Session) -> None: ...

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tests.compatibility.differential.cluster_nodes import kafka_cluster, our_cluster
+from tests.compatibility.differential.cluster_running import make_cluster_ready
 from tests.compatibility.differential.nodes import kafka_node, our_broker
 from tests.compatibility.differential.readiness import make_ready
 from tests.compatibility.random_requests.execution import Brokers
@@ -19,11 +21,8 @@ from ottla.testing.broker import RunningBroker
 # The assignor that goes by the names of members: the other leaves to Kafka's hash table who gets
 # one partition more than others.
 SETTINGS = {"group.consumer.assignors": "range,uniform"}
-ONLY_KAFKAS = {
-    "num.io.threads": "1",
-    "group.coordinator.append.linger.ms": "0",
-    "transaction.state.log.num.partitions": "1",
-}
+KAFKAS_ORDER = {"num.io.threads": "1", "group.coordinator.append.linger.ms": "0"}
+ONLY_KAFKAS = {**KAFKAS_ORDER, "transaction.state.log.num.partitions": "1"}
 
 
 @contextmanager
@@ -46,6 +45,15 @@ def running_ottla() -> Iterator[RunningBroker]:
 def both_brokers() -> Iterator[Brokers]:
     with running_kafka() as kafka, running_ottla() as ours:
         yield Brokers(kafka, ours.bootstrap_servers)
+
+
+@contextmanager
+def both_clusters() -> Iterator[Brokers]:
+    """Three brokers each."""
+    with kafka_cluster({**SETTINGS, **KAFKAS_ORDER}) as kafka, our_cluster(SETTINGS) as ours:
+        make_cluster_ready(kafka)
+        make_cluster_ready(ours)
+        yield Brokers(kafka.addresses, ours.addresses)
 
 
 @contextmanager

@@ -148,6 +148,16 @@ def test_a_move_adds_the_new_replicas_first() -> None:
     assert (done.replicas, done.leader, done.is_reassigning) == ((3, 2), 3, False)
 
 
+def test_the_same_move_again_still_waits_for_the_new_replica() -> None:
+    cluster = three_brokers()
+    cluster.add_topic("t", (1,))
+    move(cluster, (1, 3))
+    assert move(cluster, (1, 3)) == (ErrorCode.NONE, None)
+    assert (cluster.partition().replicas, cluster.partition().adding_replicas) == ((1, 3), (3,))
+    assert move(cluster, None) == (ErrorCode.NONE, None)
+    assert cluster.partition().replicas == (1,)
+
+
 def test_a_new_order_of_the_same_replicas_is_done_at_once() -> None:
     cluster = three_brokers()
     cluster.add_topic("t", (1, 2))

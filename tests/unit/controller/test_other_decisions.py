@@ -51,7 +51,9 @@ from ottla.protocol.messages.update_features_request import FeatureUpdateKey, Up
 TOPIC, BROKER = 2, 4
 
 
-def alter(cluster: Cluster, *changes: tuple[int, str, str, str]) -> list[ErrorCode]:
+def alter(
+    cluster: Cluster, *changes: tuple[int, str, str, str], received_by: int = 1
+) -> list[ErrorCode]:
     resources = [
         incremental.AlterConfigsResource(
             kind, name, [incremental.AlterableConfig(setting, SET, value)]
@@ -59,8 +61,18 @@ def alter(cluster: Cluster, *changes: tuple[int, str, str, str]) -> list[ErrorCo
         for kind, name, setting, value in changes
     ]
     request = incremental.IncrementalAlterConfigsRequest(resources)
-    answer = cluster.carry_out(decide_incremental_alter_configs(cluster.state, request, 1))
+    decision = decide_incremental_alter_configs(cluster.state, request, received_by)
+    answer = cluster.carry_out(decision)
     return [ErrorCode(each.error_code) for each in answer.responses]
+
+
+def test_a_broker_setting_is_compared_with_what_that_broker_has() -> None:
+    """Threads may be doubled or halved at a time; the controller has 10 of them."""
+    cluster = three_brokers()
+    for value, code in (("20", ErrorCode.NONE), ("40", ErrorCode.NONE),
+                        ("5", ErrorCode.INVALID_REQUEST)):  # fmt: skip
+        change = (BROKER, "2", "background.threads", value)
+        assert alter(cluster, change, received_by=2) == [code]
 
 
 def with_eligible_replicas() -> Cluster:

@@ -23,8 +23,9 @@ def current_leader(context: Context, topic: str, partition: int) -> tuple[int, i
 
 
 def leader_endpoints(context: Context, leaders: Iterable[int]) -> list[BrokerAddress]:
-    wanted = set(leaders)
-    return [each for each in live_brokers(context) if each[0] in wanted]
+    """Of those that can be reached, in the order of their ids."""
+    found = (live_broker(context, each) for each in sorted(set(leaders)))
+    return [each for each in found if each is not None]
 
 
 def live_brokers(context: Context) -> list[BrokerAddress]:
