@@ -9,7 +9,7 @@ STAMP := $(VENV)/.set-up
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo demo-clean test retest test-times test-long check format generate oracles bench fuzz faults mutants wheel clean
+.PHONY: help setup run demo demo-clean test retest test-times test-long check format generate oracles bench fuzz simulation faults mutants wheel clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -77,6 +77,11 @@ fuzz: setup  ## fuzz the decoders; FUZZ_RUNS=10000000 for a long run
 	@$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
 	$(BIN)/python fuzz/messages.py -runs=$(FUZZ_RUNS)
 	$(BIN)/python fuzz/batches.py -runs=$(FUZZ_RUNS)
+
+SEEDS ?= 2000
+
+simulation: setup  ## elections and decisions on a model of ZooKeeper, with faults; SEEDS=100000
+	$(BIN)/python -m tests.unit.controller.election_world --seeds $(SEEDS)
 
 CRASHES := $(BIN)/python -m tests.integration.spark.sink.crashes
 DEATHS := $(BIN)/python -m tests.integration.spark.sink.random_deaths

@@ -38,6 +38,7 @@ Tree = dict[str, Znode]
 SESSION_S = 2.0
 SLOW_SHARE = 0.02  # of requests and responses, which others overtake on other connections
 SLOW_MAX_S = 1.0
+HEARD_MAX_S = 0.15  # until a server without requests knows what the others know
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Ensemble:
     transactions: list[tuple[Change, ...]] = field(default_factory=list)
     sessions: set[int] = field(default_factory=set)
     next_session: int = 1
+    listeners: list[Callable[[], None]] = field(default_factory=list)  # after each transaction
 
     def begin_session(self) -> int:
         session = self.next_session
@@ -78,6 +80,8 @@ class Ensemble:
     def _commit(self, changes: list[Change]) -> None:
         _take_over(self.tree, changes)
         self.transactions.append(tuple(changes))
+        for listener in self.listeners:
+            listener()
 
 
 def _apply(tree: Tree, session: int, operation: Operation) -> list[Change]:
@@ -122,6 +126,7 @@ class _Connection:
     """From the client to its server, until it is lost."""
 
     is_lost: bool = False
+    is_hearing: bool = False  # whether its server is about to hear of changes
     last_arrival_s: float = 0.0
     responses: deque[Callable[[], None]] = field(default_factory=deque)
     waiting: dict[asyncio.Future[Any], None] = field(default_factory=dict)  # in order
@@ -145,6 +150,7 @@ class ModelService:
         self._is_connected = asyncio.Event()
         self._is_connected.set()
         self._is_closed = False
+        ensemble.listeners.append(self._hear_soon)
 
     @property
     def address(self) -> str:
@@ -203,8 +209,7 @@ class ModelService:
 
     async def close(self) -> None:
         if not self._is_closed:
-            self._is_closed = True
-            self._drop(ServiceClosed)
+            self._end(ServiceClosed)
             self._ensemble.end_session(self._session)
             self._is_connected.set()
 
@@ -224,9 +229,13 @@ class ModelService:
 
     def crash(self) -> None:
         """The process is gone: it never connects again, and its session expires."""
-        self._is_closed = True
-        self._drop(ServiceClosed)
+        self._end(ServiceClosed)
         self._loop.call_later(SESSION_S, self._ensemble.end_session, self._session)
+
+    def _end(self, error: type[Exception]) -> None:
+        self._is_closed = True
+        self._ensemble.listeners.remove(self._hear_soon)
+        self._drop(error)
 
     def _expire_if_away(self, session: int) -> None:
         if session == self._session and not self._is_connected.is_set():
@@ -324,13 +333,20 @@ class ModelService:
         if on_change is not None:
             self._watches.append((path, is_for_children, on_change))
             self._watchers.append(on_change)
-            # A server hears of changes without being asked, if not at once.
-            self._loop.call_later(self._rng.uniform(0, 0.1), self._hear, self._connection)
+            if self._seen < len(self._ensemble.transactions):
+                self._hear_soon()
+
+    def _hear_soon(self) -> None:
+        """A server hears of changes without being asked, if not at once."""
+        connection = self._connection
+        if self._watches and not (connection.is_hearing or connection.is_lost):
+            connection.is_hearing = True
+            self._loop.call_later(self._rng.uniform(0, HEARD_MAX_S), self._hear, connection)
 
     def _hear(self, connection: _Connection) -> None:
-        if not connection.is_lost and self._watches and not self._is_closed:
+        connection.is_hearing = False
+        if not connection.is_lost:
             self._catch_up()
-            self._loop.call_later(self._rng.uniform(0.01, 0.2), self._hear, connection)
 
     def _fire(self, path: str, *, is_new_or_gone: bool) -> None:
         parent = path.rpartition("/")[0]
