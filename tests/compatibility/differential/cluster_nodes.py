@@ -19,6 +19,8 @@ SETTINGS: Mapping[str, str] = {
     "transaction.state.log.num.partitions": "3",
     "auto.create.topics.enable": "false",
     "auto.leader.rebalance.enable": "false",
+    "default.replication.factor": "1",
+    "min.insync.replicas": "1",
 }
 
 
