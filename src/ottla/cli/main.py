@@ -41,14 +41,12 @@ class Found(NamedTuple):
 
 
 def main(arguments: Sequence[str] | None = None, *, takes_interrupts: bool = False) -> int:
-    """The exit code. With `takes_interrupts` Ctrl-C raises KeyboardInterrupt from here on."""
+    """The exit code. With `takes_interrupts` Ctrl-C raises KeyboardInterrupt in the command."""
     try:
-        if takes_interrupts:
-            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
         words = list(sys.argv[1:] if arguments is None else arguments)
         found = find_command(words)
         if isinstance(found, Found):
-            return run_command(found)
+            return run_command(found, takes_interrupts=takes_interrupts)
         return show(*found)
     except BaseException as error:
         if (interruption := interruption_behind(error)) is None:
@@ -101,23 +99,33 @@ def find_command(words: list[str]) -> Found | tuple[str, int]:
         known = summary
 
 
-def run_command(found: Found) -> int:
-    from ottla.cli.process import raise_on_termination, repair_standard_streams, report_failures
+def run_command(found: Found, *, takes_interrupts: bool) -> int:
+    from ottla.cli.process import repair_standard_streams, report_failures
 
     repair_standard_streams()
     name = " ".join(("ottla", *found.names))
-    with raise_on_termination():
-        return report_failures(name, lambda: parse_and_run(found, name))
+    return report_failures(
+        name, lambda: parse_and_run(found, name, takes_interrupts=takes_interrupts)
+    )
 
 
-def parse_and_run(found: Found, name: str) -> int:
+def parse_and_run(found: Found, name: str, *, takes_interrupts: bool) -> int:
+    """Until the command begins, signals end the process: Python prints and forgets an exception
+    that a signal raises in a callback, and imports have such callbacks.
+    """
+    from ottla.cli.process import raise_on_termination
+
     command = import_module(".".join(("ottla.cli.commands", *found.names)))
     parser = command_parser(command, found, name)
     # Before parsing, which would report what is missing instead.
     if (problem := unknown_option(found.rest, options_of(parser))) is not None:
         parser.error(problem)
-    code = int(command.run(parser.parse_intermixed_args(found.rest)))
-    sys.stdout.flush()
+    parsed = parser.parse_intermixed_args(found.rest)
+    with raise_on_termination():
+        if takes_interrupts:
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+        code = int(command.run(parsed))
+        sys.stdout.flush()
     return code
 
 

@@ -54,6 +54,23 @@ def test_ctrl_c_during_the_first_imports_is_quiet(tmp_path: Path) -> None:
     assert (started.returncode, out, err) == (-signal.SIGINT, b"", b"")
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_a_command_is_loaded_is_not_lost(tmp_path: Path, number: int) -> None:
+    """Python prints and forgets an exception that a signal raises in a finalizer."""
+    slow_finalizer = f"""
+class Slow:
+    def __del__(self):
+        exec({slow(tmp_path / "begun")!r})
+Slow()
+"""
+    (tmp_path / "platform.py").write_text(slow_finalizer)
+    with program("version", path=tmp_path) as started:
+        wait_until((tmp_path / "begun").exists, "the import")
+        started.send_signal(number)
+        out, err = started.communicate(timeout=120)
+    assert (started.returncode, out, err) == (-number, b"", b"")
+
+
 def test_ctrl_c_after_the_command_has_ended_is_quiet(tmp_path: Path) -> None:
     last = f"import atexit; atexit.register(lambda: exec({slow(tmp_path / 'begun')!r})); "
     with program("version", script=last + SCRIPT) as started:
@@ -187,6 +204,21 @@ def test_an_option_of_kafkas_tools_is_refused_with_its_replacement(words: str, r
     done = run(words.split())
     assert (done.returncode, done.stdout) == (2, "")
     assert f"there is no option {reason}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        ("consume -C -t t", ["-C write nothing: ottla consume", "-t write the topic alone"]),
+        ("produce t -P x", ["-P write nothing: ottla produce always writes"]),
+        ("consume t -c 5 -J", ["-c write -n\n", "-J write --format json\n"]),
+    ],
+)
+def test_an_option_of_kcat_is_refused_with_its_replacement(words: str, advice: list[str]) -> None:
+    done = run(words.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    for each in advice:
+        assert f"instead of {each}" in done.stderr
 
 
 FAILURES = {

@@ -318,3 +318,55 @@ def test_numbers_may_have_a_sign_but_no_underscores(
     refused = ottla("topics", "list", "--timeout", "1_0", environment=environment)
     assert refused.returncode == 2
     assert "--timeout: '1_0' is not a number of seconds" in refused.stderr
+
+
+def test_values_are_searched_as_the_text_they_are(environment: Environment, topic: str) -> None:
+    values = "k\u00e4se\nkase\n".encode() + b"k\xe4se\n"
+    assert ottla("produce", topic, stdin=values, environment=environment).returncode == 0
+    for pattern, offsets in (
+        ("^k.se$", "0 1 2"), ("(?i)K\u00c4SE", "0"), (r"\w{4}", "0 1"), (r"\xe4", "0 2"),
+        (r"\u00e4", "0"), ("s", "0 1 2"),
+    ):  # fmt: skip
+        done = ottla("consume", topic, "-e", "--grep", pattern, "-f", "%o ",
+                     environment=environment)  # fmt: skip
+        assert (done.stdout.strip(), done.stderr) == (offsets, ""), pattern
+
+
+@pytest.mark.parametrize(
+    ("given", "key"), [(r"\t", "a"), ("\t", "a"), (r"\x09", "a"), ("%", "a\t1")]
+)
+def test_a_separator_may_have_escapes(
+    environment: Environment, topic: str, given: str, key: str
+) -> None:
+    done = ottla("produce", topic, "-K", given, stdin="a\t1%2\n", environment=environment)
+    assert done.returncode == 0
+    done = ottla("consume", topic, "-e", "-f", "%k", environment=environment)
+    assert done.stdout == key
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["-K", r"\q"], r"--key-separator \q: \q is not an escape"),
+        (["-K", ":", "-f", "json"], "--key-separator cannot be combined with --format"),
+        (["-K", ":", "-f", "%v|%k\n"], "--key-separator cannot be combined with --format"),
+    ],
+)
+def test_a_separator_that_would_have_no_effect_is_refused(
+    environment: Environment, topic: str, words: list[str], told: str
+) -> None:
+    done = ottla("produce", topic, *words, stdin="a:b\n", environment=environment)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+
+
+@pytest.mark.parametrize(
+    "number", ["1e400", "1.10", "12345678901234567890.12345678901234567890", "-0.0", "7" * 5000]
+)
+def test_numbers_keep_their_digits(environment: Environment, topic: str, number: str) -> None:
+    line = f'{{"key": {number}, "value": {{"a": [{number}]}}}}\n'
+    assert ottla("produce", topic, "-f", "json", stdin=line, environment=environment).stderr == ""
+    done = ottla("produce", topic, "-f", "json-values", stdin=number, environment=environment)
+    assert done.stderr == ""
+    done = ottla("consume", topic, "-e", "-f", "%k %v\n", environment=environment)
+    assert done.stdout.splitlines() == [f'{number} {{"a":[{number}]}}', f" {number}"]

@@ -1,4 +1,4 @@
-"""Options of Kafka's own tools, and what a command has instead of them."""
+"""Options of Kafka's own tools and of kcat, and what a command has instead of them."""
 
 from __future__ import annotations
 
@@ -34,6 +34,13 @@ REPLACEMENTS = {
     "--to-datetime": ("--to", "--to @TIME, such as @2024-02-14T09:30:00Z"),
     "--by-duration": ("--to", "--to @-DURATION, such as @-1h"),
     "--execute": ("--dry-run", "nothing: without --dry-run the change is made"),
+    "-t": ("--topic", "the topic alone, or --topic"),
+    "-c": ("--count", "-n"),
+    "-G": ("--group", "-g"),
+    "-C": ("--grep", "nothing: ottla consume always reads"),
+    "-P": ("--acks", "nothing: ottla produce always writes"),
+    "-J": ("--grep", "--format json"),
+    "-D": RECORD_FORMAT,
 }
 
 

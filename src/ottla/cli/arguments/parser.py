@@ -7,10 +7,12 @@ import re
 import sys
 from typing import Any, NoReturn
 
+from ottla.cli.arguments.kafka_options import replacement
 from ottla.cli.errors import USAGE
 from ottla.cli.output.printable import printable
 
 _NEGATIVE = re.compile(r"-[0-9]")
+_UNKNOWN = "unrecognized arguments: "
 _ARGUMENT = re.compile(r"^argument ([^\s:]+): ")
 
 
@@ -28,8 +30,17 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """`argument -p/--partitions: ...` becomes `--partitions: ...`."""
-        text = printable(_ARGUMENT.sub(lambda found: f"{main_name(found[1])}: ", message))
-        self.exit(USAGE, f"{self.prog}: {text}\n  see: {self.prog} --help\n")
+        text = _ARGUMENT.sub(lambda found: f"{main_name(found[1])}: ", message)
+        lines = [text, *self._replacements(message), f"see: {self.prog} --help"]
+        self.exit(USAGE, f"{self.prog}: " + "\n  ".join(map(printable, lines)) + "\n")
+
+    def _replacements(self, message: str) -> list[str]:
+        """Advice about short options of kcat. Long options are reported before parsing."""
+        if not message.startswith(_UNKNOWN):
+            return []
+        words = message.removeprefix(_UNKNOWN).split()
+        advice = {word: replacement(word, self._option_string_actions) for word in words}
+        return [f"instead of {word} write {text}" for word, text in advice.items() if text]
 
 
 def main_name(names: str) -> str:

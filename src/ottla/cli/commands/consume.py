@@ -40,7 +40,7 @@ offsets (-o), the same for every partition:
   17, 17:20, :20   from offset 17; offsets 17 to 19; up to 19
   +5, -5           all except the first five; the last five
   @T, @T1:T2, @:T  by time: 2024-02-14, 2024-02-14T09:30:00Z, 1700000000000, -48h
-                   @-1h  the last hour      @2024-02-14:1h  an hour of that day
+                   @-1h  the last hour      @2024-02-14:1h  an hour of that day (UTC)
 
 formats (-f): text, json, yaml, or a template:
   %t %p %o %d %e   topic, partition, offset, timestamp, leader epoch

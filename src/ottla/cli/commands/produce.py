@@ -59,7 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="input format: a template, json, or json-values",
     )
     add("-K", "--key-separator", metavar="TEXT",
-        help="lines are KEY TEXT VALUE; a line without TEXT has no key")  # fmt: skip
+        help="lines are KEY TEXT VALUE, TEXT such as : or '\\t'; a line without TEXT has no "
+             "key")  # fmt: skip
     add("-k", "--key", help="key of all records that have none")
     add("-H", "--header", action="append", default=[], metavar="NAME=VALUE",
         help="a header of all records; may be repeated")  # fmt: skip

@@ -17,7 +17,7 @@ from typing import BinaryIO, NamedTuple
 from ottla.cli.errors import USAGE, CommandFailed
 from ottla.cli.records.json_format import json_value, record_from_json
 from ottla.cli.records.record import BadRecord, Header, Record
-from ottla.cli.templates.parser import BadTemplate, parse_template
+from ottla.cli.templates.parser import BadTemplate, parse_literal, parse_template
 from ottla.cli.templates.reader import read_records
 
 LINES = "%v\\n"
@@ -44,12 +44,15 @@ def given_records(arguments: argparse.Namespace, stdin: BinaryIO) -> RecordInput
     """`arguments.values` are bytes, see `argument_value`."""
     values: list[bytes] = arguments.values
     unit = "value" if values else "line"
+    if arguments.key_separator is not None and arguments.format != LINES:
+        raise CommandFailed(
+            "--key-separator cannot be combined with --format, which says where keys are",
+            code=USAGE,
+        )
     if arguments.format in JSON_READERS:
         return RecordInput(unit, read_json(values or stdin, unit, JSON_READERS[arguments.format]))
     if arguments.key_separator is not None:
-        separator = os.fsencode(arguments.key_separator)
-        if not separator:
-            raise CommandFailed("--key-separator: the separator is empty", code=USAGE)
+        separator = key_separator(arguments.key_separator)
         keyed = enumerate(read_keyed_lines(values or stdin, separator), 1)
         lines = f"%k{arguments.key_separator.replace('%', '%%')}{LINES}"
         return RecordInput(unit, keyed if values else report_carriage_return(keyed, lines))
@@ -73,6 +76,17 @@ def given_records(arguments: argparse.Namespace, stdin: BinaryIO) -> RecordInput
         return RecordInput(unit, report_carriage_return(records, arguments.format))
     except BadTemplate as error:
         raise CommandFailed(f"--format {arguments.format}: {error}", code=USAGE) from error
+
+
+def key_separator(text: str) -> bytes:
+    """With the escapes of templates: without them '\\t' would be found in no line."""
+    try:
+        separator = parse_literal(text)
+    except BadTemplate as error:
+        raise CommandFailed(f"--key-separator {text}: {error}", code=USAGE) from error
+    if not separator:
+        raise CommandFailed("--key-separator: the separator is empty", code=USAGE)
+    return separator
 
 
 def report_carriage_return(records: Iterable[Numbered], template: str) -> Iterator[Numbered]:

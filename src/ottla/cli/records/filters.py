@@ -30,13 +30,32 @@ def key_is(text: str) -> RecordFilter:
 
 
 def value_matches(pattern: str) -> RecordFilter:
+    """Values in UTF-8 are searched as text, so that `.` is a character, and others as bytes."""
     try:
-        compiled = re.compile(os.fsencode(pattern))
+        in_text = re.compile(pattern)
+        in_bytes = bytes_pattern(pattern)
     except (re.error, OverflowError) as error:
         raise CommandFailed(f"--grep {pattern}: {error}", code=2) from error
     except RecursionError as error:
         raise CommandFailed("--grep: the pattern is nested too deeply", code=2) from error
-    return lambda record: record.value is not None and compiled.search(record.value) is not None
+
+    def matches(record: Record) -> bool:
+        if record.value is None:
+            return False
+        try:
+            return in_text.search(record.value.decode()) is not None
+        except UnicodeDecodeError:
+            return in_bytes is not None and in_bytes.search(record.value) is not None
+
+    return matches
+
+
+def bytes_pattern(pattern: str) -> re.Pattern[bytes] | None:
+    """None for what only text can match, such as `\\u00e4` and `(?u)`."""
+    try:
+        return re.compile(os.fsencode(pattern))
+    except (re.error, ValueError):
+        return None
 
 
 def header_is(text: str) -> RecordFilter:

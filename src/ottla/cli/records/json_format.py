@@ -24,7 +24,20 @@ HEADER_FIELDS = ("name", "value", "value_base64")
 MS_DIGITS = 13  # of milliseconds since 1970, as `parse_timestamp` takes them
 EXAMPLE = '{"key": "a", "value": "b"}'
 HEADER_EXAMPLE = '[{"name": "a", "value": "b"}]'
+INT_DIGITS_MAX = 4300  # of numbers that Python converts
 JSON_VALUES = "if each line is a value, use --format json-values"
+
+
+class Number(float):
+    """A number with its digits, of which a float may keep only some."""
+
+    __slots__ = ("text",)
+    text: str
+
+    def __new__(cls, text: str) -> Number:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
 
 
 def record_document(record: Record) -> dict[str, Any]:
@@ -81,12 +94,17 @@ def json_value(line: bytes) -> Record:
 
 def parse_json(line: bytes | str) -> Any:
     try:
-        return json.loads(line.rstrip(), parse_constant=refuse_constant)
+        return json.loads(
+            line.rstrip(),
+            parse_constant=refuse_constant,
+            parse_float=Number,
+            parse_int=lambda text: int(text) if len(text) <= INT_DIGITS_MAX else Number(text),
+        )
     except json.JSONDecodeError as error:
         raise BadRecord(f"not JSON: {error.msg} at column {error.colno}") from error
     except RecursionError as error:
         raise BadRecord("not usable as JSON: nested too deeply") from error
-    except ValueError as error:  # not UTF-8, or an integer with thousands of digits
+    except ValueError as error:  # not UTF-8, or NaN
         raise BadRecord(f"not JSON: {error}") from error
 
 
@@ -139,15 +157,25 @@ def content(document: dict[str, Any], name: str, within: str = "") -> bytes | No
     found = document.get(name)
     if found is None:
         return None
-    text = (
-        found
-        if isinstance(found, str)
-        else json.dumps(found, ensure_ascii=False, separators=(",", ":"))
-    )
     try:
-        return text.encode()
+        return (found if isinstance(found, str) else compact_json(found)).encode()
+    except RecursionError as error:
+        raise BadRecord(f"{within}{name}: nested too deeply") from error
     except UnicodeEncodeError as error:
         raise BadRecord(f"{within}{name}: a lone surrogate is not Unicode text") from error
+
+
+def compact_json(found: Any) -> str:
+    """Numbers are written as they were given: `json.dumps` would round them."""
+    match found:
+        case Number():
+            return found.text
+        case list():
+            return f"[{','.join(map(compact_json, found))}]"
+        case dict():
+            pairs = (f"{compact_json(name)}:{compact_json(each)}" for name, each in found.items())
+            return f"{{{','.join(pairs)}}}"
+    return json.dumps(found, ensure_ascii=False)
 
 
 def headers(found: Any) -> tuple[Header, ...]:

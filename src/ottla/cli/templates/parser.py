@@ -79,6 +79,15 @@ def parse_template(text: str) -> tuple[Piece, ...]:
     return _Parser(text).parse(KINDS)
 
 
+def parse_literal(text: str) -> bytes:
+    """Text with the escapes of templates, and without fields."""
+    return b"".join(
+        piece.content
+        for piece in parse_template(text.replace("%", "%%"))
+        if isinstance(piece, Literal)
+    )
+
+
 class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text
