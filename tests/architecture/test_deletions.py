@@ -25,6 +25,7 @@ SETTLEMENT = f"{FOLDER}/startup_settlement.py"
 ALLOWED = {
     # The evidence is made where the record of a deletion is applied.
     "TopicDeletion": {("metadata/topic_table.py", "note_deleted")},
+    "ReplicaRemoval": {("metadata/image.py", "deletion_evidence")},
     # A log becomes `-delete` where the reason has been checked.
     "_begin_deleting": {(DELETIONS, "begin")},
     "DirectoryMark.DELETE": {

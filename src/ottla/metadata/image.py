@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeVar, assert_never
 
 from ottla.base.ids import TopicId
-from ottla.base.topic_deletion import TopicDeletion
+from ottla.base.topic_deletion import DeletionEvidence, ReplicaRemoval, TopicDeletion
 from ottla.metadata.changes import Changes
 from ottla.metadata.entities import BrokerRegistration, PartitionRegistration, Topic
 from ottla.metadata.records import (
@@ -116,6 +116,17 @@ class Image:
     def deletion_of(self, topic_id: TopicId) -> TopicDeletion | None:
         """The last ten thousand deleted topics are stored."""
         return self._topics.deleted.get(topic_id)
+
+    def deletion_evidence(
+        self, broker_id: int, topic_id: TopicId, index: int
+    ) -> DeletionEvidence | None:
+        """Why a broker may delete its records of a partition, if it may."""
+        topic = self.topic_by_id(topic_id)
+        if topic is None or not 0 <= index < len(topic.partitions):
+            return self.deletion_of(topic_id)
+        if broker_id in topic.partitions[index].replicas:
+            return None
+        return ReplicaRemoval(topic_id, index)
 
     def partition(self, name: str, index: int) -> PartitionRegistration | None:
         topic = self._topics.by_name.get(name)

@@ -5,7 +5,7 @@ Promises  the event loop never waits for the disk: a few directories are renamed
           syncs run in a thread. A deletion interrupted by a crash or a failing disk is completed at
           the next start, if the topic is among the last 10,000 deleted ones, which the metadata
           stores. Any other log on disk that is not in the metadata is reported and set aside, never
-          deleted. Nothing is deleted without a TopicDeletion.
+          deleted. Nothing is deleted without evidence from the metadata.
 Leaves    removing the files, after `file.delete.delay.ms`, to the storage.
 """
 
@@ -19,7 +19,7 @@ from itertools import islice
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import Driver, run_blocking
 from ottla.base.scheduling.tasks import next_turn
-from ottla.base.topic_deletion import TopicDeletion
+from ottla.base.topic_deletion import DeletionEvidence
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.directories.startup_settlement import DeletionOf, deletion_of_log
 from ottla.storage.errors import StorageError
@@ -34,7 +34,7 @@ class Deletions:
     def __init__(self, logs: LogManager, driver: Driver) -> None:
         self._logs = logs
         self._driver = driver
-        self._waiting: dict[TopicPartition, TopicDeletion] = {}
+        self._waiting: dict[TopicPartition, DeletionEvidence] = {}
         self._freeing = asyncio.Lock()  # a few are renamed per iteration of the loop
         self._finishing = asyncio.Lock()  # one pass syncs all deletions before it
 
@@ -51,7 +51,7 @@ class Deletions:
         the disk."""
         return name in self._waiting or self._logs.is_half_deleted(name)
 
-    def add(self, name: TopicPartition, deletion: TopicDeletion) -> None:
+    def add(self, name: TopicPartition, deletion: DeletionEvidence) -> None:
         """The files are renamed by `free_few` or `settle`."""
         self._waiting[name] = deletion
 
@@ -92,7 +92,7 @@ class Deletions:
 
     def clear_away(self, strays: Iterable[Log], deletion_of: DeletionOf) -> None:
         """Handle logs found on disk that belong to no partition of this broker."""
-        deleted: dict[TopicPartition, TopicDeletion] = {}
+        deleted: dict[TopicPartition, DeletionEvidence] = {}
         unknown: list[Log] = []
         for each in strays:
             deletion = deletion_of_log(each, deletion_of)
@@ -102,6 +102,6 @@ class Deletions:
                 deleted[each.partition] = deletion
         self._logs.set_aside_strays(unknown)
         if deleted:
-            log.info("deleted %d partitions of deleted topics", len(deleted))
+            log.info("deleted %d partitions of deleted topics, or that were moved", len(deleted))
             self._waiting |= deleted
             self.close()

@@ -2,9 +2,9 @@
 
 Owns      the path from metadata changes to partitions that serve requests, and to logs on disk.
 Promises  a partition that cannot be served fails with Kafka's error code; a log on disk is deleted
-          only if the metadata has a record of the deletion of its topic id. A log whose topic is
-          missing without such a record is set aside, and is used again once the metadata has the
-          topic.
+          only if the metadata has a record of the deletion of its topic id, or has the replica on
+          other brokers. A log whose topic is missing without such a record is set aside, and is
+          used again once the metadata has the topic.
 Leaves    decisions to the controller, files to the storage, requests to the handlers, opening and
           leading single partitions to `partition_placement.py`, partitions to be created or deleted
           to `new_partitions.py` and `deletions.py`, looking them up to `partition_table.py`.
@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
 
 from ottla.base.clock import Clock
@@ -23,7 +24,7 @@ from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.steps import Driver, Steps, run_blocking
 from ottla.base.scheduling.tasks import next_turn
 from ottla.metadata import entities
-from ottla.metadata.changes import Changes
+from ottla.metadata.changes import Changes, PartitionChange
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -158,11 +159,12 @@ class ReplicaManager:
         read, the partition is offline, and is not created again.
         """
         self._image = image
-        settle_duplicates(self.logs, image.deletion_of)
+        evidence = partial(image.deletion_evidence, self.broker_id)
+        settle_duplicates(self.logs, evidence)
         strays = self.logs.find_strays(lambda each: self._is_placed(each, image))
-        self._deletions.clear_away(strays, image.deletion_of)
+        self._deletions.clear_away(strays, evidence)
         # Before logs are created: a new one must not inherit an older one with its name.
-        settle_found(self.logs, image.deletion_of, self._is_here)
+        settle_found(self.logs, evidence, self._is_here)
         for topic, index, decided in image.all_partitions():
             name = TopicPartition(topic.name, index)
             if self.logs.is_out_of_reach(name, topic.id):
@@ -205,11 +207,22 @@ class ReplicaManager:
         for change in changes.partitions.values():
             if change.after is not None:
                 self._place_soon(change.topic, change.partition, change.after)
+                self._delete_moved(change)
             yield 0
+        self._deletions.free_few()
         self._table.close_some()
         yield from self._make_some()
         self.logs.finish_taking_back()
         yield from self._configs.changing(changes.configs, self._image)
+
+    def _delete_moved(self, change: PartitionChange) -> None:
+        """Delete the records of a replica that was moved to another broker."""
+        name = TopicPartition(change.topic.name, change.partition)
+        if self.logs.get(name) is not None:
+            image, topic_id = self._image, change.topic.id
+            evidence = image.deletion_evidence(self.broker_id, topic_id, change.partition)
+            if evidence is not None:
+                self._deletions.add(name, evidence)
 
     def _make_some(self) -> Steps[None]:
         for name in list(islice(self._new, MADE_AT_ONCE)):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
-from tests.integration.cluster.harness import metadata
+from tests.integration.cluster.harness import is_led, metadata
 from tests.integration.cluster.traffic import QUIET
 from tests.support.waiting import wait_until
 
@@ -24,14 +24,16 @@ NUMBERS = count()
 
 
 class Replicated:
-    """A topic with one partition and three replicas, and what was acknowledged to it."""
+    """A topic with one partition and several replicas, and what was acknowledged to it."""
 
-    def __init__(self, cluster: RunningCluster, **config: str) -> None:
+    def __init__(self, cluster: RunningCluster, replicas: int = 3) -> None:
         self.cluster = cluster
         self.name = f"replicated-{next(NUMBERS)}"
         admin = AdminClient({**QUIET, "bootstrap.servers": cluster.bootstrap_servers})
-        topic = NewTopic(self.name, 1, 3, config={"min.insync.replicas": "2", **config})
+        topic = NewTopic(self.name, 1, replicas)
         admin.create_topics([topic])[self.name].result()
+        for each in cluster.ids:
+            wait_until(lambda each=each: is_led(cluster, each, self.name), "created")  # type: ignore[misc]
         self.outdated: int | None = None  # a broker that may not know the latest metadata
         self.sent = 0
         self.acknowledged: list[bytes] = []

@@ -41,7 +41,7 @@ class Place:
         self.logs.open(Owner("cluster", 1))
         self.housekeeping = Housekeeping(self.logs, events, BrokerConfig, ManualClock())
         list(self.logs.load(lambda _topic: CONFIG))
-        settle_found(self.logs, TopicDeletion, lambda *_: False)
+        settle_found(self.logs, lambda each, _: TopicDeletion(each), lambda *_: False)
         self.compactor = self.housekeeping.compactor_of(self.logs.directories[0])
 
     def create(self) -> Log:

@@ -167,6 +167,9 @@ class Story:
         changes = []
         for (topic_id, index), decided in self.some().items():
             replicas, in_sync, leader = self.placement()
+            if BROKER not in replicas:  # its records are deleted here
+                self.values.pop((topic_id, index), None)
+                self.latest.pop((topic_id, index), None)
             changes.append(
                 PartitionChanged(
                     topic_id, index, decided.partition_epoch + 1, replicas=replicas,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
+from ottla.base.clock import monotonic_ms
 from ottla.base.files.readers import Reader
 from ottla.base.ids import TopicId
 from ottla.handlers.fetching.requested import RequestedPartitions
@@ -146,19 +147,25 @@ def _note_progress(
     context: Context,
 ) -> None:
     """A follower has everything below the offset that it fetches from. It counts if the request is
-    of the process that is registered: another one may have lost its records."""
-    offsets = partition.log.offsets
-    if not offsets.start <= wanted.fetch_offset <= offsets.end:
+    of the process that is registered: another one may have lost its records.
+
+    If the registration has not arrived here yet, the follower must ask again: a session does not
+    read an idle partition a second time."""
+    offsets, epoch = partition.log.offsets, requested.follower_epoch
+    if epoch == NO_EPOCH or not offsets.start <= wanted.fetch_offset <= offsets.end:
         return
     broker = context.parts.metadata.broker(requested.follower)
-    if broker is not None and broker.epoch == requested.follower_epoch:
-        partition.follower_fetched(
-            broker.id,
-            broker.epoch,
-            wanted.fetch_offset,
-            wanted.log_start_offset,
-            int(context.parts.clock.monotonic_s() * 1000),
-        )
+    if broker is None or broker.epoch < epoch:
+        raise BrokerError(ErrorCode.UNKNOWN_LEADER_EPOCH)
+    if broker.epoch > epoch:
+        raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    partition.follower_fetched(
+        broker.id,
+        epoch,
+        wanted.fetch_offset,
+        wanted.log_start_offset,
+        monotonic_ms(context.parts.clock),
+    )
 
 
 def _describe(

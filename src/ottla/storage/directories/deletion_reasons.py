@@ -1,4 +1,4 @@
-"""The two reasons for which the files of a partition may be deleted.
+"""The reasons for which the files of a partition may be deleted.
 
 Owns      the check that a reason fits these files.
 Promises  files that a reason does not fit are not deleted: they are set aside and reported.
@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ottla.base.files.readers import BLOCKING
-from ottla.base.topic_deletion import TopicDeletion
+from ottla.base.ids import TopicId
+from ottla.base.topic_deletion import DeletionEvidence, ReplicaRemoval
 from ottla.base.uuids import uuid_to_text
 from ottla.storage.errors import StorageError
 from ottla.storage.log.log import Log
@@ -22,7 +23,7 @@ class CopyRemains(NamedTuple):
     remaining: Log
 
 
-Reason = TopicDeletion | CopyRemains
+Reason = DeletionEvidence | CopyRemains
 
 
 class LogDeletion(NamedTuple):
@@ -39,17 +40,23 @@ def fault_of(deletion: LogDeletion) -> str | None:
         topic_id = log.topic_id.load(BLOCKING)
     except (StorageError, OSError) as error:
         return f"its topic id cannot be read: {error}"
-    if isinstance(reason, TopicDeletion):
-        if topic_id is None:
-            return "it has no topic id"
-        if topic_id != reason.topic_id:
-            return (
-                f"it is of topic id {uuid_to_text(topic_id)}, "
-                f"and {uuid_to_text(reason.topic_id)} was deleted"
-            )
-        return None
+    if not isinstance(reason, CopyRemains):
+        return _fault_of_evidence(log, reason, topic_id)
     remaining = reason.remaining
     is_copy = remaining is not log and remaining.partition == log.partition
     if not is_copy or remaining.is_closed or remaining.topic_id.load(BLOCKING) != topic_id:
         return f"{remaining.path} is no log of the same partition in use"
+    return None
+
+
+def _fault_of_evidence(log: Log, reason: DeletionEvidence, topic_id: TopicId | None) -> str | None:
+    if topic_id is None:
+        return "it has no topic id"
+    if topic_id != reason.topic_id:
+        return (
+            f"it is of topic id {uuid_to_text(topic_id)}, "
+            f"and {uuid_to_text(reason.topic_id)} was deleted or moved"
+        )
+    if isinstance(reason, ReplicaRemoval) and reason.partition != log.partition.partition:
+        return f"partition {reason.partition} was moved"
     return None

@@ -15,7 +15,7 @@ import logging
 from collections.abc import Iterable, Sequence
 
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.topic_deletion import TopicDeletion
+from ottla.base.topic_deletion import DeletionEvidence
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.directories.directory_checkpoints import DirectoryCheckpoints
 from ottla.storage.directories.directory_deletions import (
@@ -129,7 +129,7 @@ class DirectoryStrays:
 
     # Deleted after all
 
-    def delete_found(self, found: SetAside, deletion: TopicDeletion) -> None:
+    def delete_found(self, found: SetAside, deletion: DeletionEvidence) -> None:
         """A directory of a topic that was deleted while the directory was not accessible."""
         if found.topic_id != deletion.topic_id:
             raise ValueError(f"{found.path} is not of the topic that was deleted")

@@ -22,7 +22,7 @@ from ottla.base.clock import Clock
 from ottla.base.files.filesystem import FileSystem
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.steps import Start, Steps, run_blocking
-from ottla.base.topic_deletion import TopicDeletion
+from ottla.base.topic_deletion import DeletionEvidence
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.directories.deletion_reasons import LogDeletion
 from ottla.storage.directories.directory_checkpoints import CheckpointJob
@@ -196,12 +196,12 @@ class LogManager:
 
     # Deleting
 
-    def delete(self, partitions: Mapping[TopicPartition, TopicDeletion]) -> None:
+    def delete(self, partitions: Mapping[TopicPartition, DeletionEvidence]) -> None:
         """Delete logs, future ones included. Those of a failed directory stay, and the others are
         deleted."""
         self._delete(partitions, DirectoryDeletions.delete)
 
-    def begin_deleting(self, partitions: Mapping[TopicPartition, TopicDeletion]) -> None:
+    def begin_deleting(self, partitions: Mapping[TopicPartition, DeletionEvidence]) -> None:
         """As `delete`, to be finished by `finishing_deletion`."""
         self._delete(partitions, DirectoryDeletions.begin)
 
@@ -211,7 +211,7 @@ class LogManager:
 
     def _delete(
         self,
-        partitions: Mapping[TopicPartition, TopicDeletion],
+        partitions: Mapping[TopicPartition, DeletionEvidence],
         delete: Callable[[DirectoryDeletions, list[LogDeletion]], None],
     ) -> None:
         failure: Exception | None = None

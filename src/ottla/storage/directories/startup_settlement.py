@@ -14,7 +14,7 @@ from collections.abc import Callable, Container, Iterable
 
 from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.topic_deletion import TopicDeletion
+from ottla.base.topic_deletion import DeletionEvidence
 from ottla.storage.directories.deletion_reasons import LogDeletion
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
@@ -26,7 +26,7 @@ from ottla.storage.log.log import Log
 
 logger = logging.getLogger(__name__)
 
-DeletionOf = Callable[[TopicId], TopicDeletion | None]
+DeletionOf = Callable[[TopicId, int], DeletionEvidence | None]
 IsPlacedHere = Callable[[TopicId, int], bool]
 TopicAndPartition = tuple[TopicId | None, int]
 
@@ -98,7 +98,9 @@ def _delete_found(
 ) -> bool:
     """Whether a reason to delete it was found, and its deletion has begun."""
     is_begun = found.mark is DirectoryMark.DELETE
-    deletion = None if found.topic_id is None else deletion_of(found.topic_id)
+    deletion = None
+    if found.topic_id is not None:
+        deletion = deletion_of(found.topic_id, found.partition.partition)
     if deletion is not None and not is_begun:
         directory.strays.delete_found(found, deletion)
         return True
@@ -133,6 +135,6 @@ def known_topic_id(log: Log) -> TopicId | None:
         return None
 
 
-def deletion_of_log(log: Log, deletion_of: DeletionOf) -> TopicDeletion | None:
+def deletion_of_log(log: Log, deletion_of: DeletionOf) -> DeletionEvidence | None:
     topic_id = known_topic_id(log)
-    return None if topic_id is None else deletion_of(topic_id)
+    return None if topic_id is None else deletion_of(topic_id, log.partition.partition)

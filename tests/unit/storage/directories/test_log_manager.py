@@ -47,7 +47,7 @@ A, B = TopicPartition("a", 0), TopicPartition("b", 3)
 PATHS = ("/one", "/two")
 
 
-def only_the_first_was_deleted(topic_id: TopicId) -> TopicDeletion | None:
+def only_the_first_was_deleted(topic_id: TopicId, _index: int) -> TopicDeletion | None:
     return TopicDeletion(topic_id) if topic_id == b"1" * 16 else None
 
 
@@ -60,7 +60,7 @@ class Broker:
         self.manager = LogManager(disk, self.clock, Random(1), paths, self.listener)
         self.manager.open(OWNER)
         self.steps = list(self.manager.load(lambda _topic: CONFIG))
-        settle_found(self.manager, TopicDeletion, lambda *_: False)
+        settle_found(self.manager, lambda each, _: TopicDeletion(each), lambda *_: False)
 
     def log(self, partition: TopicPartition = A) -> Log:
         found = self.manager.get(partition)
@@ -309,7 +309,7 @@ def test_two_directories_with_one_partition_are_refused(disk: MemoryDisk) -> Non
     disk.kill()
     again = Broker(disk)
     with pytest.raises(StorageError, match="a-0 is both in /one and in /two"):
-        settle_duplicates(again.manager, lambda _topic_id: None)
+        settle_duplicates(again.manager, lambda *_: None)
 
 
 @pytest.mark.parametrize("old_one", [0, 1])
