@@ -1,0 +1,409 @@
+"""A follower that copies real logs from a leader: what it has after each kind of answer."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+import pytest
+from tests.support.virtual_time import run_in_virtual_time
+from tests.unit.storage.log_making import EVERYTHING, Place, batch_of, values_of
+
+from ottla.base.files.readers import BLOCKING
+from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.scheduling.steps import Steps, run_blocking
+from ottla.config.topic_options import TopicConfig
+from ottla.network.channel.errors import ResponseLost
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.message import Message
+from ottla.protocol.messages import list_offsets_response as offsets
+from ottla.protocol.messages.fetch_request import FetchPartition, FetchRequest
+from ottla.protocol.messages.fetch_response import (
+    EpochEndOffset,
+    FetchableTopicResponse,
+    FetchResponse,
+    PartitionData,
+)
+from ottla.protocol.messages.list_offsets_request import ListOffsetsRequest
+from ottla.replication.following.leader_fetcher import LeaderFetcher
+from ottla.replication.following.replica_session import FetchLimits
+from ottla.replication.partition import Leadership, Partition
+from ottla.replication.sole_replica import SoleReplica
+from ottla.storage.log.log import Log
+
+LEADER, ME = 1, 2
+LIMITS = FetchLimits(1 << 20, 10 << 20, 1, 500)
+LARGE = TopicConfig(segment_bytes=1 << 20)
+SESSION = 77
+
+
+class AtOnce:
+    """Runs steps in the calling task."""
+
+    async def run(self, steps: Steps[Any]) -> Any:
+        await asyncio.sleep(0)
+        return run_blocking(steps)
+
+    def start(self, steps: Steps[None]) -> None:
+        run_blocking(steps)
+
+    def in_thread(self, job: Callable[[], Any]) -> Awaitable[Any]:
+        raise NotImplementedError
+
+    async def next(self) -> None:
+        await asyncio.sleep(0)
+
+
+class Leader:
+    """Answers as a leader does, from logs of its own. An answer without news waits for a while."""
+
+    def __init__(self) -> None:
+        self.logs: dict[tuple[bytes, int], Log] = {}
+        self.errors: dict[tuple[bytes, int], ErrorCode] = {}
+        self.requests: list[FetchRequest] = []
+        self.wanted: dict[tuple[bytes, int], FetchPartition] = {}
+        self.lost = 0  # responses that get lost
+        self.is_repeating = False  # a response is sent once more
+        self.changed = asyncio.Event()
+        self.wait_s = 0.5
+
+    def append(self, partition: int, *values: bytes, epoch: int = 1) -> None:
+        log = self.logs[topic_of(partition), partition]
+        log.append_as_leader(batch_of(*values), epoch)
+        log.update_high_watermark(log.log_end_offset)
+        self.changed.set()
+
+    async def request(self, request: Message) -> Any:
+        if isinstance(request, ListOffsetsRequest):
+            return self.list_offsets(request)
+        assert isinstance(request, FetchRequest)
+        self.requests.append(request)
+        self.apply(request)
+        number = len(self.requests)
+        response = self.respond(request)
+        if not response.responses:
+            self.changed.clear()
+            try:
+                async with asyncio.timeout(self.wait_s):
+                    while len(self.requests) == number and not self.changed.is_set():
+                        await asyncio.sleep(0.001)
+            except TimeoutError:
+                pass
+            response = self.respond(request)
+        await asyncio.sleep(0.001)
+        if self.lost:
+            self.lost -= 1
+            raise ResponseLost("the connection was lost")
+        return response
+
+    def apply(self, request: FetchRequest) -> None:
+        if not request.session_id:
+            self.wanted.clear()
+        for topic in request.topics:
+            for part in topic.partitions:
+                self.wanted[bytes(topic.topic_id), part.partition] = part
+        for gone in request.forgotten_topics_data:
+            for index in gone.partitions:
+                self.wanted.pop((bytes(gone.topic_id), index), None)
+
+    def respond(self, request: FetchRequest) -> FetchResponse:
+        is_full = not request.session_id
+        answers = [
+            FetchableTopicResponse("", key[0], [answer])
+            for key, part in self.wanted.items()
+            if (answer := self.answer(key, part)).records
+            or answer.error_code
+            or answer.diverging_epoch
+            or is_full
+        ]
+        return FetchResponse(session_id=SESSION, responses=answers)
+
+    def answer(self, key: tuple[bytes, int], part: FetchPartition) -> PartitionData:
+        log, index = self.logs[key], part.partition
+        if code := self.errors.get(key):
+            return PartitionData(index, code, -1, -1, -1, records=b"")
+        answer = PartitionData(
+            index, 0, log.high_watermark, log.high_watermark, log.log_start_offset, records=b""
+        )
+        if part.last_fetched_epoch >= 0:
+            end = log.epochs.load(BLOCKING).end_offset_for(
+                part.last_fetched_epoch, log.log_end_offset
+            )
+            if end.epoch < part.last_fetched_epoch or end.end_offset < part.fetch_offset:
+                answer.diverging_epoch = EpochEndOffset(*end)
+                return answer
+        if not log.log_start_offset <= part.fetch_offset <= log.log_end_offset:
+            answer.error_code = ErrorCode.OFFSET_OUT_OF_RANGE
+            return answer
+        found = log.read(BLOCKING, part.fetch_offset, EVERYTHING, log.log_end_offset)
+        answer.records = found.records.read() if len(found.records) else b""
+        return answer
+
+    def list_offsets(self, request: ListOffsetsRequest) -> offsets.ListOffsetsResponse:
+        ((name, (part,)),) = [(each.name, each.partitions) for each in request.topics]
+        index = part.partition_index
+        log = self.logs[topic_of(index), index]
+        found = log.log_start_offset if part.timestamp == -2 else log.log_end_offset
+        answer = offsets.ListOffsetsPartitionResponse(index, 0, offset=found)
+        return offsets.ListOffsetsResponse(
+            topics=[offsets.ListOffsetsTopicResponse(name, [answer])]
+        )
+
+
+def topic_of(partition: int) -> TopicId:
+    return TopicId(bytes([partition]) * 16)
+
+
+class World:
+    def __init__(self, partitions: int = 1, config: TopicConfig = LARGE) -> None:
+        self.leader = Leader()
+        self.partitions: list[Partition] = []
+        self.places: list[Place] = []
+        for index in range(partitions):
+            key = (topic_of(index), index)
+            self.leader.logs[key] = Place(config=config).open()
+            place = Place(config=config)
+            name = TopicPartition("t", index)
+            log = place.open()
+            self.places.append(place)
+            self.partitions.append(Partition(name, key[0], ME, log, run_blocking, SoleReplica()))
+        self.fetcher = LeaderFetcher(
+            LEADER, ME, lambda: 40, self.leader.request, LIMITS, 1.0, AtOnce()
+        )
+        self.task = asyncio.create_task(self.fetcher.run())
+
+    def follow(self, index: int = 0, epoch: int = 1) -> None:
+        decided = Leadership(LEADER, epoch, epoch, (LEADER, ME), (LEADER, ME))
+        self.partitions[index].lead_or_follow(decided, 0)
+        self.fetcher.follow(self.partitions[index])
+
+    def values(self, index: int = 0) -> list[bytes]:
+        return values_of(self.partitions[index].log)
+
+    def leader_values(self, index: int = 0) -> list[bytes]:
+        return values_of(self.leader.logs[topic_of(index), index])
+
+    def is_equal(self, index: int = 0) -> bool:
+        own, other = self.partitions[index].log, self.leader.logs[topic_of(index), index]
+        return self.values(index) == self.leader_values(index) and (
+            own.epochs.load(BLOCKING).entries == other.epochs.load(BLOCKING).entries
+        )
+
+
+def story(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
+    def run() -> None:
+        run_in_virtual_time(test())
+
+    run.__name__, run.__doc__ = test.__name__, test.__doc__
+    return run
+
+
+@story
+async def test_records_are_copied_with_their_epochs_and_the_high_watermark() -> None:
+    world = World()
+    world.leader.append(0, b"a", b"b")
+    world.leader.append(0, b"c", epoch=3)
+    world.follow(epoch=3)
+    await asyncio.sleep(1)
+    assert world.values() == [b"a", b"b", b"c"]
+    assert world.is_equal()
+    world.leader.append(0, b"d", epoch=3)
+    await asyncio.sleep(1)
+    assert world.values() == [b"a", b"b", b"c", b"d"]
+    assert world.partitions[0].log.high_watermark == 4
+
+
+@story
+async def test_a_partition_that_joins_later_does_not_wait_for_the_fetch_of_the_others() -> None:
+    world = World(2)
+    world.leader.wait_s = 400
+    world.follow(0)
+    await asyncio.sleep(100)
+    world.leader.append(0, b"a")
+    await asyncio.sleep(1)
+    world.leader.logs[topic_of(1), 1].append_as_leader(batch_of(b"b"), 1)
+    await asyncio.sleep(100)
+    world.follow(1)
+    await asyncio.sleep(1)
+    assert world.values(1) == [b"b"]
+
+
+@story
+async def test_what_the_leader_does_not_have_is_removed_epoch_by_epoch() -> None:
+    """KIP-279: two leaders have appended since they were last the same."""
+    world = World()
+    own = world.partitions[0].log
+    for value, epoch in ((b"a", 1), (b"b", 1), (b"x", 2), (b"y", 4)):
+        own.append_as_leader(batch_of(value), epoch)
+    world.leader.append(0, b"a", epoch=1)
+    world.leader.append(0, b"b", epoch=1)
+    world.leader.append(0, b"p", epoch=3)
+    world.leader.append(0, b"q", epoch=5)
+    world.follow(epoch=5)
+    await asyncio.sleep(2)
+    assert world.values() == [b"a", b"b", b"p", b"q"]
+    assert world.is_equal()
+
+
+@story
+async def test_an_epoch_in_which_nothing_was_appended_does_not_count() -> None:
+    world = World()
+    partition = world.partitions[0]
+    partition.log.append_as_leader(batch_of(b"a"), 1)
+    world.leader.append(0, b"a", epoch=1)
+    world.leader.append(0, b"b", epoch=3)
+    partition.lead_or_follow(Leadership(ME, 2, 2, (LEADER, ME), (LEADER, ME)), 0)
+    world.follow(epoch=3)
+    await asyncio.sleep(1)
+    assert world.is_equal()
+    assert all(
+        part.last_fetched_epoch != 2
+        for request in world.leader.requests
+        for topic in request.topics
+        for part in topic.partitions
+    )
+
+
+@story
+async def test_a_leader_that_deleted_what_is_missing_is_followed_from_its_start() -> None:
+    world = World()
+    world.partitions[0].log.append_as_leader(batch_of(b"old"), 1)
+    leader = world.leader.logs[topic_of(0), 0]
+    leader.truncate_fully_and_start_at(50)
+    world.leader.append(0, b"new", epoch=2)
+    world.follow(epoch=2)
+    await asyncio.sleep(3)
+    log = world.partitions[0].log
+    assert (log.log_start_offset, log.log_end_offset) == (50, 51)
+    assert world.values() == [b"new"]
+
+
+@story
+async def test_a_leader_whose_start_is_inside_of_a_batch() -> None:
+    world = World()
+    world.leader.append(0, b"a", b"b", b"c")
+    world.leader.logs[topic_of(0), 0].advance_log_start(1)
+    world.partitions[0].log.truncate_fully_and_start_at(1)
+    world.follow()
+    await asyncio.sleep(3)
+    log = world.partitions[0].log
+    assert (log.log_start_offset, log.log_end_offset) == (1, 3)
+
+
+@story
+async def test_a_log_start_that_advances_at_the_leader_advances_here() -> None:
+    world = World()
+    world.leader.append(0, b"a")
+    world.leader.append(0, b"b")
+    world.follow()
+    await asyncio.sleep(1)
+    world.leader.logs[topic_of(0), 0].advance_log_start(1)
+    world.leader.append(0, b"c")
+    await asyncio.sleep(1)
+    assert world.partitions[0].log.log_start_offset == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "seconds"),
+    [(ErrorCode.NOT_LEADER_OR_FOLLOWER, 0.1), (ErrorCode.KAFKA_STORAGE_ERROR, 1.5)],
+)
+def test_an_error_delays_one_partition_and_not_the_others(code: ErrorCode, seconds: float) -> None:
+    async def tell() -> None:
+        world = World(2)
+        world.leader.errors[topic_of(0), 0] = code
+        world.follow(0)
+        world.follow(1)
+        await asyncio.sleep(5)
+        world.leader.append(0, b"a")
+        world.leader.append(1, b"b")
+        await asyncio.sleep(0.05)
+        assert (world.values(0), world.values(1)) == ([], [b"b"])
+        count = len(world.leader.requests)
+        world.leader.errors.clear()
+        await asyncio.sleep(seconds)
+        assert world.values(0) == [b"a"]
+        assert count < 5 / 0.01, "it does not ask without a pause"
+
+    run_in_virtual_time(tell())
+
+
+@story
+async def test_after_a_lost_response_all_partitions_are_named_again() -> None:
+    world = World(2)
+    world.follow(0)
+    world.follow(1)
+    await asyncio.sleep(1)
+    world.leader.lost = 2
+    world.leader.append(0, b"a")
+    world.leader.append(1, b"b")
+    await asyncio.sleep(3)
+    assert (world.values(0), world.values(1)) == ([b"a"], [b"b"])
+    assert world.is_equal(0)
+    full = [each for each in world.leader.requests if not each.session_id]
+    assert len(full) >= 2
+    assert sum(len(topic.partitions) for topic in full[-1].topics) == 2
+
+
+@story
+async def test_an_answer_of_an_older_epoch_is_not_used() -> None:
+    world = World()
+    world.follow(epoch=1)
+    await asyncio.sleep(0.2)
+    world.leader.append(0, b"a", epoch=1)
+    # The response is under way; this broker becomes the leader.
+    partition = world.partitions[0]
+    partition.lead_or_follow(Leadership(ME, 2, 2, (LEADER, ME), (LEADER, ME)), 0)
+    await asyncio.sleep(2)
+    assert world.values() == []
+    assert partition.is_leader
+
+
+@story
+async def test_a_full_disk_delays_and_loses_nothing() -> None:
+    world = World()
+    world.follow()
+    await asyncio.sleep(0.2)
+    world.places[0].disk.fail("write", "*", error=errno.ENOSPC, times=3)
+    for at in range(5):
+        world.leader.append(0, b"%d" % at)
+        await asyncio.sleep(0.3)
+    await asyncio.sleep(6)
+    assert world.values() == [b"0", b"1", b"2", b"3", b"4"]
+    assert world.is_equal()
+
+
+@story
+async def test_unfollowed_partitions_are_left_alone() -> None:
+    world = World(2)
+    world.follow(0)
+    world.follow(1)
+    await asyncio.sleep(1)
+    world.fetcher.unfollow(world.partitions[0])
+    assert len(world.fetcher) == 1
+    world.leader.append(0, b"a")
+    world.leader.append(1, b"b")
+    await asyncio.sleep(1)
+    assert (world.values(0), world.values(1)) == ([], [b"b"])
+    await asyncio.sleep(1)
+    assert (topic_of(0), 0) not in world.leader.wanted
+
+
+@story
+async def test_records_count_after_their_sync_where_the_topic_wants_that() -> None:
+    world = World(config=TopicConfig(segment_bytes=1 << 20, flush_messages=1))
+    world.follow()
+    world.leader.append(0, b"a")
+    await asyncio.sleep(1)
+    assert world.partitions[0].log.recovery_point == 1
+
+
+def test_many_small_batches_are_appended_in_pieces() -> None:
+    from ottla.replication.following.fetched_records import BATCHES_AT_ONCE, cut_into_pieces
+
+    batch = bytes(batch_of(b"v"))
+    data = batch * (2 * BATCHES_AT_ONCE + 3)
+    pieces = list(cut_into_pieces(data + batch[:20]))
+    assert [len(each) // len(batch) for each in pieces] == [BATCHES_AT_ONCE, BATCHES_AT_ONCE, 3]
+    assert b"".join(pieces) == data + batch[:20]

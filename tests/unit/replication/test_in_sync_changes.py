@@ -1,0 +1,256 @@
+"""When a leader asks for other in-sync replicas, and what counts until it is answered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.support.steps_by_hand import JobsLater
+from tests.support.virtual_time import run_in_virtual_time
+from tests.unit.storage.log_making import Place, batch_of
+
+from ottla.base.ids import TopicId, TopicPartition
+from ottla.metadata.entities import BrokerRegistration
+from ottla.metadata.image import Image
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages import alter_partition_response as response
+from ottla.protocol.messages.alter_partition_request import TopicData
+from ottla.replication.in_sync_changes import InSyncChanges
+from ottla.replication.leader_events import LeaderEvents
+from ottla.replication.partition import ACKS_ALL, Leadership, Partition
+
+NAME = TopicPartition("t", 0)
+TOPIC_ID = TopicId(b"sixteen bytes ID")
+ME, OTHER, THIRD = 1, 2, 3
+EPOCHS = {ME: 10, OTHER: 20, THIRD: 30}
+LAG_MS = 5000
+
+
+class LoopClock:
+    def now_ms(self) -> int:
+        return 0
+
+    def monotonic_s(self) -> float:
+        return asyncio.get_running_loop().time()
+
+
+class Brokers(Image):
+    """An image in which brokers are registered without records."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.registered = {
+            each: BrokerRegistration(each, EPOCHS[each], bytes(16), (), (), None, False, False, ())
+            for each in EPOCHS
+        }
+
+    def broker(self, broker_id: int) -> BrokerRegistration | None:
+        return self.registered.get(broker_id)
+
+
+class World:
+    def __init__(self, *, is_recovering: bool = False, in_sync: tuple[int, ...] = (ME,)) -> None:
+        self.image = Brokers()
+        self.requests: list[TopicData] = []
+        self.answer: ErrorCode | BrokerError = ErrorCode.NONE
+        self.changes = InSyncChanges(self.image, self.send, lambda: LAG_MS, LoopClock())
+        log = Place().open()
+        listener = LeaderEvents(self.changes)
+        self.partition = Partition(NAME, TOPIC_ID, ME, log, JobsLater(), listener)
+        self.epoch = 1
+        self.decide(in_sync, is_recovering=is_recovering)
+
+    def decide(self, in_sync: tuple[int, ...], *, is_recovering: bool = False) -> None:
+        """The metadata has a new state of the partition."""
+        self.epoch += 1
+        decided = Leadership(ME, 4, self.epoch, (ME, OTHER, THIRD), in_sync, is_recovering)
+        now_ms = int(asyncio.get_running_loop().time() * 1000)
+        self.partition.lead_or_follow(decided, now_ms)
+
+    async def send(self, topics: list[TopicData]) -> response.AlterPartitionResponse:
+        self.requests += topics
+        if isinstance(self.answer, BrokerError):
+            raise self.answer
+        ((topic_id, (part,)),) = [(each.topic_id, each.partitions) for each in topics]
+        answer = response.PartitionData(part.partition_index, self.answer)
+        answer.partition_epoch = part.partition_epoch + 1
+        return response.AlterPartitionResponse(topics=[response.TopicData(topic_id, [answer])])
+
+    @property
+    def asked(self) -> list[set[int]]:
+        """The in-sync replicas of each request."""
+        return [
+            {each.broker_id for each in topic.partitions[0].new_isr_with_epochs}
+            for topic in self.requests
+        ]
+
+    def fetch(self, broker_id: int, offset: int) -> None:
+        now_ms = int(asyncio.get_running_loop().time() * 1000)
+        self.partition.follower_fetched(broker_id, EPOCHS[broker_id], offset, 0, now_ms)
+
+    def append(self) -> int:
+        return self.partition.append(batch_of(b"v"), ACKS_ALL).last_offset + 1
+
+    @property
+    def counted(self) -> set[int]:
+        assert self.partition.leader_state is not None
+        return set(self.partition.leader_state.counted)
+
+
+def story(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
+    def run() -> None:
+        run_in_virtual_time(test())
+
+    run.__name__, run.__doc__ = test.__name__, test.__doc__
+    return run
+
+
+async def running(world: World, seconds: float) -> None:
+    tasks = [
+        asyncio.create_task(world.changes.run()),
+        asyncio.create_task(world.changes.watch(lambda: [world.partition])),
+    ]
+    await asyncio.sleep(seconds)
+    for task in tasks:
+        task.cancel()
+
+
+@story
+async def test_a_follower_that_has_caught_up_joins_and_counts_from_the_request_on() -> None:
+    world = World()
+    end = world.append()
+    world.fetch(OTHER, end)
+    await running(world, 0.1)
+    assert world.asked == [{ME, OTHER}]
+    (state,) = [
+        each
+        for each in world.requests[0].partitions[0].new_isr_with_epochs
+        if each.broker_id == OTHER
+    ]
+    assert state.broker_epoch == EPOCHS[OTHER]
+    assert world.counted == {ME, OTHER}
+    later = world.append()
+    assert world.partition.log.high_watermark == end, "the controller may have made the change"
+    world.fetch(OTHER, later)
+    assert world.partition.log.high_watermark == later
+
+
+@story
+async def test_one_request_is_enough_while_its_outcome_is_not_known() -> None:
+    world = World()
+    world.fetch(OTHER, world.append())
+    await running(world, 30)
+    assert world.asked == [{ME, OTHER}]
+    world.decide((ME, OTHER))
+    world.fetch(OTHER, world.partition.log.log_end_offset)
+    await running(world, 3)
+    assert len(world.asked) == 1
+
+
+@story
+async def test_a_request_without_an_answer_is_repeated_unchanged() -> None:
+    world = World()
+    world.answer = BrokerError(ErrorCode.REQUEST_TIMED_OUT)
+    world.fetch(OTHER, world.append())
+    await running(world, 0.5)
+    assert len(world.asked) > 2
+    assert world.counted == {ME, OTHER}
+    world.fetch(THIRD, world.partition.log.log_end_offset)
+    await running(world, 0.5)
+    assert all(each == {ME, OTHER} for each in world.asked), "the first may have been carried out"
+
+
+@pytest.mark.parametrize("code", [ErrorCode.INELIGIBLE_REPLICA, ErrorCode.INVALID_REQUEST])
+def test_after_a_refusal_only_the_old_ones_count(code: ErrorCode) -> None:
+    async def tell() -> None:
+        world = World()
+        world.answer = code
+        world.fetch(OTHER, world.append())
+        await running(world, 0.05)
+        assert world.asked == [{ME, OTHER}]
+        assert world.counted == {ME}
+        end = world.append()
+        assert world.partition.log.high_watermark == end, "no follower is waited for"
+
+    run_in_virtual_time(tell())
+
+
+@pytest.mark.parametrize("code", [ErrorCode.INVALID_UPDATE_VERSION, ErrorCode.FENCED_LEADER_EPOCH])
+def test_an_overtaken_request_counts_until_the_metadata_arrives(code: ErrorCode) -> None:
+    async def tell() -> None:
+        world = World()
+        world.answer = code
+        world.fetch(OTHER, world.append())
+        await running(world, 3)
+        assert world.counted == {ME, OTHER}
+        world.decide((ME,))
+        assert world.counted == {ME}
+
+    run_in_virtual_time(tell())
+
+
+@story
+async def test_a_follower_that_lags_leaves_and_counts_until_that_is_decided() -> None:
+    world = World(in_sync=(ME, OTHER))
+    world.fetch(OTHER, world.partition.log.log_end_offset)
+    await running(world, LAG_MS / 1000 * 3)
+    assert world.asked == [], "one that has everything does not lag"
+    world.append()
+    await running(world, LAG_MS / 1000 - 1)
+    assert world.asked == []
+    await running(world, 4)
+    assert world.asked == [{ME}]
+    assert world.counted == {ME, OTHER}
+    before = world.partition.log.high_watermark
+    world.decide((ME,))
+    assert world.partition.log.high_watermark > before
+
+
+@story
+async def test_a_broker_that_is_not_registered_or_fenced_does_not_join_until_it_is() -> None:
+    world = World()
+    registered = world.image.registered[OTHER]
+    for state in (None, replace(registered, is_fenced=True), replace(registered, epoch=99)):
+        if state is None:
+            del world.image.registered[OTHER]
+        else:
+            world.image.registered[OTHER] = state
+        world.fetch(OTHER, world.partition.log.log_end_offset)
+        await running(world, 2)
+        assert world.asked == []
+    world.image.registered[OTHER] = registered
+    world.changes.brokers_changed()
+    await running(world, 0.01)
+    assert world.asked == [{ME, OTHER}], "without another fetch"
+
+
+@story
+async def test_a_leader_that_was_elected_uncleanly_says_that_it_has_recovered() -> None:
+    world = World(is_recovering=True)
+    await running(world, 0.1)
+    assert world.asked == [{ME}]
+    assert world.requests[0].partitions[0].leader_recovery_state == 0
+
+
+@story
+async def test_a_change_that_changes_nothing_is_over() -> None:
+    """The controller answers with the epoch that is known here: no metadata will follow."""
+    world = World()
+    world.fetch(OTHER, world.append())
+    world.epoch += 5
+    world.partition.lead_or_follow(Leadership(ME, 4, world.epoch, (ME, OTHER, THIRD), (ME,)), 0)
+
+    async def unchanged(topics: list[TopicData]) -> response.AlterPartitionResponse:
+        world.requests += topics
+        answer = response.PartitionData(0, ErrorCode.NONE)
+        answer.partition_epoch = world.epoch
+        return response.AlterPartitionResponse(topics=[response.TopicData(TOPIC_ID, [answer])])
+
+    world.changes._send = unchanged
+    world.fetch(OTHER, world.partition.log.log_end_offset)
+    await running(world, 0.05)
+    assert world.counted == {ME}
