@@ -135,6 +135,22 @@ def part_matches(part: bytes | None, expected: Any) -> bool:
     if expected is None or isinstance(expected, str | bytes | bytearray | memoryview):
         return part == as_bytes(expected)
     try:
-        return bool(json.loads(part or b"") == expected)
+        return json_matches(json.loads(part or b""), expected)
     except ValueError:
         return False
+
+
+def json_matches(found: Any, expected: Any) -> bool:
+    """To Python True equals 1, and a tuple, which is written as a list, equals no list."""
+    match found, expected:
+        case bool(), int() | float():
+            return found is expected
+        case int() | float(), bool():
+            return False
+        case list(), list() | tuple():
+            return len(found) == len(expected) and all(map(json_matches, found, expected))
+        case dict(), dict():
+            return found.keys() == expected.keys() and all(
+                json_matches(found[name], each) for name, each in expected.items()
+            )
+    return bool(found == expected)

@@ -32,6 +32,7 @@ MISTAKES = {
     'kafka.topic("u", config={"retention": 1})': "topic u cannot be created: Unknown topic config",
     'kafka.consume("t", 3, timeout=0.1)': "AssertionError: expected 3 records in t within 0.1 s, f",
     'kafka.assert_messages("t", "y")': "AssertionError: t: 1 of 1 record differs from what is exp",
+    'kafka.produce("t", True); kafka.assert_messages("t", ["x", 1])': "1 of 2 records differs from",
     "broker.clock.advance(timedelta(days=-1))": "ValueError: a clock does not go back",
     'broker.faults.fail("Producer", 1)': "ValueError: Kafka has no API 'Producer'; do you mean",
     'broker.faults.fail("Fetch", "NO")': "ValueError: Kafka has no error code 'NO'; do you mean",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import ANY
+
 import pytest
 
 from ottla.testing.differences import difference
@@ -45,6 +47,12 @@ def test_a_row_is_a_record_in_short(row: object, record: Record) -> None:
         (Record(b"no json"), {"a": 1}),
         (Record(b'{"a": 2}'), {"a": 1}),
         (Record(None), {}),
+        (Record(b"true"), 1),
+        (Record(b"0"), False),
+        (Record(b'{"a": [true]}'), {"a": [1.0]}),
+        (Record(b"[1, 2]"), [1]),
+        (Record(b'{"a": 1}'), {"b": 1}),
+        (Record(b'{"a": 1}'), {"a": 1, "b": None}),
         (Record(b"x"), Record(b"x", b"k")),
         (Record(b"x"), Record(b"x", headers=(("h", b"1"),))),
         (Record(b"x", partition=0), Record(b"x", partition=1)),
@@ -60,6 +68,9 @@ def test_what_differs_does_not_match(record: Record, row: object) -> None:
 def test_json_is_compared_by_meaning_and_a_test_may_say_less_than_there_is() -> None:
     assert matches(Record(b'{"b":2,"a":1}', b"key", (("h", b"1"),)), {"a": 1, "b": 2})
     assert matches(Record(b"x", b"key", (("h", b"1"),)), Record(b"x", b"key"))
+    assert matches(Record(b'{"a": [1, true, {"b": 0.30000000000000004}]}'),
+                   {"a": (1.0, True, {"b": pytest.approx(0.3)})})  # fmt: skip
+    assert matches(Record(b'{"id": 1, "is_new": true}'), {"id": 1, "is_new": ANY})
 
 
 @pytest.mark.parametrize("row", ["hello", b"hello", {"a": 1}, 5, Record(b"x"), bytearray(b"x")])
