@@ -9,7 +9,7 @@ STAMP := $(VENV)/.set-up
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo demo-clean test retest test-times test-long check format generate oracles bench fuzz simulation faults mutants wheel clean
+.PHONY: help setup run demo demo-clean test retest test-times test-long chaos check format generate oracles bench fuzz simulation faults mutants wheel clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -83,12 +83,18 @@ SEEDS ?= 2000
 simulation: setup  ## elections and decisions on a model of ZooKeeper, with faults; SEEDS=100000
 	$(BIN)/python -m tests.unit.controller.election_world --seeds $(SEEDS)
 
+chaos: setup  ## about ten minutes of every kind of fault in a cluster, then a check of what clients saw
+	$(BIN)/python -m tests.chaos --campaign all
+
+CAMPAIGNS := kills pauses cuts copies answers groups rolls
+
 CRASHES := $(BIN)/python -m tests.integration.spark.sink.crashes
 DEATHS := $(BIN)/python -m tests.integration.spark.sink.random_deaths
 
 faults: setup  ## long runs, over an hour: expensive requests; a cluster; kill -9 at every point of a Spark write
 	$(BIN)/python -m tests.integration.faults.expensive_requests
 	$(BIN)/python -m tests.integration.cluster.chaos --seconds 600
+	set -e; for campaign in $(CAMPAIGNS); do $(BIN)/python -m tests.chaos --campaign $$campaign; done
 	$(CRASHES) --node ottla
 	$(CRASHES) --node kafka
 	$(DEATHS) --node ottla

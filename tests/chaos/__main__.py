@@ -9,12 +9,15 @@ import argparse
 import random
 import shutil
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.chaos.faults.kinds import ALL, NEEDS_REPLICATION, kinds_named
-from tests.chaos.report import report
-from tests.chaos.run import Plan, Run
+from tests.chaos.campaigns import CAMPAIGNS
+from tests.chaos.faults.kinds import KINDS, NEEDS_REPLICATION, kinds_named
+from tests.chaos.ledger import add
+from tests.chaos.report import report, row
+from tests.chaos.run import Outcome, Plan, Run
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".cache" / "chaos"
@@ -22,30 +25,40 @@ KEPT = ROOT / ".cache" / "chaos"
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long faults are injected")
+    parser.add_argument("--seconds", type=float, help="how long faults are injected (60)")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
-    parser.add_argument("--faults", default="all", help=f"of {', '.join(ALL)}")
+    parser.add_argument("--faults", help=f"of {', '.join(KINDS)} (all)")
     parser.add_argument("--brokers", type=int, default=3)
     parser.add_argument("--replication", type=int, default=3)
-    parser.add_argument("--rate", type=float, default=300.0, help="records per second")
+    parser.add_argument("--rate", type=float, help="records per second (300)")
+    parser.add_argument("--campaign", choices=CAMPAIGNS, help="a run with all of this given")
+    parser.add_argument("--ledger", action="store_true", help="add the run to the ledger")
     parser.add_argument("--keep", action="store_true", help="keep the files of a successful run")
     arguments = parser.parse_args()
-    kinds = kinds_named(arguments.faults)
+    outcome = execute(plan_of(arguments), keeps=arguments.keep)
+    if arguments.ledger:
+        add(row(outcome, arguments.campaign or "-", f"{datetime.now(UTC):%Y-%m-%d}"))
+    return 1 if outcome.has_failed else 0
+
+
+def plan_of(arguments: argparse.Namespace) -> Plan:
+    plan = CAMPAIGNS[arguments.campaign or "short"]
+    kinds = plan.kinds if arguments.faults is None else kinds_named(arguments.faults)
     if arguments.replication == 1:
         kinds = [each for each in kinds if each not in NEEDS_REPLICATION]
-    plan = Plan(
-        arguments.seed,
-        kinds,
-        arguments.seconds,
-        arguments.brokers,
-        arguments.replication,
-        arguments.rate,
+    return replace(
+        plan,
+        seed=arguments.seed,
+        kinds=kinds,
+        seconds=arguments.seconds or plan.seconds,
+        rate=arguments.rate or plan.rate,
+        brokers=arguments.brokers,
+        replication=arguments.replication,
     )
-    return execute(plan, keeps=arguments.keep)
 
 
-def execute(plan: Plan, *, keeps: bool = False) -> int:
-    """Run it and print the report; the exit code."""
+def execute(plan: Plan, *, keeps: bool = False) -> Outcome:
+    """Run it and print the report."""
     directory = KEPT / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{plan.seed}"
     directory.mkdir(parents=True)
     say(f"seed {plan.seed}, faults {','.join(plan.kinds)}, files in {directory}")
@@ -59,7 +72,7 @@ def execute(plan: Plan, *, keeps: bool = False) -> int:
         print(f"history, logs and data: {directory}", flush=True)
     else:
         shutil.rmtree(directory)
-    return 1 if outcome.has_failed else 0
+    return outcome
 
 
 def say(text: str) -> None:

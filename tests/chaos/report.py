@@ -39,6 +39,7 @@ class Row:
     seed: int
     seconds: int
     faults: dict[str, int]
+    dropped: int
     acknowledged: int
     lost: int
     duplicated: int
@@ -71,6 +72,7 @@ def row(outcome: Outcome, name: str, date: str) -> Row:
         plan.seed,
         round(outcome.seconds),
         dict(Counter(each.kind for each in outcome.events)),
+        outcome.dropped,
         verdict.acknowledged,
         verdict.count(*LOST),
         verdict.count(*DUPLICATED),
@@ -92,7 +94,7 @@ def report(outcome: Outcome) -> str:
     lines = [
         f"seed {plan.seed}, {found.seconds} s, {plan.brokers} brokers, "
         f"replication factor {plan.replication}",
-        f"faults: {faults or 'none'}",
+        f"faults: {faults or 'none'}; answers to clients dropped: {found.dropped}",
         f"acked {found.acknowledged}, lost {found.lost}, duplicated {found.duplicated}, "
         f"reordered {found.reordered}, aborted-read {found.aborted_read}, "
         f"diverged {found.diverged}, went back {found.went_back}",
@@ -100,6 +102,7 @@ def report(outcome: Outcome) -> str:
         f"longest gap in acks, s: {gaps}",
         f"longest recovery after a fault: {max(outcome.recoveries_s, default=0.0):.1f} s; "
         f"longest time from ack to visibility: {verdict.worst_lag_s:.1f} s",
+        *([f"clients that hung: {', '.join(outcome.hung)}"] if outcome.hung else []),
         *problem_lines(outcome),
         f"{found.passed} passed, {found.failed} failed",
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -55,6 +56,9 @@ class Plan:
     quiet_s: tuple[float, float] = (0.5, 3.0)
     faults_min: int = 0  # goes on after `seconds` until there were so many
     acknowledged_min: int = 0
+    dropped_min: int = 0  # answers to clients
+    members: int = 2  # of the group on librdkafka
+    seconds_max: float = 3600.0
 
 
 @dataclass
@@ -65,6 +69,8 @@ class Outcome:
     problems: dict[str, list[str]] = field(default_factory=dict)  # by what was checked
     verdict: Verdict = field(default_factory=lambda: check(History(())))
     seconds: float = 0.0
+    dropped: int = 0  # answers to clients
+    hung: list[str] = field(default_factory=list)  # clients, by a fault of their library
 
     def require(self, name: str, problems: list[str]) -> None:
         self.problems.setdefault(name, []).extend(problems)
@@ -90,6 +96,8 @@ class Run:
         self._directory = directory
         self._say = say
         self._findings: list[Finding] = []  # outside the history
+        # How far groups have come in the end, by partition
+        self._committed: defaultdict[str, dict[str, int]] = defaultdict(dict)
         self.outcome = Outcome(plan)
 
     def run(self) -> Outcome:
@@ -105,6 +113,7 @@ class Run:
                 self._rng,
                 rate=plan.rate,
                 batch_max=plan.batch_max,
+                members=plan.members,
             )
             self._watcher = Watcher(cluster, self._directory, list(TOPICS), [COPIERS, *GROUPS])
             try:
@@ -133,7 +142,9 @@ class Run:
             self._wait_until_whole()
         with outcome.attempt("completion"):
             self._drain()
+        self._note_committed()
         outcome.require("clients", self._workload.failures)
+        outcome.hung = self._workload.hung
         with outcome.attempt("last stable offsets"):
             self._compare_ends()
         with outcome.attempt("replicas"):
@@ -152,9 +163,9 @@ class Run:
             tuple(TOPICS),
             outcome.events,
         )
-        end_s = time.monotonic() + plan.seconds
+        began_s = time.monotonic()
         for kind, fault in draws(plan.kinds, self._rng):
-            if self._is_enough(end_s):
+            if self._is_enough(time.monotonic() - began_s):
                 return
             start_s = time.monotonic()
             with outcome.attempt("faults"):
@@ -168,17 +179,30 @@ class Run:
                 outcome.recoveries_s.append(self._wait_until_whole())
             if outcome.problems["recovery"]:
                 return
+            self._workload.revive()
             time.sleep(self._rng.uniform(*plan.quiet_s))
 
-    def _is_enough(self, end_s: float) -> bool:
+    def _is_enough(self, seconds: float) -> bool:
         plan = self._plan
-        return (
-            time.monotonic() >= end_s
-            and len(self.outcome.events) >= plan.faults_min
-            and (
-                not plan.acknowledged_min or self._workload.acknowledged() >= plan.acknowledged_min
-            )
-        )
+        if seconds < plan.seconds:
+            return False
+        lacking = self._lacking()
+        if lacking and seconds > plan.seconds_max:
+            self.outcome.require("amount", lacking)
+            return True
+        return not lacking
+
+    def _lacking(self) -> list[str]:
+        """What the run does not have enough of yet."""
+        plan, outcome = self._plan, self.outcome
+        outcome.dropped = self._cluster.network.dropped()
+        found = [
+            ("faults", len(outcome.events), plan.faults_min),
+            ("dropped answers", outcome.dropped, plan.dropped_min),
+        ]
+        if plan.acknowledged_min:
+            found.append(("records", self._workload.acknowledged(), plan.acknowledged_min))
+        return [f"{count} {name}, not {least}" for name, count, least in found if count < least]
 
     def _wait_until_whole(self) -> float:
         try:
@@ -201,13 +225,19 @@ class Run:
         self._require_groups(dict.fromkeys(GROUPS, offsets))
         workload.stop(workload.readers, DRAIN_S)
 
+    def _note_committed(self) -> None:
+        for group in (COPIERS, *GROUPS):
+            self._committed[group] = self._watcher.committed(group)
+
     def _read_all(self, name: str, topics: dict[str, int]) -> dict[str, int]:
         reader = FinalReader(self._cluster.bootstrap_servers, self._directory, name)
         self.outcome.require("completion", reader.read(topics, DRAIN_S))
         return reader.next_offsets
 
     def _require_groups(self, wanted: dict[str, dict[str, int]]) -> None:
-        self.outcome.require("completion", self._watcher.wait_for_groups(wanted, DRAIN_S))
+        self.outcome.require(
+            "completion", self._watcher.wait_for_groups(wanted, DRAIN_S, self._workload.revive)
+        )
 
     def _compare_ends(self) -> None:
         high = ends(self._cluster, READ_UNCOMMITTED, TOPICS)
@@ -224,8 +254,9 @@ class Run:
         analysis = Analysis(history)
         for source in (f"records-{at}" for at in range(TOPICS["records"])):
             copy = source.replace("records", "copies")
-            self._findings.extend(copy_findings(analysis, source, copy, source_of))
+            end = self._committed[COPIERS].get(source, 0)
+            self._findings.extend(copy_findings(analysis, source, copy, source_of, end))
         for group in GROUPS:
             members = self._workload.members(group)
-            self._findings.extend(group_skips(analysis, group, members, TOPICS))
+            self._findings.extend(group_skips(analysis, group, members, self._committed[group]))
         self.outcome.verdict = check(history, self._findings)

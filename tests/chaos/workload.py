@@ -19,13 +19,20 @@ from tests.chaos.clients.worker import Order
 
 TOPICS = {"records": 4, "mixed": 2, "copies": 4}
 COPIERS = "copiers"
-GROUPS = {"readers": 2, "python-readers": 1}  # with their numbers of members
+GROUPS = ("readers", "python-readers")
 POLL_S = 0.1
 
 
 class Workload:
     def __init__(
-        self, bootstrap: str, directory: Path, rng: random.Random, *, rate: float, batch_max: int
+        self,
+        bootstrap: str,
+        directory: Path,
+        rng: random.Random,
+        *,
+        rate: float,
+        batch_max: int,
+        members: int = 2,
     ) -> None:
         self._bootstrap = bootstrap
         self._directory = directory
@@ -44,7 +51,10 @@ class Workload:
         ]
         self.readers = [
             self._client("assigned", "assigned", TOPICS),
-            *(self._client("group", f"reader-{at}", TOPICS, group="readers") for at in (1, 2)),
+            *(
+                self._client("group", f"reader-{at}", TOPICS, group="readers")
+                for at in range(members)
+            ),
             self._client("python-group", "python-reader", TOPICS, group="python-readers"),
         ]
 
@@ -72,6 +82,14 @@ class Workload:
     @property
     def failures(self) -> list[str]:
         return [failure for client in self.clients for failure in client.failures]
+
+    @property
+    def hung(self) -> list[str]:
+        return [name for client in self.clients for name in client.hung]
+
+    def revive(self) -> None:
+        for client in self.clients:
+            client.revive()
 
     def members(self, group: str) -> set[str]:
         """All that ever were."""

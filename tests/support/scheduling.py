@@ -32,6 +32,7 @@ LONGEST = (
     "spark",
     "apache-kafka",
     "spark-examples",
+    "chaos",
     "tests/integration/demo/test_whole_run.py",
     "examples",
     "tests/integration/spark/sink/test_crashes.py",

@@ -14,9 +14,10 @@ from tests.chaos.checker.anomalies import Anomaly, Finding
 
 
 def copy_findings(
-    analysis: Analysis, source: str, copy: str, source_of: Callable[[str], str]
+    analysis: Analysis, source: str, copy: str, source_of: Callable[[str], str], end: int
 ) -> Iterator[Finding]:
-    """Of one key and the key of its copies, both as they were polled, once all is copied."""
+    """Of one key and the key of its copies, both as they were polled. The copiers have committed
+    that they copied the records before the offset `end`."""
     copies: defaultdict[str, list[int]] = defaultdict(list)
     for key, value in analysis.first_polled_s:
         if key == copy:
@@ -25,16 +26,16 @@ def copy_findings(
         if len(offsets) > 1:
             text = f"{name} was copied to the offsets {sorted(offsets)}"
             yield Finding(Anomaly.COPY_DUPLICATE, copy, text)
-    yield from _in_order(analysis, source, copy, copies)
+    yield from _in_order(analysis, source, copy, copies, end)
 
 
 def _in_order(
-    analysis: Analysis, source: str, copy: str, copies: dict[str, list[int]]
+    analysis: Analysis, source: str, copy: str, copies: dict[str, list[int]], end: int
 ) -> Iterator[Finding]:
     polled = [value for key, value in analysis.first_polled_s if key == source]
     polled.sort(key=lambda value: analysis.orders[source].offset_of(value) or 0)
     for value in polled:
-        if value not in copies:
+        if value not in copies and (analysis.orders[source].offset_of(value) or 0) < end:
             yield Finding(Anomaly.COPY_LOST, copy, f"{value} of {source} was not copied")
     places = [(value, copies[value][0]) for value in polled if value in copies]
     for (before, at), (after, next_at) in pairwise(places):

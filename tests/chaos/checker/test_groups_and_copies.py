@@ -14,7 +14,7 @@ def polled(process: str, *reads: tuple[str, int, str]) -> Operation:
 
 
 def skipped(*operations: Operation) -> list[str]:
-    found = group_skips(Analysis(History.of(operations)), "g", {"m1", "m2"}, {"t"})
+    found = group_skips(Analysis(History.of(operations)), "g", {"m1", "m2"}, {"t-0": 1, "t-1": 1})
     return [each.text for each in found]
 
 
@@ -32,12 +32,17 @@ def test_a_value_that_no_member_has_read() -> None:
     assert text == "no member of g has polled b at offset 0"
 
 
-def found(*copies: str) -> list[Anomaly]:
+def test_a_value_at_or_after_the_committed_offset_need_not_be_read() -> None:
+    final = polled("final", ("t-0", 0, "a"), ("t-0", 1, "b"))
+    assert skipped(final, polled("m1", ("t-0", 0, "a"))) == []
+
+
+def found(*copies: str, end: int = 3) -> list[Anomaly]:
     """Of copies of the records a, b and c."""
     reads = [("t-0", at, value) for at, value in enumerate("abc")]
     reads += [("copies-0", at, f"{value}/c:{at}") for at, value in enumerate(copies)]
     analysis = Analysis(History.of([polled("final", *reads)]))
-    findings = copy_findings(analysis, "t-0", "copies-0", lambda name: name.partition("/")[0])
+    findings = copy_findings(analysis, "t-0", "copies-0", lambda name: name.partition("/")[0], end)
     return [each.anomaly for each in findings]
 
 
@@ -51,6 +56,11 @@ def test_a_copy_is_doubled() -> None:
 
 def test_a_copy_is_missing() -> None:
     assert found("a", "c") == [Anomaly.COPY_LOST]
+
+
+def test_what_copiers_have_not_committed_may_be_missing() -> None:
+    assert found("a", "b", end=2) == []
+    assert found("a", end=2) == [Anomaly.COPY_LOST]
 
 
 def test_copies_are_out_of_order() -> None:

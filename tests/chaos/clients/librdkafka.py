@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,7 @@ from tests.chaos.clients.pacing import Pace
 from tests.chaos.clients.values import copied, decode, encode
 from tests.chaos.clients.worker import Job
 
-QUIET = {
+QUIET: dict[str, Any] = {
     "log_level": 0,
     "reconnect.backoff.max.ms": 500,
     "topic.metadata.refresh.interval.ms": 5000,
@@ -25,6 +26,9 @@ POLLED_MAX = 500
 
 
 def common(job: Job) -> dict[str, Any]:
+    """With OTTLA_CHAOS_DEBUG=eos,cgrp,protocol the clients' logs tell more."""
+    if debug := os.environ.get("OTTLA_CHAOS_DEBUG"):
+        QUIET.update({"debug": debug, "log_level": 7})
     return {**QUIET, "bootstrap.servers": job.order.bootstrap, "client.id": job.order.name}
 
 
@@ -299,7 +303,9 @@ def copy(job: Job) -> None:
             producer: Producer, positions: list[TopicPartition] = positions
         ) -> None:
             metadata = polling.consumer.consumer_group_metadata()
-            producer.send_offsets_to_transaction(positions, metadata, ATTEMPT_S)
+            # librdkafka 2.16 may wait without an end if the coordinator of the group has moved.
+            with job.limited("send_offsets_to_transaction"):
+                producer.send_offsets_to_transaction(positions, metadata, ATTEMPT_S)
 
         is_committed = transactions.end(commit_positions, commits=job.rng.random() >= 0.1)
         if not is_committed:

@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from tests.chaos.clients.worker import Order
+from tests.chaos.clients.worker import HUNG, Order
 
 ROOT = Path(__file__).parents[3]
 END_S = 60.0
@@ -23,6 +23,7 @@ class ClientProcess:
         self._started = 0
         self.names: list[str] = []
         self.failures: list[str] = []
+        self.hung: list[str] = []  # those that a fault of the client library has ended
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -61,6 +62,13 @@ class ClientProcess:
     def is_running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
+    def revive(self) -> None:
+        """Start a successor of one that hung."""
+        if self._process is not None and self._process.poll() == HUNG:
+            self._wait(END_S)
+            self.hung.append(self.names[-1])
+            self.start()
+
     def ask_to_stop(self) -> None:
         assert self._process is not None
         assert self._process.stdin is not None
@@ -76,6 +84,8 @@ class ClientProcess:
         if code is None:
             self.failures.append(f"{self.names[-1]} did not stop")
             self.kill()
+        elif code == HUNG:
+            self.hung.append(self.names[-1])
         elif code != 0:
             self.failures.append(f"{self.names[-1]} ended with code {code}")
 

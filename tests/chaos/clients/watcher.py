@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +135,9 @@ class Watcher:
         found: int = answer.node_id
         return found
 
-    def wait_for_groups(self, wanted: dict[str, dict[str, int]], patience_s: float) -> list[str]:
+    def wait_for_groups(
+        self, wanted: dict[str, dict[str, int]], patience_s: float, meanwhile: Callable[[], None]
+    ) -> list[str]:
         """Until the groups have committed these offsets; what is missing. Call it after `stop`."""
         end_s = time.monotonic() + patience_s
         while True:
@@ -148,4 +150,5 @@ class Watcher:
             ]
             if not missing or time.monotonic() > end_s:
                 return missing
+            meanwhile()
             time.sleep(INTERVAL_S)

@@ -7,9 +7,12 @@ and end. Whatever it does and sees goes to its history file.
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,6 +43,10 @@ class Order:
         return json.dumps(self.__dict__)
 
 
+HUNG = 75  # the exit code of a client that waits for itself
+HUNG_S = 60.0
+
+
 class Job:
     """What every role gets: its order, chance, where to record, and when to stop."""
 
@@ -54,6 +61,22 @@ class Job:
             if line.strip() == "stop":
                 break
         self.stopping.set()
+
+    @contextmanager
+    def limited(self, name: str) -> Iterator[None]:
+        """A call of a client library that has a timeout of its own, and may not keep to it: then
+        this process ends, and a successor goes on."""
+        timer = threading.Timer(HUNG_S, self._give_up, [name])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _give_up(self, name: str) -> None:
+        self.recorder.note(f"hangs in {name}")
+        os._exit(HUNG)
 
     def random_key(self) -> tuple[str, int]:
         topic = self.rng.choice(sorted(self.order.topics))

@@ -64,6 +64,10 @@ class FaultContext:
             return []
         return [each.leader for each in found]
 
+    def members(self) -> list[ClientProcess]:
+        """Clients that read in groups."""
+        return [each for each in self.clients if each.task.role.endswith("group")]
+
     def others(self, broker_id: int) -> list[int]:
         return [each for each in self.cluster.ids if each != broker_id]
 

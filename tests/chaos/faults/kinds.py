@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from tests.chaos.faults.administration import ELECT, REASSIGN
 from tests.chaos.faults.context import Fault
-from tests.chaos.faults.network import CUT, DELAY, RESET
+from tests.chaos.faults.network import CUT, DELAY, LOSE, RESET
 from tests.chaos.faults.processes import (
     CLIENT,
     KILL,
     KILL_ONE,
+    MEMBER,
     PAUSE,
     ROLL,
     TERMINATE,
@@ -27,10 +28,12 @@ KINDS: dict[str, list[Fault]] = {
     "cut": CUT,
     "delay": DELAY,
     "reset": RESET,
+    "lose": LOSE,
     "roll": ROLL,
     "elect": ELECT,
     "reassign": REASSIGN,
     "client": CLIENT,
+    "member": MEMBER,
 }
 ALL = tuple(each for each in KINDS if each != "kill-one")  # "kill" has it too
 NEEDS_REPLICATION = ("elect", "reassign")

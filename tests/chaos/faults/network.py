@@ -122,6 +122,15 @@ def reset(context: FaultContext) -> str:
     return f"{count} connections of {door}-{broker_id} reset"
 
 
+def lossy(context: FaultContext) -> str:
+    """Requests of clients are carried out; some answers are lost, each with its connection."""
+    before = context.cluster.network.dropped()
+    share = context.rng.uniform(0.02, 0.3)
+    seconds = context.cut([Rule("*", "clients-*", ANSWERS, drop_share=share)])
+    count = context.cluster.network.dropped() - before
+    return f"{count} answers to clients dropped in {seconds:.1f} s"
+
+
 CUT: list[Fault] = [
     alone,
     leader_from_followers,
@@ -135,3 +144,4 @@ CUT: list[Fault] = [
 ]
 DELAY: list[Fault] = [delay, delay_clients, delay_zookeeper]
 RESET: list[Fault] = [reset]
+LOSE: list[Fault] = [lossy]

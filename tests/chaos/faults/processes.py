@@ -8,6 +8,7 @@ from functools import partial
 from tests.chaos.cluster.topics import wait_until_whole
 from tests.chaos.faults.context import Fault, FaultContext
 
+LEAVE_S = 60.0
 ROLES = ("leader", "controller", "follower")
 
 
@@ -94,6 +95,33 @@ def pause_client(context: FaultContext) -> str:
     return f"SIGSTOP of {client.names[-1]} for {seconds:.1f} s"
 
 
+def kill_member(context: FaultContext) -> str:
+    client = context.rng.choice(context.members())
+    name = client.names[-1]
+    client.kill()
+    time.sleep(context.rng.uniform(0.0, 2.0))
+    client.start()
+    return f"kill -9 of {name}"
+
+
+def leave(context: FaultContext) -> str:
+    """A member leaves its group, and another one joins."""
+    client = context.rng.choice(context.members())
+    name = client.names[-1]
+    client.ask_to_stop()
+    client.wait(time.monotonic() + LEAVE_S)
+    client.start()
+    return f"{name} left its group"
+
+
+def pause_member(context: FaultContext) -> str:
+    client = context.rng.choice(context.members())
+    client.pause()
+    seconds = context.hold()
+    client.resume()
+    return f"SIGSTOP of {client.names[-1]} for {seconds:.1f} s"
+
+
 def for_roles(fault: object) -> list[Fault]:
     assert callable(fault)
     return [partial(fault, role=role) for role in ROLES]
@@ -105,4 +133,5 @@ TERMINATE: list[Fault] = for_roles(terminate)
 PAUSE: list[Fault] = for_roles(pause)
 ZOOKEEPER: list[Fault] = [kill_zookeeper, pause_zookeeper]
 CLIENT: list[Fault] = [kill_client, kill_client, pause_client]
+MEMBER: list[Fault] = [leave, leave, kill_member, pause_member]
 ROLL: list[Fault] = [roll]

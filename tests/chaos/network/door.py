@@ -9,6 +9,7 @@ Promises  bytes are passed on as they are, in order, and the end of a connection
 from __future__ import annotations
 
 import asyncio
+import random
 import struct
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -49,6 +50,7 @@ class Door:
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.connections: set[Connection] = set()
+        self.dropped = 0  # pieces of data, each with its connection
 
     async def open(self) -> None:
         if self._server is None:
@@ -109,7 +111,11 @@ class Door:
             if direction is Direction.REQUESTS and not connection.source:
                 first += data
                 connection.source = client_id(first) or ""
-            await self._wait(connection, direction)
+            share = await self._wait(connection, direction)
+            if data and share and random.random() < share:
+                self.dropped += 1
+                connection.reset()
+                return
             if not data:
                 with suppress(OSError, RuntimeError):
                     writer.write_eof()
@@ -117,12 +123,13 @@ class Door:
             writer.write(data)
             await writer.drain()
 
-    async def _wait(self, connection: Connection, direction: Direction) -> None:
+    async def _wait(self, connection: Connection, direction: Direction) -> float:
+        """Until the rules let data pass; the share of it that they drop."""
         while True:
             found = self._judge(connection.source, connection.target, direction)
             if found.delay_s:
                 await asyncio.sleep(found.delay_s)
             if found.is_open:
-                return
+                return found.drop_share
             async with self._changed:
                 await self._changed.wait()

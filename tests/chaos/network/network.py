@@ -72,6 +72,12 @@ class Network:
         assert isinstance(count, int)
         return count
 
+    def dropped(self) -> int:
+        """How many pieces of data were dropped, each with its connection."""
+        count = self._ask(do="count dropped")
+        assert isinstance(count, int)
+        return count
+
     def _ask(self, **command: Any) -> object:
         with self._asking:
             process = self._process

@@ -37,6 +37,8 @@ class Proxies:
                     self._changed.notify_all()
             case {"do": "reset", "source": str(source), "target": str(target)}:
                 return self._reset(source, target)
+            case {"do": "count dropped"}:
+                return sum(door.dropped for door in self._doors.values())
             case _:
                 raise ValueError(f"unknown command: {command}")
         return None

@@ -143,6 +143,20 @@ def test_bytes_are_delayed(network: Network, echo: Echo) -> None:
         assert time.monotonic() - began_s >= SHORT_S
 
 
+def test_answers_are_dropped_with_their_connections(network: Network, echo: Echo) -> None:
+    (port,) = quiet_ports(1)
+    network.add("clients-2", port, echo.port)
+    network.apply([Rule("p*", "clients-*", (Direction.ANSWERS,), drop_share=1.0)])
+    with connect(port) as one:
+        one.sendall(request("p1", "carried out"))
+        with pytest.raises(ConnectionResetError):
+            one.recv(1)
+    assert b"carried out" in echo.received
+    assert network.dropped() == 1
+    with connect(port) as other:
+        assert exchange(other, request("q", "a")) == request("q", "a")
+
+
 def test_connections_are_reset(network: Network, echo: Echo) -> None:
     (port,) = quiet_ports(1)
     network.add("brokers-2", port, echo.port)
@@ -183,15 +197,15 @@ def test_the_end_of_a_server_ends_connections_that_have_sent_nothing(network: Ne
 
 
 def test_rules_are_encoded() -> None:
-    rules = [Rule("a", "b"), Rule("*", "c", (Direction.ANSWERS,), 0.5)]
+    rules = [Rule("a", "b"), Rule("*", "c", (Direction.ANSWERS,), 0.5, 0.25)]
     assert decode(encode(rules)) == rules
 
 
 def test_several_rules_for_one_link() -> None:
     rules = [Rule("a", "b", delay_s=1.0), Rule("*", "b", delay_s=2.0), Rule("x", "b")]
-    assert passage(rules, "a", "b", Direction.REQUESTS) == (True, 2.0)
-    assert passage(rules, "x", "b", Direction.REQUESTS) == (False, 2.0)
-    assert passage(rules, "a", "c", Direction.REQUESTS) == (True, 0.0)
+    assert passage(rules, "a", "b", Direction.REQUESTS) == (True, 2.0, 0.0)
+    assert passage(rules, "x", "b", Direction.REQUESTS) == (False, 2.0, 0.0)
+    assert passage(rules, "a", "c", Direction.REQUESTS) == (True, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("size", [0, 4, 13, 20])
