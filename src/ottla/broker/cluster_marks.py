@@ -2,12 +2,16 @@
 
 Promises  a mark is written after the metadata log, never ahead of it: within a second after the log
           has grown, and at every clean shutdown. A directory that cannot be written to is skipped.
+Threads   a job whose task was cancelled may still run at shutdown: one job runs at a time.
 Leaves    comparing marks at the next start to `first_start.py`.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
+from collections.abc import Callable
+from functools import partial
 
 from ottla.base.scheduling.steps import Driver
 from ottla.broker.housekeeping import in_directory
@@ -25,6 +29,7 @@ class ClusterMarks:
         self._driver = driver
         self._image = image
         self._written_offset = -1
+        self._writing = threading.Lock()
 
     async def write(self) -> None:
         """Write the marks if the metadata has grown since the last time."""
@@ -33,7 +38,8 @@ class ClusterMarks:
             return
         jobs = self._logs.expected.mark_jobs(image.cluster_id, offset, image.controller_epoch)
         for directory, job in jobs:
-            await in_directory(self._driver, directory, "noting the metadata offset", job)
+            alone = partial(self._run_alone, job)
+            await in_directory(self._driver, directory, "noting the metadata offset", alone)
         self._written_offset = offset
 
     def close(self) -> None:
@@ -42,6 +48,10 @@ class ClusterMarks:
         jobs = self._logs.expected.mark_jobs(image.cluster_id, image.offset, image.controller_epoch)
         for directory, job in jobs:
             try:
-                job()
+                self._run_alone(job)
             except OSError as error:
                 directory.health.refused("noting the metadata offset", error)
+
+    def _run_alone(self, job: Callable[[], object]) -> None:
+        with self._writing:  # two jobs for a directory have the same temporary file
+            job()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from random import Random
 from typing import Any
 
@@ -16,6 +18,7 @@ from ottla.storage.directories import directory_ownership
 from ottla.storage.files.cluster_mark import ClusterMark, read_cluster_mark, write_cluster_mark
 from ottla.testing.filesystem import MemoryDisk
 
+SHORT_S = 0.3
 PATHS = ("/disk/a", "/disk/b")
 
 
@@ -60,6 +63,32 @@ def test_the_mark_reaches_the_metadata_whenever_that_grows(
                 await grow()
                 await life.broker.marks.write()
         await life.broker.marks.write()
+        assert marked(life) == [end_offset(life)] * 2
+
+    live(MemoryDisk(), story)
+
+
+def test_a_mark_at_shutdown_waits_for_one_that_a_cancelled_task_has_begun(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    meeting, begun, met = threading.Barrier(2), threading.Event(), list[str]()
+
+    def write(files: FileSystem, path: str, mark: ClusterMark) -> None:
+        begun.set()
+        with suppress(threading.BrokenBarrierError):
+            meeting.wait(SHORT_S)
+            met.append(path)
+        write_cluster_mark(files, path, mark)
+
+    async def story(life: Life) -> None:
+        await life.create("t", 1)
+        with monkeypatch.context() as patch:
+            patch.setattr(directory_ownership, "write_cluster_mark", write)
+            writing = asyncio.create_task(life.broker.marks.write())
+            await asyncio.to_thread(begun.wait)
+            writing.cancel()
+            await asyncio.to_thread(life.broker.marks.close)
+        assert met == []
         assert marked(life) == [end_offset(life)] * 2
 
     live(MemoryDisk(), story)
