@@ -95,14 +95,18 @@ async def holds_controller(
 
 async def resign(service: ZooKeeperService) -> None:
     """Remove the znode `/controller`, unless another broker was elected already. The epoch is not
-    compared: if it was changed by hand, the controller cannot append, and must resign all the
-    more."""
+    compared with that of the claim: if it was changed by hand, the controller cannot append, and
+    must resign all the more."""
     while True:
+        # Read before `/controller`: a later election changes it. The znode of the next controller
+        # has the same version as ours.
+        epoch = await _read_epoch(service)
         znode = await retried(service, service.get, CONTROLLER)
         if znode is None or znode.owner != service.session.id:
             return
+        guard = Check(CONTROLLER_EPOCH, epoch.version)
         with suppress(ZnodeMissing, VersionMismatch):
-            await retried(service, service.multi, [Delete(CONTROLLER, znode.version)])
+            await retried(service, service.multi, [guard, Delete(CONTROLLER)])
 
 
 async def depose(service: ZooKeeperService, broker_id: int) -> None:

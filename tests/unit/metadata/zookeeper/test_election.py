@@ -1,0 +1,117 @@
+"""Elections of the controller while something else happens, at every pause."""
+
+from __future__ import annotations
+
+from tests.support.paused_service import PausedService, at_every_pause
+from tests.support.zookeeper_model import Ensemble, ModelService
+
+from ottla.metadata.zookeeper.election import depose, elect, holds_controller, resign
+from ottla.metadata.zookeeper.layout import CONTROLLER, CONTROLLER_EPOCH
+from ottla.metadata.zookeeper.service import Delete
+from ottla.metadata.zookeeper.zookeeper_log import Claim
+from ottla.testing.clock import ManualClock
+
+CLOCK = ManualClock()
+
+
+def is_current(ensemble: Ensemble, claim: Claim) -> bool:
+    """Whether a broker with this claim can append."""
+    return ensemble.tree[CONTROLLER_EPOCH].version == claim.epoch_version
+
+
+def test_a_claim_is_current_whoever_was_elected_and_has_resigned_meanwhile() -> None:
+    async def story(ensemble: Ensemble, pause: int) -> bool:
+        one, other = PausedService(ensemble), ModelService(ensemble)
+        epochs: list[int] = []
+
+        async def another() -> None:
+            claim = await elect(other, 2, CLOCK)
+            if claim is not None:
+                epochs.append(claim.controller_epoch)
+                await resign(other)
+
+        await another()  # the epoch is not the first one
+        one.arm(pause, another)
+        claim = await elect(one, 1, CLOCK)
+        if claim is not None:
+            assert is_current(ensemble, claim)
+            epochs.append(claim.controller_epoch)
+            assert await holds_controller(one, claim)
+        assert epochs == sorted(set(epochs)), "two claims with one epoch"
+        return one.has_happened
+
+    at_every_pause(story)
+
+
+def test_a_claim_is_known_whenever_the_connection_is_lost() -> None:
+    """Without that, nobody would be the controller as long as the session lasts."""
+
+    async def story(ensemble: Ensemble, pause: int) -> bool:
+        one = PausedService(ensemble)
+
+        async def lose() -> None:
+            one.lose_connection(0.1)
+
+        one.arm(pause, lose)
+        claim = await elect(one, 1, CLOCK)
+        znode = ensemble.tree.get(CONTROLLER)
+        assert (claim is None) == (znode is None)
+        assert claim is None or is_current(ensemble, claim)
+        return one.has_happened
+
+    at_every_pause(story, seeds=20)
+
+
+def test_resigning_leaves_the_next_controller_alone() -> None:
+    async def story(ensemble: Ensemble, pause: int) -> bool:
+        one, other = PausedService(ensemble), ModelService(ensemble)
+        assert await elect(one, 1, CLOCK) is not None
+        claims: list[Claim] = []
+
+        async def replace() -> None:
+            if CONTROLLER in ensemble.tree:
+                await other.multi([Delete(CONTROLLER)])
+            await other.sync()
+            claim = await elect(other, 2, CLOCK)
+            assert claim is not None
+            claims.append(claim)
+
+        one.arm(pause, replace)
+        await resign(one)
+        if claims:
+            await other.sync()
+            assert await holds_controller(other, claims[0])
+        else:
+            assert CONTROLLER not in ensemble.tree
+        return one.has_happened
+
+    at_every_pause(story)
+
+
+def test_a_controller_that_was_started_again_is_not_deposed() -> None:
+    async def story(ensemble: Ensemble, pause: int) -> bool:
+        before, after = ModelService(ensemble), ModelService(ensemble)
+        observer = PausedService(ensemble)
+        assert await elect(before, 1, CLOCK) is not None
+        claims: list[Claim] = []
+
+        async def start_again() -> None:
+            await before.close()
+            await after.sync()
+            claim = await elect(after, 1, CLOCK)  # the same broker id
+            assert claim is not None
+            claims.append(claim)
+
+        await observer.sync()
+        observer.arm(pause, start_again)
+        await depose(observer, 1)
+        await depose(observer, 2)
+        if claims:
+            # What was seen of the successor ends it as well: only one seen before must not.
+            is_seen = pause == 0
+            assert is_seen or await holds_controller(after, claims[0])
+        else:
+            assert CONTROLLER not in ensemble.tree
+        return observer.has_happened
+
+    at_every_pause(story, seeds=10)
