@@ -7,8 +7,6 @@ Leaves    the decisions to the `decide_*` functions.
 
 from __future__ import annotations
 
-from functools import partial
-
 from ottla.controller.alter_partition import decide_alter_partition
 from ottla.controller.assign_directories import decide_assign_directories
 from ottla.controller.broker_sessions import BrokerSessions
@@ -16,6 +14,7 @@ from ottla.controller.brokers import (
     decide_controlled_shutdown,
     decide_directories_offline,
     decide_fence_broker,
+    decide_heartbeat,
     decide_register_broker,
     decide_unfence_broker,
 )
@@ -85,13 +84,15 @@ class BrokerRequests:
             )
         elif request.want_fence:
             await self._controller.decide(
-                partial(decide_fence_broker, broker_id=broker_id), is_large=True
+                lambda state: decide_fence_broker(state, broker_id, epoch), is_large=True
             )
         elif request.current_metadata_offset > epoch:
             await self._controller.decide(
                 lambda state: decide_unfence_broker(state, broker_id, epoch), is_large=True
             )
             self._sessions.check_again()
+        else:
+            await self._controller.decide(lambda state: decide_heartbeat(state, broker_id, epoch))
         broker = self._image.broker(broker_id)
         return BrokerHeartbeatResponse(
             is_caught_up=request.current_metadata_offset > epoch,

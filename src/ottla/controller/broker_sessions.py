@@ -18,7 +18,7 @@ from ottla.controller.state import ControllerState
 from ottla.metadata.entities import BrokerRegistration
 from ottla.metadata.image import Image
 from ottla.metadata.zookeeper.membership import LiveBroker, read_member, read_members
-from ottla.metadata.zookeeper.service import ZooKeeperService
+from ottla.metadata.zookeeper.service import ZooKeeperService, retried
 from ottla.protocol.errors import BrokerError
 
 log = logging.getLogger(__name__)
@@ -49,6 +49,8 @@ class BrokerSessions:
         self._changed.set()
 
     async def has_session(self, broker_id: int, incarnation_id: bytes) -> bool:
+        # The session may have begun just now, at another server than ours.
+        await retried(self._service, self._service.sync)
         member = await read_member(self._service, broker_id)
         return member is not None and member.incarnation_id == incarnation_id
 

@@ -73,13 +73,24 @@ def decide_unfence_broker(state: ControllerState, broker_id: int, epoch: int) ->
     return Decision((record, *changes), None)
 
 
-def decide_fence_broker(state: ControllerState, broker_id: int) -> Decision[None]:
-    """A broker's session expired: elect other leaders for its partitions."""
+def decide_fence_broker(
+    state: ControllerState, broker_id: int, epoch: int | None = None
+) -> Decision[None]:
+    """A broker's session expired, or it asks for this itself, with its epoch: elect other leaders
+    for its partitions."""
+    if epoch is not None:
+        state.check_broker_epoch(broker_id, epoch)
     broker = _registered(state, broker_id)
     if broker.is_fenced:
         return Decision((), None)
     record = BrokerChanged(broker_id, broker.epoch, is_fenced=True)
     return Decision((*_drop(state, broker.changed(record)), record), None)
+
+
+def decide_heartbeat(state: ControllerState, broker_id: int, epoch: int) -> Decision[None]:
+    """A broker reports nothing new. BrokerError if it is not the one that is registered."""
+    state.check_broker_epoch(broker_id, epoch)
+    return Decision((), None)
 
 
 def decide_controlled_shutdown(
