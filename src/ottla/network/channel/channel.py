@@ -94,7 +94,18 @@ class Channel:
                 raise self._last_error
             self._opening = asyncio.create_task(self._open(), name=f"connect to {self.name}")
             self._opening.add_done_callback(self._opened)
-        return await asyncio.shield(self._opening)
+        return await self._opened_by(self._opening)
+
+    async def _opened_by(self, opening: asyncio.Task[OutboundConnection]) -> OutboundConnection:
+        """A caller that is cancelled does not cancel the attempt for others. `close` cancels it,
+        and not its callers."""
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            caller = asyncio.current_task()
+            if opening.cancelled() and not (caller is not None and caller.cancelling()):
+                raise BrokerUnreachable(f"{self.name}: the channel was closed") from None
+            raise
 
     def _opened(self, opening: asyncio.Task[OutboundConnection]) -> None:
         self._opening = None
