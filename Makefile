@@ -9,7 +9,7 @@ STAMP := $(VENV)/.set-up
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo demo-clean test retest test-times test-long chaos check format generate oracles bench fuzz simulation faults mutants wheel clean
+.PHONY: help setup run demo demo-clean test retest test-times test-long chaos check format generate oracles bench fuzz simulation cluster-faults faults mutants wheel clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -82,6 +82,11 @@ SEEDS ?= 2000
 
 simulation: setup  ## elections and decisions on a model of ZooKeeper, with faults; SEEDS=100000
 	$(BIN)/python -m tests.unit.controller.election_world --seeds $(SEEDS)
+
+CLUSTER_FAULTS_S ?= 60
+
+cluster-faults: setup  ## faults in a cluster with three ZooKeeper servers; CLUSTER_FAULTS_S=600
+	$(BIN)/python -m tests.integration.cluster.chaos --seconds $(CLUSTER_FAULTS_S)
 
 chaos: setup  ## about ten minutes of every kind of fault in a cluster, then a check of what clients saw
 	$(BIN)/python -m tests.chaos --campaign all

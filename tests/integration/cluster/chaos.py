@@ -1,5 +1,6 @@
-"""Random faults in a cluster that administers topics, settings and quotas, produces, consumes in a
-group, and commits transactions. Afterwards nothing acknowledged is lost or doubled, and all brokers
+"""Random faults in a cluster that administers topics, settings and quotas, produces, consumes in
+groups, and commits transactions. Brokers, the controller and the leader of three ZooKeeper servers
+are killed, paused and cut off. Afterwards nothing acknowledged is lost or doubled, and all brokers
 have the metadata that is in ZooKeeper.
 
     python -m tests.integration.cluster.chaos --seconds 600 --seed 7
@@ -8,26 +9,27 @@ have the metadata that is in ZooKeeper.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import random
-import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from confluent_kafka import KafkaException
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+from tests.integration.cluster.faults import Faults
 from tests.integration.cluster.harness import (
     TOPIC,
     all_metadata,
     ask,
-    controller_of,
     create_topic,
     running,
     settings_of,
     stored_image,
 )
-from tests.integration.cluster.traffic import Traffic
+from tests.integration.cluster.networked import NetworkedCluster
+from tests.integration.cluster.traffic import QUIET, Traffic
 from tests.integration.cluster.transactions import PARTITIONS, end, new_producer, read_committed
 from tests.support.raw_client import RawClient
 from tests.support.waiting import wait_until
@@ -175,86 +177,87 @@ class Transactions:
         assert not wrong, f"aborted, but seen: {wrong}"
 
 
-class Faults:
-    def __init__(self, cluster: RunningCluster, rng: random.Random) -> None:
-        self._cluster = cluster
-        self._rng = rng
-        self.done: Counter[str] = Counter()
+class Rebalances:
+    """Consumers that join a group and leave it, one overlapping the next. Each commits a larger
+    offset than the last: `committed` is the largest that was acknowledged, `tried` was sent."""
 
-    def one(self) -> None:
-        fault = self._rng.choice(
-            [self.kill, self.kill, self.kill_two, self.pause, self.zookeeper_kill,
-             self.zookeeper_pause, self.controller_kill]
-        )  # fmt: skip
-        self.done[fault.__name__] += 1
-        fault()
+    def __init__(self, cluster: RunningCluster, topic: str) -> None:
+        self._settings = {
+            **QUIET,
+            "bootstrap.servers": cluster.bootstrap_servers,
+            "group.id": "rebalanced",
+            "enable.auto.commit": False,
+            "session.timeout.ms": 6000,
+        }
+        self._topic = topic
+        self.rebalances = self.committed = self.tried = 0
 
-    def kill(self) -> None:
-        broker_id = self._rng.choice(self._cluster.ids)
-        self._cluster.kill(broker_id)
-        time.sleep(self._rng.random())
-        self._cluster.start(broker_id)
+    def run(self, stopping: threading.Event) -> None:
+        before = self._join()
+        while not stopping.is_set():
+            member = self._join()
+            self._commit(before)
+            before.close()
+            before = member
+        before.close()
 
-    def controller_kill(self) -> None:
-        broker_id = controller_of(self._cluster)
-        self._cluster.kill(broker_id)
-        time.sleep(self._rng.random())
-        self._cluster.start(broker_id)
+    def _join(self) -> Consumer:
+        consumer = Consumer(self._settings)
+        consumer.subscribe([self._topic], on_assign=self._count)
+        consumer.poll(1.0)
+        return consumer
 
-    def kill_two(self) -> None:
-        chosen = self._rng.sample(list(self._cluster.ids), 2)
-        for broker_id in chosen:
-            self._cluster.kill(broker_id)
-        for broker_id in chosen:
-            self._cluster.start(broker_id)
+    def _count(self, _consumer: Consumer, _partitions: list[TopicPartition]) -> None:
+        self.rebalances += 1
 
-    def pause(self) -> None:
-        broker_id = self._rng.choice(self._cluster.ids)
-        self._cluster.pause(broker_id)
-        time.sleep(self._rng.choice([0.5, SESSION_MS / 1000 + 1]))
-        self._cluster.resume(broker_id)
+    def _commit(self, consumer: Consumer) -> None:
+        self.tried += 1
+        try:
+            place = TopicPartition(self._topic, 0, self.tried)
+            (done,) = consumer.commit(offsets=[place], asynchronous=False) or [place]
+        except KafkaException:
+            return  # of an earlier generation, or without a coordinator
+        if done.error is None:
+            self.committed = self.tried
 
-    def zookeeper_kill(self) -> None:
-        zookeeper = self._cluster.zookeeper
-        zookeeper.signal(signal.SIGKILL)
-        zookeeper.wait()
-        time.sleep(self._rng.random())
-        zookeeper.start()
-
-    def zookeeper_pause(self) -> None:
-        zookeeper = self._cluster.zookeeper
-        zookeeper.signal(signal.SIGSTOP)
-        time.sleep(self._rng.choice([0.5, SESSION_MS / 1000 + 1]))
-        zookeeper.signal(signal.SIGCONT)
+    def check(self) -> None:
+        consumer = Consumer(self._settings)
+        (found,) = consumer.committed([TopicPartition(self._topic, 0)], PATIENCE_S)
+        consumer.close()
+        assert self.committed <= max(found.offset, 0) <= self.tried, (found, self.committed)
 
 
 def run(seed: int, seconds: float) -> None:
-    print(f"seed {seed}, {seconds:g} s")
+    print(f"seed {seed}, {seconds:g} s", flush=True)
     rng = random.Random(seed)
-    with RunningCluster(config=CONFIG) as cluster:
+    with NetworkedCluster(config=CONFIG) as cluster:
         create_topic(cluster, "records", [1, 2, 3])
         create_topic(cluster, "transactions", [1, 2, 3])
         clients = [
             Administration(cluster, f"client{at}", random.Random(rng.random())) for at in range(2)
         ]
         transactions = Transactions(cluster, "transactions")
+        rebalances = Rebalances(cluster, "records")
         traffic = Traffic(cluster.bootstrap_servers, "records", "readers", "consumer")
-        faults = Faults(cluster, rng)
-        _break(faults, [*(each.run for each in clients), transactions.run], traffic, seconds)
+        faults = Faults(cluster, rng, SESSION_MS / 1000 + 1)
+        work = [*(each.run for each in clients), transactions.run, rebalances.run]
+        _break(faults, work, traffic, seconds)
         for broker_id in cluster.ids:
             wait_until(lambda at=broker_id: _leads(cluster, at), f"{broker_id} leads")  # type: ignore[misc]
         print("faults:", dict(faults.done), "changes:", [each.changes for each in clients])
         print("records:", len(traffic.acknowledged), "errors of its clients:", len(traffic.errors))
-        print("committed, aborted, unknown:", len(transactions.committed),
-              len(transactions.aborted), len(transactions.unknown))  # fmt: skip
+        print("rebalances:", rebalances.rebalances, "offsets committed:", rebalances.committed)
+        print("transactions committed, aborted, unknown:", len(transactions.committed),
+              len(transactions.aborted), len(transactions.unknown), flush=True)  # fmt: skip
         assert [each.errors for each in clients] == [[], []]
         transactions.check()
+        rebalances.check()
         check_metadata(cluster, clients)
 
 
 def _break(
     faults: Faults,
-    work: list[Callable[[threading.Event], None]],
+    work: Sequence[Callable[[threading.Event], None]],
     traffic: Traffic,
     seconds: float,
 ) -> None:
@@ -301,6 +304,9 @@ def _leads(cluster: RunningCluster, broker_id: int) -> bool:
 
 def check_metadata(cluster: RunningCluster, clients: list[Administration]) -> None:
     image = stored_image(cluster)
+    digests = {each: image_digest(cluster, each, image) for each in cluster.ids}
+    assert len(set(digests.values())) == 1, f"brokers have different metadata: {digests}"
+    print("metadata of every broker:", digests.popitem()[1])
     for client in clients:
         own = {name for name in image.topics if name.startswith(f"{client._name}-")}
         assert own == client.topics.keys()
@@ -314,6 +320,16 @@ def check_metadata(cluster: RunningCluster, clients: list[Administration]) -> No
                 assert found["retention.ms"] == value
         wanted = {name: value for client in clients for name, value in client.quotas.items()}
         assert quotas(cluster, broker_id) == wanted
+
+
+def image_digest(cluster: RunningCluster, broker_id: int, image: Image) -> str:
+    """Of what a broker answers about all topics, partitions, settings, quotas and brokers."""
+    every = all_metadata(cluster, broker_id)
+    brokers = sorted((each.node_id, each.host, each.port) for each in every.brokers)
+    topics = sorted(every.topics, key=lambda each: each.name or "")
+    settings = {name: settings_of(cluster, broker_id, TOPIC, name) for name in sorted(image.topics)}
+    shown = [brokers, topics, settings, sorted(quotas(cluster, broker_id).items())]
+    return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
 
 
 def check_topics(cluster: RunningCluster, broker_id: int, image: Image) -> None:
