@@ -292,6 +292,7 @@ class Broker:
             memory := ResponseMemory(self.config.ottla_queued_response_bytes_max),
             LargeResponses(self.scheduler, memory, self.config.ottla_response_bytes_max),
             ParkedFetches(self.config.ottla_fetch_parked_partitions_max),
+            self.replication.low_watermarks,
             self.control.cluster_parts,
         )
 

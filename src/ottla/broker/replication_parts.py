@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from functools import partial
 
 from ottla.base.clock import Clock
 from ottla.base.scheduling.steps import Driver
@@ -19,6 +20,7 @@ from ottla.replication.following.leader_fetchers import FollowerSettings, Leader
 from ottla.replication.following.replica_session import FetchLimits
 from ottla.replication.in_sync_changes import InSyncChanges
 from ottla.replication.leader_events import LeaderEvents
+from ottla.replication.low_watermarks import LowWatermarks
 from ottla.replication.partition import LeaderListener, Partition
 from ottla.replication.partition_table import PartitionFollower
 from ottla.replication.sole_replica import SoleReplica
@@ -28,6 +30,7 @@ class Alone:
     def __init__(self) -> None:
         self.listener: LeaderListener = SoleReplica()
         self.followers: PartitionFollower = SoleReplica()
+        self.low_watermarks = LowWatermarks(lambda _broker_id: True)
 
     async def run(self, _partitions: Iterable[Partition]) -> None:
         """Nothing to do."""
@@ -40,10 +43,13 @@ class Alone:
 
 
 class Replication:
-    def __init__(self, changes: InSyncChanges, fetchers: LeaderFetchers) -> None:
+    def __init__(
+        self, changes: InSyncChanges, fetchers: LeaderFetchers, low_watermarks: LowWatermarks
+    ) -> None:
         self._changes = changes
         self._fetchers = fetchers
-        self.listener: LeaderListener = LeaderEvents(changes)
+        self.low_watermarks = low_watermarks
+        self.listener: LeaderListener = LeaderEvents(changes, low_watermarks)
         self.followers: PartitionFollower = fetchers
 
     async def run(self, partitions: Iterable[Partition]) -> None:
@@ -53,6 +59,7 @@ class Replication:
 
     def brokers_changed(self) -> None:
         self._changes.brokers_changed()
+        self.low_watermarks.brokers_changed()
 
     def close(self) -> None:
         self._fetchers.close()
@@ -83,7 +90,12 @@ def build_replication(
         driver,
         tasks,
     )
-    return Replication(changes, fetchers)
+    return Replication(changes, fetchers, LowWatermarks(partial(is_alive, image)))
+
+
+def is_alive(image: Image, broker_id: int) -> bool:
+    broker = image.broker(broker_id)
+    return broker is not None and not broker.is_fenced
 
 
 def follower_settings(config: BrokerConfig) -> FollowerSettings:

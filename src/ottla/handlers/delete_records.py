@@ -1,17 +1,20 @@
 """DeleteRecords (key 21), versions 0 to 2: delete all records before an offset.
 
 v2 flexible encoding. -1 means the high watermark.
-The response is sent when the new log start offset is stored: a crash does not restore records.
+The response is sent when the new log start offset is stored: a crash does not restore records; and
+when all living replicas have deleted the records, or the request's timeout has passed. It contains
+the low watermark: the least log start offset of these replicas.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps
+from ottla.handlers.partitions.deleting_everywhere import Deleted, DeletingEverywhere
 from ottla.handlers.partitions.producer_loading import loading_producers
 from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.parts import Parts
 from ottla.handlers.serving.registry import Deferred, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -89,7 +92,7 @@ async def read_and_delete(
 def deleting(
     request: DeleteRecordsRequest, context: Context
 ) -> Steps[DeleteRecordsResponse | Awaitable[DeleteRecordsResponse]]:
-    deletion = Deletion(context.parts.replicas, context.parts.scheduler)
+    deletion = Deletion(context.parts, request.timeout_ms)
     topics = []
     for topic in request.topics:
         answers: list[DeleteRecordsPartitionResult] = []
@@ -99,44 +102,56 @@ def deleting(
             answers.append(deletion.delete(topic.name, each))
             yield ANSWER_BYTES
     response = DeleteRecordsResponse(topics=topics)
-    return deletion.write_down(response) if deletion.moved else response
+    return deletion.finish(response) if deletion.moved else response
 
 
 class Deletion:
     """One request: the logs with a new start offset, by directory."""
 
-    def __init__(self, replicas: ReplicaManager, scheduler: StepScheduler) -> None:
-        self._replicas = replicas
-        self._scheduler = scheduler
+    def __init__(self, parts: Parts, timeout_ms: int) -> None:
+        self._parts = parts
+        self._replicas = parts.replicas
+        self._timeout_ms = timeout_ms
         self.moved: dict[LogDirectory, list[DeleteRecordsPartitionResult]] = {}
+        self._elsewhere: list[Deleted] = []  # other replicas have these records
 
     def delete(self, topic: str, wanted: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
         index = wanted.partition_index
         try:
             partition = self._replicas.partition(topic, index)
             partition.check_leader()
-            low_watermark = delete_before(partition, wanted.offset)
+            before = delete_before(partition, wanted.offset)
+            low_watermark = self._parts.low_watermarks.of(partition)
         except BrokerError as error:
             return DeleteRecordsPartitionResult(index, UNKNOWN, error.code)
         result = DeleteRecordsPartitionResult(index, low_watermark, ErrorCode.NONE)
         directory = self._replicas.logs.directory_of(partition.name)
         if directory is not None:
             self.moved.setdefault(directory, []).append(result)
+            if low_watermark < before:
+                self._elsewhere.append(Deleted(partition, before, result))
         return result
 
-    async def write_down(self, response: DeleteRecordsResponse) -> DeleteRecordsResponse:
+    async def finish(self, response: DeleteRecordsResponse) -> DeleteRecordsResponse:
+        await self._write_down()
+        if self._elsewhere:
+            parts = self._parts
+            deleting = DeletingEverywhere(parts.low_watermarks, parts.timers, parts.scheduler)
+            await deleting.wait(self._elsewhere, self._timeout_ms)
+        return response
+
+    async def _write_down(self) -> None:
         for directory, results in self.moved.items():
             try:
-                await self._scheduler.run(directory.table.writing_checkpoints())
+                await self._parts.scheduler.run(directory.table.writing_checkpoints())
             except OSError as error:
                 code = directory.health.refused("writing checkpoints", error).code
                 for each in results:
                     each.low_watermark, each.error_code = UNKNOWN, code
-        return response
 
 
 def delete_before(partition: Partition, offset: int) -> int:
-    """The new log start offset, which waiting fetches are notified of."""
+    """The offset before which all is deleted; waiting fetches and followers are notified."""
     log = partition.log
     if not log.config.is_deleted and log.config.is_compacted:
         raise BrokerError(ErrorCode.POLICY_VIOLATION)
@@ -145,4 +160,5 @@ def delete_before(partition: Partition, offset: int) -> int:
         raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE)
     if log.advance_log_start(before):
         partition.announce()
-    return log.log_start_offset
+    partition.tell_log_start()  # followers may not know of an earlier deletion either
+    return before

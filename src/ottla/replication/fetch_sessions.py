@@ -250,10 +250,14 @@ class FetchSession:
             else:
                 watcher.data_arrived(size, is_stable=is_stable)
 
-    def high_watermark_advanced(self, key: FetchKey, high_watermark: int) -> None:
-        """A follower has fetched all records, and does not know yet that they are committed."""
+    def offsets_advanced(self, key: FetchKey, high_watermark: int, log_start_offset: int) -> None:
+        """A follower has fetched all records, and does not know yet that they are committed, or
+        which of them are deleted."""
         wanted = self.partitions.get(key)
-        if wanted is None or wanted.sent_high_watermark >= high_watermark:
+        if wanted is None or (
+            wanted.sent_high_watermark >= high_watermark
+            and wanted.sent_log_start_offset >= log_start_offset
+        ):
             return
         self.has_late_news = True
         self._mark(key)

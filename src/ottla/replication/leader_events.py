@@ -2,8 +2,9 @@
 
 Owns      the partitions whose followers are still to be woken.
 Promises  all that is appended in one iteration of the event loop wakes a follower once. News of the
-          high watermark is sent with the next records; if none follow within a few milliseconds, it
-          is sent by itself: otherwise each append would cost two responses for every follower.
+          high watermark, and of the log start, is sent with the next records; if none follow within
+          a few milliseconds, it is sent by itself: otherwise each append would cost two responses
+          for every follower.
 Leaves    requests to the controller to `in_sync_changes.py`.
 """
 
@@ -12,16 +13,18 @@ from __future__ import annotations
 import asyncio
 
 from ottla.replication.in_sync_changes import InSyncChanges
+from ottla.replication.low_watermarks import LowWatermarks
 from ottla.replication.partition import Partition
 
 LATE_NEWS_S = 0.01
 
 
 class LeaderEvents:
-    def __init__(self, changes: InSyncChanges) -> None:
+    def __init__(self, changes: InSyncChanges, low_watermarks: LowWatermarks) -> None:
         self._changes = changes
+        self._low_watermarks = low_watermarks
         self._appended: dict[Partition, int] = {}
-        self._committed: dict[Partition, None] = {}
+        self._untold: dict[Partition, None] = {}
 
     def records_appended(self, partition: Partition, size: int) -> None:
         if not self._appended:
@@ -34,14 +37,23 @@ class LeaderEvents:
             partition.notify_followers(size)
 
     def high_watermark_advanced(self, partition: Partition) -> None:
-        if not self._committed:
-            asyncio.get_running_loop().call_later(LATE_NEWS_S, self._tell_high_watermarks)
-        self._committed[partition] = None
+        self._tell_soon(partition)
 
-    def _tell_high_watermarks(self) -> None:
-        committed, self._committed = self._committed, {}
-        for partition in committed:
-            partition.tell_followers_high_watermark()
+    def log_start_advanced(self, partition: Partition) -> None:
+        self._tell_soon(partition)
+
+    def _tell_soon(self, partition: Partition) -> None:
+        if not self._untold:
+            asyncio.get_running_loop().call_later(LATE_NEWS_S, self._tell)
+        self._untold[partition] = None
+
+    def _tell(self) -> None:
+        untold, self._untold = self._untold, {}
+        for partition in untold:
+            partition.tell_followers_offsets()
+
+    def low_watermark_changed(self, partition: Partition) -> None:
+        self._low_watermarks.changed(partition)
 
     def follower_caught_up(self, partition: Partition) -> None:
         self._changes.check(partition)

@@ -56,6 +56,12 @@ class LeaderListener(Protocol):
     def high_watermark_advanced(self, partition: Partition) -> None:
         """Followers do not know yet how far records are committed."""
 
+    def log_start_advanced(self, partition: Partition) -> None:
+        """Followers do not know yet which records are deleted."""
+
+    def low_watermark_changed(self, partition: Partition) -> None:
+        """A follower has reported its log start, or the replicas or the leader have changed."""
+
     def follower_caught_up(self, partition: Partition) -> None:
         """A follower that is not in sync has all that it needs to be."""
 
@@ -133,6 +139,7 @@ class Partition:
         self.advance()
         self.announce()
         self.notify_followers(None)
+        self._listener.low_watermark_changed(self)
 
     def _start_leading(self, now_ms: int) -> None:
         decided = self.leadership
@@ -182,13 +189,15 @@ class Partition:
         if broker_epoch < progress.broker_epoch:  # sent by a process that has ended
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         progress.broker_epoch = broker_epoch
-        before = progress.log_end_offset
+        before, start_before = progress.log_end_offset, progress.log_start_offset
         progress.fetched(offset, log_start_offset, self.log.offsets.end, now_ms)
         if broker_id not in state.counted:
             if state.may_rejoin(broker_id, self.log.offsets.high_watermark):
                 self._listener.follower_caught_up(self)
         elif offset != before:
             self.advance()
+        if log_start_offset != start_before:
+            self._listener.low_watermark_changed(self)
 
     def follow_leader(self, high_watermark: int, log_start_offset: int, size: int) -> None:
         """Apply what the leader has told with its records, of which `size` bytes were appended.
@@ -426,9 +435,17 @@ class Partition:
             else:
                 watcher.data_arrived(size, is_stable=True)
 
-    def tell_followers_high_watermark(self) -> None:
+    def tell_followers_offsets(self) -> None:
+        """Send the high watermark and the log start to followers that do not know them."""
+        offsets = self.log.offsets
         for session, key in self.follower_sessions.items():
-            session.high_watermark_advanced(key, self.log.offsets.high_watermark)
+            session.offsets_advanced(key, offsets.high_watermark, offsets.start)
+
+    def tell_log_start(self) -> None:
+        """Records were deleted: notify followers."""
+        if self.follower_sessions:
+            self._listener.log_start_advanced(self)
+        self._listener.low_watermark_changed(self)
 
     def announce(self, size: int | None = None) -> None:
         """Notify consumers of new data; without a size, of a change that must be sent at once."""
@@ -481,3 +498,4 @@ class Partition:
         self.leader_state = None
         self.announce()
         self.notify_followers(None)
+        self._listener.low_watermark_changed(self)

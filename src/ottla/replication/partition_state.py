@@ -11,7 +11,7 @@ Leaves    requesting a change of the in-sync replicas from the controller to `in
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 UNKNOWN_OFFSET = -1
@@ -116,6 +116,15 @@ class LeaderState:
             if progress is not None and progress.log_end_offset < wanted:
                 wanted = progress.log_end_offset
         return max(current, wanted)
+
+    def low_watermark(self, own_start: int, is_alive: Callable[[int], bool]) -> int:
+        """The least log start of the replicas that are alive; -1 while one of them is unknown."""
+        starts = [
+            progress.log_start_offset
+            for each, progress in self.followers.items()
+            if progress.log_start_offset < own_start and is_alive(each)
+        ]
+        return min(starts, default=own_start)
 
     def needed(self, min_in_sync_replicas: int) -> int:
         """How many must be in sync before anything is committed."""

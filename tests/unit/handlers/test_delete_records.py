@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from tests.unit.handlers.asking import produce
@@ -18,12 +20,15 @@ from ottla.protocol.messages.delete_records_request import (
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
+from ottla.replication.partition import Leadership
 
 
-def delete(world: World, before: int, version: int = 2, index: int = 0) -> tuple[int, int]:
+def delete(
+    world: World, before: int, version: int = 2, index: int = 0, timeout_ms: int = 1000
+) -> tuple[int, int]:
     """(error, where the log begins)."""
     topic = DeleteRecordsTopic("t", [DeleteRecordsPartition(index, before)])
-    (result,) = world.ask(DeleteRecordsRequest([topic], 1000), version).topics[0].partitions
+    (result,) = world.ask(DeleteRecordsRequest([topic], timeout_ms), version).topics[0].partitions
     return result.error_code, result.low_watermark
 
 
@@ -113,3 +118,63 @@ def test_an_open_transaction_holds_back_nobody_who_begins_behind_its_first_recor
     assert delete(filled, 30) == (0, 30)
     for kind in (EARLIEST, LATEST):
         assert ask(filled, kind, isolation=COMMITTED).offset == 30
+
+
+# Other replicas
+
+
+def publish(world: World, **change: Any) -> None:
+    publisher = world.broker.publisher
+    topic = publisher.image.topic("t")
+    assert topic is not None
+    epoch = topic.partitions[0].partition_epoch + 1
+    record = PartitionChanged(topic.id, 0, epoch, **change)
+
+    async def publishing() -> None:
+        publisher.publish(Batch(publisher.image.offset, 1, (record,)))
+
+    world.run(publishing())
+
+
+@pytest.fixture
+def replicated(filled: World) -> World:
+    """Broker 2 has all records, and was told that they are committed."""
+    publish(filled, replicas=(1, 2), in_sync_replicas=(1, 2))
+    filled.broker.replicas.partition("t", 0).follower_fetched(2, 5, 20, 0, 0)
+    return filled
+
+
+def later(world: World, call: Callable[[], None]) -> None:
+    """While the next request waits."""
+    low_watermarks = world.broker.parts.low_watermarks
+    partition = world.broker.replicas.partition("t", 0)
+
+    def look() -> None:
+        if low_watermarks:
+            call()
+            low_watermarks.changed(partition)  # as a broker with a cluster is told
+        else:
+            world.loop.call_later(0.001, look)
+
+    world.loop.call_soon(look)
+
+
+def test_it_is_answered_when_the_other_replica_has_deleted_them_too(replicated: World) -> None:
+    partition = replicated.broker.replicas.partition("t", 0)
+    later(replicated, lambda: partition.follower_fetched(2, 5, 20, 7, 0))
+    assert delete(replicated, 7, timeout_ms=60_000) == (0, 7)
+    assert delete(replicated, 7, timeout_ms=60_000) == (0, 7)
+
+
+def test_a_replica_that_does_not_report_makes_it_time_out(replicated: World) -> None:
+    """With the low watermark when the wait began."""
+    assert delete(replicated, 7, timeout_ms=20) == (ErrorCode.REQUEST_TIMED_OUT, 0)
+    assert ask(replicated, EARLIEST).offset == 7
+    assert not replicated.broker.parts.low_watermarks
+
+
+def test_another_leader_ends_the_wait(replicated: World) -> None:
+    partition = replicated.broker.replicas.partition("t", 0)
+    later(replicated, lambda: partition.lead_or_follow(Leadership(2, 9, 99, (1, 2), (1, 2)), 0))
+    expected = (ErrorCode.NOT_LEADER_OR_FOLLOWER, -1)
+    assert delete(replicated, 7, timeout_ms=60_000) == expected

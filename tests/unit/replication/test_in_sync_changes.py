@@ -21,6 +21,7 @@ from ottla.protocol.messages import alter_partition_response as response
 from ottla.protocol.messages.alter_partition_request import TopicData
 from ottla.replication.in_sync_changes import InSyncChanges
 from ottla.replication.leader_events import LeaderEvents
+from ottla.replication.low_watermarks import LowWatermarks
 from ottla.replication.partition import ACKS_ALL, Leadership, Partition
 
 NAME = TopicPartition("t", 0)
@@ -59,7 +60,7 @@ class World:
         self.answer: ErrorCode | BrokerError = ErrorCode.NONE
         self.changes = InSyncChanges(self.image, self.send, lambda: LAG_MS, LoopClock())
         log = Place().open()
-        listener = LeaderEvents(self.changes)
+        listener = LeaderEvents(self.changes, LowWatermarks(lambda _broker_id: True))
         self.partition = Partition(NAME, TOPIC_ID, ME, log, JobsLater(), listener)
         self.epoch = 1
         self.decide(in_sync, is_recovering=is_recovering)

@@ -29,6 +29,7 @@ from ottla.metadata.image import Image
 from ottla.network.response_memory import ResponseMemory
 from ottla.protocol.error_codes import ErrorCode
 from ottla.replication.directory_moves import DirectoryMoves
+from ottla.replication.low_watermarks import LowWatermarks
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.replication.session_cache import FetchSessions
 from ottla.replication.waiting import ParkedFetches
@@ -87,6 +88,7 @@ class Parts:
     response_memory: ResponseMemory
     large_responses: LargeResponses
     parked_fetches: ParkedFetches
+    low_watermarks: LowWatermarks
     cluster: ClusterParts | None = None
     disposal: Disposal = field(default_factory=Disposal)
     timers: LoopTimers = field(default_factory=LoopTimers)  # deadlines of requests that wait

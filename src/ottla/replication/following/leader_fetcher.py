@@ -252,7 +252,6 @@ class LeaderFetcher:
     ) -> Steps[None]:
         partition = followed.partition
         size = len(answer.records or b"")
-        before = partition.log.log_end_offset
         try:
             if answer.diverging_epoch is not None:
                 yield from partition.truncating(truncating(partition, answer))
@@ -268,8 +267,10 @@ class LeaderFetcher:
         if self._followed.get(key) is not followed or not followed.is_current:
             return
         partition.follow_leader(answer.high_watermark, answer.log_start_offset, size)
-        if answer.diverging_epoch is not None or partition.log.log_end_offset != before or size:
-            self._session.put(key, position_of(partition))
+        position = position_of(partition)
+        is_cut = answer.diverging_epoch is not None
+        if is_cut or size or self._session.position(key) != position:
+            self._session.put(key, position)
 
     def _fail(self, key: PartitionKey, followed: Followed, code: ErrorCode) -> None:
         if code in SHORT_DELAY:

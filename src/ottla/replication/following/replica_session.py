@@ -72,6 +72,10 @@ class ReplicaSession:
         """Whether the leader knows the session: a request may follow before the last response."""
         return self._session_id != NO_SESSION
 
+    def position(self, key: PartitionKey) -> ReplicaPosition | None:
+        """From where it was last fetched."""
+        return self._positions.get(key)
+
     def put(self, key: PartitionKey, position: ReplicaPosition) -> None:
         """Fetch the partition from here on."""
         self._positions[key] = position
