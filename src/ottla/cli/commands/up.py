@@ -87,10 +87,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="event loop (default: auto, which is uvloop if it is installed)",
     )
     parser.add_argument(
+        "--workers",
+        metavar="N",
+        type=worker_count,
+        default=1,
+        help="run N brokers of a cluster, one for each core: node ids and ports follow the first",
+    )
+    parser.add_argument(
         "--stop-with-stdin",
         action="store_true",
         help="stop when standard input is closed, such as when the parent process ends",
     )
+
+
+def worker_count(text: str) -> int:
+    from ottla.cli.broker_process.workers import WORKERS_MAX
+
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= WORKERS_MAX):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {WORKERS_MAX}")
+    return int(text)
 
 
 def listen_address(text: str) -> str:
@@ -142,6 +157,8 @@ def run(arguments: argparse.Namespace) -> int:
         return refuse(f"--config {arguments.config}: {error.strerror}", code=2)
     for notice in settings.notices:
         print(f"ottla up: {notice}", file=sys.stderr)
+    if arguments.workers > 1:
+        return run_several(settings, arguments)
     raise_open_files_limit()  # before the broker decides how many files it keeps open
     keep_freed_memory()
     sys.setswitchinterval(THREAD_SWITCH_S)
@@ -153,6 +170,22 @@ def run(arguments: argparse.Namespace) -> int:
         if error.name != "uvloop":
             raise
         return refuse("uvloop is not installed: pip install uvloop, or leave out --loop", code=2)
+
+
+def run_several(settings: LoadedConfig, arguments: argparse.Namespace) -> int:
+    from ottla.cli.broker_process.workers import run_workers
+    from ottla.config.options import InvalidOption
+
+    given = [f"--set={each}" for each in [*defaults(arguments), *arguments.settings]]
+    if arguments.config is not None:
+        given += ["--config", arguments.config]
+    given += ["--log-level", arguments.log_level, "--loop", arguments.loop]
+    try:
+        return run_workers(settings, arguments.workers, given)
+    except InvalidOption as error:
+        return refuse(str(error), code=2)
+    except OSError as error:
+        return refuse(f"{error.filename}: {error.strerror}", code=1)
 
 
 def is_cluster_directory(path: str) -> bool:
