@@ -37,6 +37,8 @@ LONGEST = (
     "examples",
     "tests/integration/spark/sink/test_crashes.py",
     "differential",
+    "cluster-differential",
+    "cluster-chaos",
     "command-line",
     "pytest-plugin",
     "cluster-command",

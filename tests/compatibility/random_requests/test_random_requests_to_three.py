@@ -16,7 +16,7 @@ from tests.compatibility.random_requests.test_random_requests import SEED_VARIAB
 from tests.support.long_run import VARIABLE as LONG_RUN
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
-SEQUENCES = 200 if os.environ.get(LONG_RUN) else 8
+SEQUENCES = 200 if os.environ.get(LONG_RUN) else 5
 
 
 def test_both_clusters_answer_random_requests_alike() -> None:
