@@ -125,6 +125,27 @@ def test_several_are_restarted_in_turn_with_changed_settings(cluster: ClusterCom
     assert cluster("start", "1", "3").returncode == 0
 
 
+def test_commands_work_when_the_file_of_the_state_cannot_be_written(tmp_path: Path) -> None:
+    """As on a full disk."""
+    cluster = ClusterCommand(tmp_path, "--port", "0", "--brokers", "1")
+    pids = cluster.pids
+    try:
+        (tmp_path / "running.json.new").mkdir()
+        stopped = cluster("stop", "1")
+        assert stopped.stdout == "stopped broker-1\n", stopped.stderr
+        assert not is_alive(pids[1])
+        assert cluster("start", "1").returncode == 0
+        pids += cluster.pids
+        assert cluster("down").returncode == 0
+        wait_until_gone(pids)
+        code, errors = cluster.end(None)
+    finally:
+        cluster.process.kill()
+    assert code == 0, errors
+    assert "Traceback" not in errors
+    assert f"{tmp_path}/running.json" in errors
+
+
 def test_a_broker_that_ends_by_itself_is_reported(cluster: ClusterCommand) -> None:
     pid = cluster.members["broker-3"]["pid"]
     os.kill(pid, signal.SIGKILL)
@@ -226,6 +247,13 @@ def test_down_ends_it_and_an_up_that_fails_leaves_no_process(tmp_path: Path) -> 
     assert used.returncode == 1
     assert f"port {address.rpartition(':')[2]} is in use by process {os.getpid()}" in used.stderr
     assert "change listeners" in used.stderr
+    log = running.data / "broker-1" / "broker.log"
+    log.rename(log.with_suffix(".old"))
+    log.mkdir()
+    unwritable = running("up")
+    assert unwritable.returncode == 1
+    assert f"broker-1 cannot be started: {log}: Is a directory" in unwritable.stderr
+    log.rmdir()
     path = running.data / "broker-1" / "server.properties"
     path.write_text(path.read_text() + "num.partitions=none\n")
     failed = running("up")

@@ -57,7 +57,7 @@ def respond(handle: Handle, line: bytes) -> dict[str, Any]:
         if not isinstance(request, dict):
             raise ValueError("a request is a JSON object")
         return {"result": handle(request)}
-    except (ValueError, CommandFailed) as error:
+    except (ValueError, CommandFailed, OSError) as error:
         return {"error": str(error)}
 
 

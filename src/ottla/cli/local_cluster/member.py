@@ -88,7 +88,12 @@ class Member:
     def start(self) -> None:
         """Until it is ready. CommandFailed with the end of its log if it ends before."""
         with self._operation:
-            process = self._spawn()
+            try:
+                process = self._spawn()
+            except OSError as error:
+                raise CommandFailed(
+                    f"{self.name} cannot be started: {error.filename}: {error.strerror}"
+                ) from error
             assert process.stdout is not None
             line = process.stdout.readline()
             if READY not in line:

@@ -113,7 +113,8 @@ class Supervisor:
             starting.join()
             self._has_stopped.set()
             server.shutdown()
-        self._directory.running_path.unlink(missing_ok=True)
+        with suppress(OSError):
+            self._directory.running_path.unlink(missing_ok=True)
         if failure is not None:
             raise failure
         for problem in problems:
@@ -159,8 +160,12 @@ class Supervisor:
             )
 
     def _write_state(self) -> None:
-        with self._writing:
-            replace_file(self._directory.running_path, json.dumps(self.describe(), indent=2) + "\n")
+        path = self._directory.running_path
+        try:
+            with self._writing:
+                replace_file(path, json.dumps(self.describe(), indent=2) + "\n")
+        except OSError as error:  # such as a full disk: commands ask this process, not the file
+            report(f"{path} was not written: {error.strerror}")
 
     # Commands from other terminals
 
