@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from kazoo.client import KazooClient
-from tests.integration.cli.ottla_command import ottla
+from tests.integration.cli.ottla_command import ottla, start
 
 from ottla.testing.ports import quiet_ports
 from ottla.testing.zookeeper import ZooKeeperServer
@@ -52,6 +52,20 @@ def test_three_servers_form_an_ensemble(tmp_path: Path) -> None:
             server.kill()
 
 
+def test_a_server_without_a_majority_says_what_it_waits_for(tmp_path: Path) -> None:
+    waiting = start(
+        "zookeeper", "--listen", "localhost:0", "--data", str(tmp_path),
+        "--servers", "1=localhost:1:2,2=localhost:3:4", "--id", "1",
+    )  # fmt: skip
+    assert waiting.stderr is not None
+    try:
+        line = waiting.stderr.readline().decode()
+    finally:
+        waiting.kill()
+        waiting.communicate()
+    assert "waiting for a majority of the servers 1=localhost:1:2,2=localhost:3:4" in line
+
+
 def test_a_port_in_use_is_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
@@ -70,6 +84,9 @@ def test_a_port_in_use_is_named(tmp_path: Path) -> None:
         (["--servers", "1=a:1:2,1=b:1:2"], "has an id twice"),
         (["--servers", "a:1:2"], "is not ID=HOST:PORT:PORT"),
         (["--servers", "0=a:1:2"], "ids are 1 to 255"),
+        (["--servers", "1=a:2888"], "'1=a:2888' is not ID=HOST:PORT:PORT"),
+        (["--servers", "1=a:1:2,2=a:1:3"], "has the address a:1 twice"),
+        (["--servers", "1=a:1:1"], "has the address a:1 twice"),
         (["--listen", "localhost:99999"], "ports are 0 to 65535"),
         (["--heap", "much"], "--heap: 'much' is not a size"),
     ],

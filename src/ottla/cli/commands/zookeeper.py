@@ -101,7 +101,9 @@ def run(arguments: argparse.Namespace) -> int:
     data = data_directory(arguments.data)
     config = write_config(data, address, arguments.id or 0, arguments.servers)
     sys.stdout.flush()
-    watch_from_another_process(address, stops_with_stdin=arguments.stop_with_stdin)
+    watch_from_another_process(
+        address, arguments.servers, stops_with_stdin=arguments.stop_with_stdin
+    )
     main_class = ENSEMBLE_MEMBER if arguments.servers else STANDALONE
     command = [java, *JAVA_OPTIONS, f"-Xmx{arguments.heap}"]
     command += ["-Dlog4j2.level=INFO" if arguments.log else WITHOUT_LOG]
@@ -145,7 +147,9 @@ def free_address(listen: Address) -> Address:
         ) from error
 
 
-def watch_from_another_process(address: Address, *, stops_with_stdin: bool) -> None:
+def watch_from_another_process(
+    address: Address, servers: list[EnsembleServer], *, stops_with_stdin: bool
+) -> None:
     """Fork a process that prints the ready line: this one becomes the server.
 
     It is the child of a child, so that the server never has to wait for it.
@@ -159,14 +163,19 @@ def watch_from_another_process(address: Address, *, stops_with_stdin: bool) -> N
         os._exit(0)
     with suppress(BaseException):
         os.setsid()  # Ctrl-C is for the server
-        announce(address, server)
+        announce(address, server, servers)
         if stops_with_stdin:
             stop_at_end_of_input(server)
     os._exit(0)
 
 
-def announce(address: Address, server: int) -> None:
-    if wait_until_serving(address, lambda: is_process_alive(server)):
+def announce(address: Address, server: int, servers: list[EnsembleServer]) -> None:
+    def remind() -> None:
+        names = ",".join(map(str, servers))
+        what = f"a majority of the servers {names}" if servers else f"the server on {address}"
+        print(f"ottla zookeeper: waiting for {what}", file=sys.stderr, flush=True)
+
+    if wait_until_serving(address, lambda: is_process_alive(server), remind):
         print(f"zookeeper is ready on {address}", flush=True)
     os.close(sys.stdout.fileno())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import time
@@ -11,6 +12,7 @@ from ottla.config.addresses import Address
 
 POLL_S = 0.02
 ANSWER_S = 1.0
+REMINDER_S = 5.0
 ENDED = ("Z", "X")  # states in /proc
 
 
@@ -27,11 +29,17 @@ def is_serving(address: Address) -> bool:
     return b"Mode:" in answer
 
 
-def wait_until_serving(address: Address, is_alive: Callable[[], bool]) -> bool:
-    """False if the server ended before it served."""
+def wait_until_serving(
+    address: Address, is_alive: Callable[[], bool], remind: Callable[[], None]
+) -> bool:
+    """False if the server ended before it served. `remind` is called once if that takes long."""
+    remind_at_s = time.monotonic() + REMINDER_S
     while is_alive():
         if is_serving(address):
             return True
+        if time.monotonic() >= remind_at_s:
+            remind()
+            remind_at_s = math.inf
         time.sleep(POLL_S)
     return False
 

@@ -36,19 +36,31 @@ class EnsembleServer:
     data_port: int
     election_port: int
 
+    @property
+    def addresses(self) -> tuple[Address, Address]:
+        return Address(self.host, self.data_port), Address(self.host, self.election_port)
+
+    def __str__(self) -> str:
+        return f"{self.id}={self.host}:{self.data_port}:{self.election_port}"
+
 
 def parse_members(text: str) -> list[EnsembleServer]:
     """`1=HOST:2888:3888,2=HOST:2888:3888,...`; ValueError says what is wrong."""
     members = [_parse_member(part.strip()) for part in text.split(",")]
     if len({each.id for each in members}) < len(members):
         raise ValueError(f"{text!r} has an id twice")
+    addresses = [each for member in members for each in member.addresses]
+    for address in addresses:
+        if addresses.count(address) > 1:
+            raise ValueError(f"{text!r} has the address {address} twice")
     return members
 
 
 def _parse_member(text: str) -> EnsembleServer:
     number, equals, places = text.partition("=")
     address, colon, election = places.rpartition(":")
-    if not equals or not colon or not (number.isascii() and number.isdigit()):
+    has_both = colon and ":" in address.rpartition("]")[2]
+    if not equals or not has_both or not (number.isascii() and number.isdigit()):
         raise ValueError(f"{text!r} is not ID=HOST:PORT:PORT, such as 1=localhost:2888:3888")
     if not 1 <= int(number) <= 255:
         raise ValueError(f"{text!r}: ids are 1 to 255")
@@ -63,10 +75,7 @@ def write_config(data: Path, listen: Address, own_id: int, members: list[Ensembl
     if members:
         _write_own_id(data, own_id)
         lines += ENSEMBLE
-        lines += "".join(
-            f"server.{each.id}={each.host}:{each.data_port}:{each.election_port}\n"
-            for each in members
-        )
+        lines += "".join(f"server.{each}\n" for each in members)
     path = data / CONFIG_NAME
     path.write_text(lines)
     return path

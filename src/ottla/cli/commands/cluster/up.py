@@ -82,7 +82,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def prepare(directory: ClusterDirectory, arguments: argparse.Namespace) -> Description:
     found = directory.load()
-    if found is None and (arguments.port or 0) + (arguments.brokers or DEFAULT_BROKERS) > PORT_MAX:
+    ports_end = (arguments.port or 0) + (arguments.brokers or DEFAULT_BROKERS)
+    if found is None and ports_end > PORT_MAX + 1:
         raise CommandFailed(f"--port {arguments.port}: the last ports are above {PORT_MAX}", code=2)
     description = plan(directory, found, arguments.brokers, arguments.zookeepers, arguments.port)
     require_free_ports(directory, description)
