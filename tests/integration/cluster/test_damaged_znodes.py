@@ -3,6 +3,7 @@ name the znode, and say what to do."""
 
 from __future__ import annotations
 
+import random
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,13 +22,19 @@ from tests.integration.cluster.harness import (
 from tests.support.waiting import wait_until as wait
 
 from ottla.metadata.zookeeper.layout import (
+    BROKER_IDS,
     CONTROLLER,
     CONTROLLER_EPOCH,
     LOG,
+    PARTS,
     broker_path,
 )
 from ottla.protocol.error_codes import ErrorCode
-from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from ottla.protocol.messages.create_topics_request import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
 from ottla.testing.broker import BrokerFailed
 from ottla.testing.cluster import RunningCluster
 
@@ -159,6 +166,51 @@ def test_a_damaged_member_announces_itself_again(
     wait_until(is_announced, "it announces itself again")
     wait_until(lambda: serves(cluster, broker_id), "it serves again")
     assert b"incarnation" in was
+
+
+def delete_with_children(znodes: Any, path: str) -> None:
+    """In one transaction, so that no broker creates a child meanwhile."""
+    while True:
+        deleting = znodes.transaction()
+        for name in znodes.get_children(path):
+            for child in znodes.get_children(f"{path}/{name}"):
+                deleting.delete(f"{path}/{name}/{child}")
+            deleting.delete(f"{path}/{name}")
+        deleting.delete(path)
+        if all(result is True for result in deleting.commit()):
+            return
+
+
+def test_a_deleted_folder_of_members_is_created_again(cluster: RunningCluster, znodes: Any) -> None:
+    controller_of(cluster)
+    before = log_sizes(cluster)
+    delete_with_children(znodes, "/brokers")
+    wait_until(lambda: znodes.exists(broker_path(1)) is not None, "it announces itself again")
+    wait_until(lambda: all(serves(cluster, each) for each in cluster.ids), "all brokers serve")
+    assert f"the znode {BROKER_IDS}" in new_log(cluster, before)
+
+
+def test_a_deleted_folder_of_parts_is_created_again(cluster: RunningCluster, znodes: Any) -> None:
+    """Large decisions are written there."""
+    controller_of(cluster)
+    before = log_sizes(cluster)
+    epoch = znodes.get(CONTROLLER_EPOCH)[0]
+    delete_with_children(znodes, PARTS)
+    rng = random.Random(1)
+    topics = []
+    for n in range(60):
+        replicas = ",".join(f"{rng.randrange(10**6)}:{rng.randrange(10**6)}" for _ in range(2000))
+        setting = CreatableTopicConfig("follower.replication.throttled.replicas", replicas)
+        topics.append(CreatableTopic(f"large-{n}", 1, 1, configs=[setting]))
+    request = CreateTopicsRequest(topics, timeout_ms=30_000)
+
+    def is_done() -> bool:  # it may take longer than request.timeout.ms
+        return {each.error_code for each in ask(cluster, 1, request).topics} <= set(DONE)
+
+    wait_until(is_done, "all topics exist")
+    assert znodes.get_children(PARTS) != []
+    assert znodes.get(CONTROLLER_EPOCH)[0] == epoch
+    assert f"the znode {PARTS}" in new_log(cluster, before)
 
 
 @pytest.mark.parametrize("data", [None, b"{}"], ids=["deleted", "edited"])

@@ -60,6 +60,46 @@ def test_an_id_that_another_broker_has(member: RunningCluster, tmp_path: Path) -
     assert serves(member)
 
 
+def test_after_an_id_that_another_broker_has_the_directory_takes_another_id(
+    member: RunningCluster, tmp_path: Path
+) -> None:
+    connect = member.zookeeper_connect
+    assert "node.id" in refused(tmp_path, {"node.id": 1, "zookeeper.connect": connect})
+    other = RunningBroker(config={"node.id": 4, "zookeeper.connect": connect}, data=tmp_path)
+    other.start().close()
+    assert serves(member)
+
+
+def test_another_listener_between_brokers(member: RunningCluster, tmp_path: Path) -> None:
+    config = {
+        "node.id": 6,
+        "zookeeper.connect": member.zookeeper_connect,
+        "listeners": "INSIDE://localhost:0",
+        "listener.security.protocol.map": "INSIDE:PLAINTEXT",
+        "inter.broker.listener.name": "INSIDE",
+        "request.timeout.ms": 1000,
+    }
+    said = refused(tmp_path, config)
+    assert "broker 1 has no listener INSIDE" in said
+    assert "PLAINTEXT" in said
+    assert "inter.broker.listener.name" in said
+    assert serves(member)
+
+
+def test_an_address_that_another_broker_has(member: RunningCluster, tmp_path: Path) -> None:
+    address = member.brokers[1].bootstrap_servers
+    config = {
+        "node.id": 7,
+        "zookeeper.connect": member.zookeeper_connect,
+        "advertised.listeners": f"PLAINTEXT://{address}",
+    }
+    said = refused(tmp_path, config)
+    assert address in said
+    assert "/brokers/ids/1" in said
+    assert "advertised.listeners" in said
+    assert serves(member)
+
+
 def test_another_chroot(member: RunningCluster, zookeeper: ZooKeeperServer) -> None:
     member.stop(1)
     other = f"{zookeeper.address}/other"

@@ -26,7 +26,7 @@ from ottla.broker.control.control_plane import NO_CONTROLLER
 from ottla.broker.control.controller_client import ControllerClient
 from ottla.broker.control.embedded import METADATA_DIRECTORY, create_topics_here
 from ottla.broker.control.liveness import Liveness, WatchedBroker, remove_ended
-from ottla.broker.control.membership import Membership
+from ottla.broker.control.membership import REMINDER_S, Membership
 from ottla.broker.first_start import DirectoryHistory
 from ottla.broker.producer_ids import Block
 from ottla.config.broker_options import BrokerConfig
@@ -46,10 +46,12 @@ from ottla.metadata.continuity import load_known
 from ottla.metadata.image import Image
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.zookeeper.kazoo_service import KazooService, open_service
+from ottla.metadata.zookeeper.membership import require_free_id
 from ottla.metadata.zookeeper.service import SessionState
 from ottla.metadata.zookeeper.session_file import read_session, write_session
 from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
 from ottla.network.channel.channel import Channel, Channels, ChannelSettings
+from ottla.network.channel.errors import BrokerUnreachable
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -125,6 +127,7 @@ class ClusterControl:
             service, self._disk.in_thread, lambda: random_uuid().hex()
         )
         image = await load_known(metadata_log, past.known)
+        await require_free_id(service, self._broker_id)  # before the directory belongs to it
         self._write_session(service)  # not before: it may be the ZooKeeper of another cluster
         self.publisher = Publisher(image, self._scheduler)
         self.controller = Controller(
@@ -170,9 +173,18 @@ class ClusterControl:
         )
         # This process has the lock of the directory: the one that had the session has ended.
         old = read_session(self._files, self._directory, str(self._connect))
-        if old is not None:
-            await (await open_(session=old)).close()
-        service = await open_()
+        reminder = asyncio.get_running_loop().call_later(
+            REMINDER_S,
+            log.warning,
+            "waiting for ZooKeeper at %s (zookeeper.connect)",
+            self._connect,
+        )
+        try:
+            if old is not None:
+                await (await open_(session=old)).close()
+            service = await open_()
+        finally:
+            reminder.cancel()
         service.subscribe(self._note_session)
         return service
 
@@ -260,8 +272,16 @@ class ClusterControl:
 
     def _address_of(self, broker_id: int) -> tuple[str, int] | None:
         broker = self.publisher.image.broker(broker_id)
-        endpoint = None if broker is None else broker.endpoint(self._listener)
-        return None if endpoint is None else (endpoint.host, endpoint.port)
+        if broker is None:
+            return None
+        endpoint = broker.endpoint(self._listener)
+        if endpoint is None:
+            names = ", ".join(each.listener for each in broker.endpoints)
+            raise BrokerUnreachable(
+                f"broker {broker_id} has no listener {self._listener}, but {names}: set "
+                "inter.broker.listener.name to a listener that all brokers have"
+            )
+        return endpoint.host, endpoint.port
 
     def _brokers_to_watch(self) -> set[WatchedBroker]:
         """All others, for the controller; for others, the controller."""

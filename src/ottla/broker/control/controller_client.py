@@ -25,6 +25,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 RETRY_S = 0.02
 RETRY_MAX_S = 0.2
+NO_CONTROLLER = "there is no controller"
 
 
 class NoAnswer(Exception):
@@ -45,6 +46,7 @@ class ControllerClient:
         self._broker_requests = broker_requests
         self._channels = channels
         self.timeout_s = timeout_s
+        self.reason = NO_CONTROLLER  # why the last attempt has failed
         self._moved = asyncio.Event()
         election.subscribe(self._note_moved)
 
@@ -72,7 +74,7 @@ class ControllerClient:
         broker, `there` if it is another one."""
         loop = asyncio.get_running_loop()
         deadline_s = loop.time() + self.timeout_s
-        delay_s, reason = RETRY_S, "there is no controller"
+        delay_s, reason = RETRY_S, NO_CONTROLLER
         while True:
             self._moved.clear()
             left_s = deadline_s - loop.time()
@@ -93,13 +95,14 @@ class ControllerClient:
                 if error.code != ErrorCode.NOT_CONTROLLER:
                     raise
                 reason = "it is not the controller any more"
+            self.reason = reason
             await self._wait(delay_s)
             delay_s = min(2 * delay_s, RETRY_MAX_S)
 
     def _channel(self) -> Channel:
         controller_id = self._election.controller_id
         if controller_id is None:
-            raise NoAnswer("there is no controller")
+            raise NoAnswer(NO_CONTROLLER)
         return self._channels.to(controller_id)
 
     async def _wait(self, delay_s: float) -> None:

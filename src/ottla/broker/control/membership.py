@@ -19,8 +19,14 @@ from ottla.controller.registration import PROTOCOLS
 from ottla.metadata.entities import BrokerRegistration
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.records import Endpoint
-from ottla.metadata.zookeeper.membership import LiveBroker, announce
+from ottla.metadata.zookeeper.membership import (
+    ChrootMissing,
+    LiveBroker,
+    announce,
+    require_own_addresses,
+)
 from ottla.metadata.zookeeper.service import ZooKeeperService
+from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
 from ottla.protocol.messages.broker_heartbeat_response import BrokerHeartbeatResponse
@@ -29,6 +35,8 @@ from ottla.protocol.messages.broker_registration_request import BrokerRegistrati
 log = logging.getLogger(__name__)
 
 RETRY_S = 0.2
+CHROOT_RETRY_S = 5.0
+REMINDER_S = 3.0  # a start that takes longer says what it waits for
 NEVER = -1  # no id of a session
 
 
@@ -52,8 +60,28 @@ class Membership:
         self.broker_epoch = -1
 
     async def join(self) -> None:
+        """BrokerIdInUse, AddressInUse or BrokerError if the broker cannot join."""
+        reminder = asyncio.get_running_loop().call_later(REMINDER_S, self._report_waiting)
+        try:
+            await require_own_addresses(self._service, self._member())
+            while not await self._is_registered():
+                await asyncio.sleep(RETRY_S)
+        finally:
+            reminder.cancel()
+
+    async def _is_registered(self) -> bool:
+        """False if the session has expired between both steps."""
         await self._announce()
-        await self._register()
+        try:
+            await self._register()
+        except BrokerError as error:
+            if error.code != ErrorCode.DUPLICATE_BROKER_REGISTRATION:
+                raise
+            return False
+        return True
+
+    def _report_waiting(self) -> None:
+        log.warning("waiting until the controller registers this broker: %s", self._client.reason)
 
     def check(self) -> None:
         """The session, or the registration of a broker, may have changed."""
@@ -76,6 +104,10 @@ class Membership:
             except BrokerError as error:
                 log.warning("not registered with the controller: %s", error)
                 await asyncio.sleep(RETRY_S)
+                continue
+            except ChrootMissing as error:
+                log.error("%s", error)
+                await asyncio.sleep(CHROOT_RETRY_S)
                 continue
             await self._changed.wait()
         await asyncio.Event().wait()
@@ -118,16 +150,16 @@ class Membership:
 
     async def _announce(self) -> None:
         session_id = self._service.session.id
+        await announce(self._service, self._member(), self._clock.now_ms(), self._note_znode)
+        self._announced_in = session_id
+
+    def _member(self) -> LiveBroker:
         request = self._request
         endpoints = (
             Endpoint(each.name, each.host, each.port, PROTOCOLS[each.security_protocol])
             for each in request.listeners
         )
-        member = LiveBroker(
-            request.broker_id, request.incarnation_id, tuple(endpoints), request.rack
-        )
-        await announce(self._service, member, self._clock.now_ms(), self._note_znode)
-        self._announced_in = session_id
+        return LiveBroker(request.broker_id, request.incarnation_id, tuple(endpoints), request.rack)
 
     def _note_znode(self) -> None:
         """It was edited or removed, or its session has ended."""

@@ -15,7 +15,7 @@ from ottla.cli.broker_process.owners import lock_owner, port_owner
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
 from ottla.metadata.log import CorruptMetadataError, MetadataLost
-from ottla.metadata.zookeeper.membership import BrokerIdInUse
+from ottla.metadata.zookeeper.membership import AddressInUse, BrokerIdInUse
 from ottla.metadata.zookeeper.service import ZooKeeperError
 from ottla.network.listening import bind_sockets
 from ottla.network.settings import ListenerSettings
@@ -32,6 +32,7 @@ EXPECTED = (
     MetadataLost,
     ZooKeeperError,
     BrokerIdInUse,
+    AddressInUse,
     BrokerError,
     OSError,
 )  # others are bugs, and show a traceback

@@ -26,7 +26,9 @@ from ottla.metadata.zookeeper.service import (
     Znode,
     ZnodeExists,
     ZnodeMissing,
+    ZooKeeperError,
     ZooKeeperService,
+    create_missing,
     retried,
 )
 
@@ -49,6 +51,26 @@ class BrokerIdInUse(Exception):
             f"{self.address}\n"
             "  give each broker its own node.id; or, if that broker was stopped, start this one "
             "again after its ZooKeeper session has expired"
+        )
+
+
+class ChrootMissing(ZooKeeperError):
+    """The znode below which the cluster keeps everything does not exist any more."""
+
+
+class AddressInUse(Exception):
+    """Another broker is registered with the same address."""
+
+    def __init__(self, path: str, address: str) -> None:
+        super().__init__(path, address)
+        self.path = path
+        self.address = address
+
+    def __str__(self) -> str:
+        return (
+            f"another broker has the address {self.address}: see the znode {self.path}\n"
+            "  give each broker its own address in advertised.listeners; or, if that broker was "
+            "stopped, start this one again after its ZooKeeper session has expired"
         )
 
 
@@ -131,8 +153,40 @@ async def announce(
             await service.multi([operation])
         except OutcomeUnknown:
             await service.connected()
-        except (ZnodeExists, ZnodeMissing, VersionMismatch):
+        except (ZnodeExists, VersionMismatch):
             pass  # read it again
+        except ZnodeMissing:
+            if znode is None:
+                await _restore_folder(service)
+
+
+async def _restore_folder(service: ZooKeeperService) -> None:
+    log.warning("the znode %s was deleted, and is created again", BROKER_IDS)
+    try:
+        await create_missing(service, BROKER_IDS)
+    except ZnodeMissing as error:
+        raise ChrootMissing(
+            "the chroot of zookeeper.connect was deleted, and with it the metadata of the cluster: "
+            "restore ZooKeeper from a backup"
+        ) from error
+
+
+async def require_free_id(service: ZooKeeperService, broker_id: int) -> None:
+    """BrokerIdInUse if another process has the znode of this broker."""
+    await retried(service, service.sync)
+    path = broker_path(broker_id)
+    znode = await retried(service, service.get, path)
+    if znode is not None and znode.owner != service.session.id:
+        raise _in_use(path, broker_id, znode)
+
+
+async def require_own_addresses(service: ZooKeeperService, member: LiveBroker) -> None:
+    """AddressInUse if another broker that is alive has one of the addresses of this one."""
+    own = {(each.host, each.port) for each in member.endpoints}
+    for other in (await read_members(service)).values():
+        for each in other.endpoints:
+            if other.broker_id != member.broker_id and (each.host, each.port) in own:
+                raise AddressInUse(broker_path(other.broker_id), f"{each.host}:{each.port}")
 
 
 async def read_member(service: ZooKeeperService, broker_id: int) -> LiveBroker | None:

@@ -14,7 +14,9 @@ At rest a follower has one watch, on the znode that the next batch will be, and 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ottla.base.scheduling.threads import RunJob
@@ -39,6 +41,7 @@ from ottla.metadata.zookeeper.layout import (
     CONTROLLER_EPOCH,
     FOLDERS,
     LOG,
+    PARTS,
     batch_offset,
     batch_path,
     part_path,
@@ -58,6 +61,7 @@ from ottla.metadata.zookeeper.service import (
 )
 from ottla.metadata.zookeeper.snapshots import SnapshotPointer, Snapshots
 
+log = logging.getLogger(__name__)
 SNAPSHOT_BATCHES = 1000
 SNAPSHOT_BYTES = 8 * 1024 * 1024
 READ_AHEAD = 100  # znodes that are requested together while the log is loaded
@@ -229,9 +233,15 @@ class ZooKeeperMetadataLog:
         for number, part in enumerate(encoded.parts):
             create = Create(part_path(offset, number, nonce), part)
             try:
-                await retried(self._service, self._service.multi, [create])
-            except ZnodeExists:
-                pass  # created by the request whose response was lost
+                await self._create_part(create)
+            except ZnodeMissing:
+                log.warning("the znode %s was deleted, and is created again", PARTS)
+                await create_missing(self._service, PARTS)
+                await self._create_part(create)
+
+    async def _create_part(self, create: Create) -> None:
+        with suppress(ZnodeExists):  # created by the request whose response was lost
+            await retried(self._service, self._service.multi, [create])
 
     async def _has_nonce(self, path: str, nonce: str) -> bool:
         znode = await self._get(path)
