@@ -21,6 +21,7 @@ from ottla.controller.brokers import (
 from ottla.controller.controller import Controller
 from ottla.controller.producer_ids import decide_allocate_producer_ids
 from ottla.metadata.image import Image
+from ottla.metadata.zookeeper.layout import broker_path
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.message import Message
@@ -61,9 +62,13 @@ class BrokerRequests:
 
     async def register(self, request: BrokerRegistrationRequest) -> BrokerRegistrationResponse:
         """The broker stays fenced until it has applied its own registration."""
-        has_own = await self._sessions.has_session(request.broker_id, request.incarnation_id)
+        if not await self._sessions.has_session(request.broker_id, request.incarnation_id):
+            raise BrokerError(
+                ErrorCode.DUPLICATE_BROKER_REGISTRATION,
+                f"the znode {broker_path(request.broker_id)} does not belong to this broker",
+            )
         epoch = await self._controller.decide(
-            lambda state: decide_register_broker(state, request, has_session=not has_own),
+            lambda state: decide_register_broker(state, request, has_session=False),
             is_large=True,
         )
         return BrokerRegistrationResponse(broker_epoch=epoch)

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol, Self, TypeVar
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.errors import MalformedMessage
+from ottla.protocol.message import UnsupportedVersion
 from ottla.protocol.messages.default_principal_data import DefaultPrincipalData
 from ottla.protocol.messages.envelope_request import EnvelopeRequest
 
@@ -70,7 +71,10 @@ class ForwardedRequest(NamedTuple):
         if len(envelope.request_data) < _RECEIVED_BY.size or not envelope.request_principal:
             raise MalformedMessage("an envelope without a request or a principal")
         (received_by,) = _RECEIVED_BY.unpack_from(envelope.request_data)
-        data = DefaultPrincipalData.decode_prefixed(envelope.request_principal)
+        try:
+            data = DefaultPrincipalData.decode_prefixed(envelope.request_principal)
+        except UnsupportedVersion as error:
+            raise MalformedMessage(f"the principal of an envelope: {error}") from error
         host = bytes(envelope.client_host_address).decode(errors="replace")
         client = ForwardedClient(f"{data.type}:{data.name}", host)
         return cls(bytes(envelope.request_data[_RECEIVED_BY.size :]), client, received_by)
