@@ -107,7 +107,12 @@ class ControllerElection:
     async def _lead(self) -> None:
         image = self._publisher.image
         if image.offset == 0 and self._new_cluster_id is not None:
-            await self._controller.decide(partial(begin_cluster, self._new_cluster_id()))
+            cluster_id = self._new_cluster_id()
+            await self._controller.decide(partial(begin_cluster, cluster_id))
+            log.warning(
+                "created a new cluster at %s, with the id %s; correct zookeeper.connect if there "
+                "should have been one", self._service.address, cluster_id,
+            )  # fmt: skip
         self._note_controller(self._broker_id)
         try:
             await first_to_end(self._sessions.fence_ended(image), self._elections.run())

@@ -113,6 +113,19 @@ def test_another_chroot(member: RunningCluster, zookeeper: ZooKeeperServer) -> N
     assert serves(member)
 
 
+def test_a_new_broker_with_a_misspelled_chroot_says_that_it_has_made_a_cluster(
+    member: RunningCluster, zookeeper: ZooKeeperServer, tmp_path: Path
+) -> None:
+    connect = f"{zookeeper.address}/misspelled"
+    broker = RunningBroker(config={"node.id": 9, "zookeeper.connect": connect}, data=tmp_path)
+    broker.start().stop()
+    assert broker.log.count(f"created a new cluster at {connect}") == 1
+    assert "zookeeper.connect" in broker.log
+    broker.start().close()
+    assert broker.log.count("created a new cluster") == 1
+    assert serves(member)
+
+
 def test_the_directory_of_another_cluster(
     member: RunningCluster, zookeeper: ZooKeeperServer
 ) -> None:
