@@ -88,7 +88,7 @@ def test_status_shows_a_broker_that_is_down_and_what_is_offline(
     cluster: ClusterCommand, command_for: CommandFor
 ) -> None:
     command = command_for(cluster.bootstrap_servers)
-    assert command("topics", "create", "spread", "-p", "15").code == 0
+    assert command("topics", "create", "spread", "-p", "15", "-r", "1").code == 0
     assert cluster("kill", "2").returncode == 0
     address = cluster.bootstrap_servers.split(",")[1]
     wait_until(lambda: command("status").code == 1, "the cluster notices that a broker is down")
