@@ -330,6 +330,9 @@ def test_values_are_searched_as_the_text_they_are(environment: Environment, topi
         done = ottla("consume", topic, "-e", "--grep", pattern, "-f", "%o ",
                      environment=environment)  # fmt: skip
         assert (done.stdout.strip(), done.stderr) == (offsets, ""), pattern
+    ascii_only = {**environment, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = ottla("consume", topic, "-e", "--grep", "\u00e4.e", "-f", "%o", environment=ascii_only)
+    assert (done.stdout, done.stderr) == ("0", "")
 
 
 @pytest.mark.parametrize(

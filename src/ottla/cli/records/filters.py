@@ -32,7 +32,7 @@ def key_is(text: str) -> RecordFilter:
 def value_matches(pattern: str) -> RecordFilter:
     """Values in UTF-8 are searched as text, so that `.` is a character, and others as bytes."""
     try:
-        in_text = re.compile(pattern)
+        in_text = re.compile(as_utf8(pattern))
         in_bytes = bytes_pattern(pattern)
     except (re.error, OverflowError) as error:
         raise CommandFailed(f"--grep {pattern}: {error}", code=2) from error
@@ -48,6 +48,15 @@ def value_matches(pattern: str) -> RecordFilter:
             return in_bytes is not None and in_bytes.search(record.value) is not None
 
     return matches
+
+
+def as_utf8(text: str) -> str:
+    """An argument that the locale could not decode, such as C, is taken for UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(text).decode("utf-8", "surrogateescape")
+    return text
 
 
 def bytes_pattern(pattern: str) -> re.Pattern[bytes] | None:

@@ -108,7 +108,7 @@ class _Types:
         if name in SIMPLE:
             return SIMPLE[name]
         if name in self._open:
-            raise _refused(path, f"the type {name} contains itself")
+            raise _refused(path, f"the type {name}, which contains itself,")
         if name in self._named:
             return self.type_of(self._named[name], path)
         raise _refused(path, f"the type {name}")

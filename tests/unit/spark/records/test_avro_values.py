@@ -107,7 +107,10 @@ def record(*fields: Any) -> Any:
     [
         ("string", "must be a record"),
         (record(["int", "string"]), "f0: a union of 2 types"),
-        (record(["null", "R"]), "f0: the type R contains itself"),
+        (
+            record(["null", "R"]),
+            "f0: the type R, which contains itself, cannot be shown as a column",
+        ),
         (record({"type": "array", "items": "null"}), "f0"),
         (record({"type": "array", "items": {"type": "record", "name": "E", "fields": []}}), "f0"),
         (record({"type": "int", "logicalType": "time-millis"}), "f0: the logical type time-millis"),
