@@ -87,10 +87,19 @@ class Message(Struct):
         cls, data: Buffer, version: int, at: int, items_max: int
     ) -> tuple[Self, int]:
         """As `decode_prefix`; TooManyItems if all arrays together have more items."""
+        message, end, _items = cls.decode_counted(data, version, at, items_max)
+        return message, end
+
+    @classmethod
+    def decode_counted(
+        cls, data: Buffer, version: int, at: int, items_max: int
+    ) -> tuple[Self, int, int]:
+        """As `decode_bounded`, and the number of items."""
         before = items_left.set(items_max)
         bounded.append(cls)
         try:
-            return cls.decode_prefix(data, version, at)
+            message, end = cls.decode_prefix(data, version, at)
+            return message, end, items_max - items_left.get()
         finally:
             bounded.pop()
             items_left.reset(before)

@@ -22,8 +22,10 @@ FULL_EPOCH = 0  # opens a session
 FINAL_EPOCH = -1  # closes the given session, without a new one
 EPOCH_MAX = 2**31 - 1
 
-NAME_LENGTH_MAX = 249  # of a valid topic name
-LONG_NAME_CHARS = 64  # of an invalid name, per unit of memory of a partition
+# Of a topic's name, for each further unit of memory of a partition. Names that are not ASCII, which
+# no topic has, take up to four bytes for each character.
+NAME_CHARS = 128
+WIDE_NAME_CHARS = 32
 SORTED_AT_ONCE = 1000  # a fraction of a millisecond
 NO_MARK = 0
 
@@ -317,8 +319,8 @@ def next_epoch(epoch: int) -> int:
 
 
 def room_of(key: FetchKey) -> int:
-    """The share of the limit that a partition takes: more for a name that no topic can have."""
+    """The share of the limit that a partition takes: more for a long name."""
     topic = key.topic
-    if isinstance(topic, bytes) or (len(topic) <= NAME_LENGTH_MAX and topic.isascii()):
+    if isinstance(topic, bytes):
         return 1
-    return 1 + len(topic) // LONG_NAME_CHARS
+    return 1 + len(topic) // (NAME_CHARS if topic.isascii() else WIDE_NAME_CHARS)

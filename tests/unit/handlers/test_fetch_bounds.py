@@ -246,6 +246,36 @@ def test_what_is_named_again_and_again_is_not_kept_while_a_fetch_waits(world: Wo
     )  # the frame, which the test keeps; as objects they would add as much
 
 
+def test_a_session_does_not_keep_copies_of_the_names_of_topics(world: World) -> None:
+    opened = world.ask(named([0, 1], session=(0, 0)), VERSION)
+    session = world.broker.parts.fetch_sessions.get(opened.session_id)
+    topic = world.broker.parts.metadata.topic("t")
+    assert session is not None
+    assert topic is not None
+    assert all(key.topic is topic.name for key in session.partitions)
+
+
+def test_a_waiting_fetch_leaves_the_memory_of_responses_to_others(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything = list(range(PARTITIONS))
+    memory = world.broker.parts.response_memory
+    monkeypatch.setattr(memory, "bytes_max", LARGE_BYTES)
+    monkeypatch.setattr(step_scheduler, "FIRST_SLICE_S", 0.0)  # neither is done at once
+
+    async def story() -> None:
+        waiting = asyncio.ensure_future(answered(world, named(everything, max_wait_ms=PATIENT_MS)))
+        await parked(world, PARTITIONS)
+        other = await answered(world, named(everything))
+        assert len(told(other)) == PARTITIONS
+        assert not waiting.done()
+        await world._answer(a_record(7), 9, world.me, None)
+        assert [at for at, size in enumerate(sizes(await waiting)) if size] == [7]
+
+    world.run(asyncio.wait_for(story(), 60))
+    assert memory.held_bytes == 0
+
+
 def test_beyond_the_room_of_all_sessions_a_fetch_has_none(world: World) -> None:
     first = world.ask(named(list(range(300)), session=(0, 0)), VERSION)
     second = world.ask(named(list(range(300)), session=(0, 0)), VERSION)
@@ -262,7 +292,7 @@ def test_a_session_without_room_for_the_names_of_its_topics_is_not_kept(
     world: World, count: int
 ) -> None:
     request = named(list(range(count)), session=(0, 0))
-    request.topics[0].topic = 300 * "x"  # too long for a topic: it takes the room of several
+    request.topics[0].topic = 600 * "x"  # so long that each partition takes the room of several
     response = world.ask(request, VERSION)
     assert response.session_id == 0
     assert len(told(response)) == count

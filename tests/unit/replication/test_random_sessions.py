@@ -13,7 +13,7 @@ from ottla.replication.session_cache import EVICTION_MS, FetchSessions
 
 SLOTS_MAX = 5
 ROOM_MAX = 12
-LONG_NAME = "\N{SNOWMAN}" * 64  # takes the room of two partitions
+LONG_NAME = "\N{SNOWMAN}" * 32  # takes the room of two partitions
 
 
 @dataclass

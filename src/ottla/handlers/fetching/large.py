@@ -16,6 +16,7 @@ from ottla.handlers.fetching.answering import measuring, responding
 from ottla.handlers.fetching.checking import check_all
 from ottla.handlers.fetching.operation import FetchOperation
 from ottla.handlers.serving.disposal import cut_up, freeing
+from ottla.handlers.serving.large_responses import close_account
 from ottla.protocol.messages.fetch_response import FetchResponse
 from ottla.replication.waiting import LargeWaiter
 
@@ -94,6 +95,8 @@ class LargeFetchOperation(FetchOperation):
         try:
             await parts.scheduler.run(self.joining(waiter))
             await parts.scheduler.run(self.freeing_request())
+            await parts.scheduler.run(freeing(self.found))
+            close_account(self.context)  # others build their responses while this one waits
             while True:
                 waiter.begin()
                 began_s = loop.time()

@@ -207,7 +207,7 @@ class RequestedPartitions:
 
     def _named(self) -> Iterator[WantedPartition]:
         for topic in self.request.topics:
-            key = topic.topic_id if self.uses_ids else topic.topic
+            key = topic.topic_id if self.uses_ids else self._own_name(topic.topic)
             for each in topic.partitions:
                 yield WantedPartition(
                     FetchKey(key, each.partition),
@@ -217,6 +217,12 @@ class RequestedPartitions:
                     each.last_fetched_epoch,
                     each.log_start_offset,
                 )
+
+    def _own_name(self, name: str) -> str:
+        """The broker's own string, where there is such a topic: thousands of names in thousands of
+        waiting fetches are not kept again for each of them."""
+        topic = self._parts.metadata.topic(name)
+        return name if topic is None else topic.name
 
     def _forgotten(self) -> Iterator[FetchKey]:
         for topic in self.request.forgotten_topics_data:

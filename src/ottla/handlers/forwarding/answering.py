@@ -36,9 +36,10 @@ async def answer_forwarded(
         message: Message = handler.request.decode_prefix(sent, version, at)[0]
     else:
         context.is_large = context.has_many_items = True
-        message = await parts.scheduler.in_thread(
+        decoded = await parts.scheduler.in_thread(
             lambda: decode_large(handler.request, sent, version, at)
         )
+        message = decoded.request
     return await answer_message(handler, message, context)
 
 

@@ -4,14 +4,16 @@ Owns      the bound on the items of a request, and the choice of where it is dec
 Promises  decoding blocks the loop for a few milliseconds at most: a request with more items than
           `ITEMS_HERE_MAX` is decoded again in a thread. One thread decodes at a time, because
           several would take more memory and no less time; who waits is served fairly by address.
-          The request of a client that disconnects is dropped.
+          It waits while those that have not taken effect have `HELD_ITEMS_MAX` items, so all of
+          them together exceed that by one request at most. The request of a client that
+          disconnects is dropped.
 """
 
 from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ottla.base.memory.stored_errors import empty_lists
 from ottla.base.scheduling.threads import Threads
@@ -31,6 +33,8 @@ ITEMS_MIN = 20_000
 ITEM_BYTES = 4
 SMALL_FRAME_BYTES = 4 * 1024  # decoded in about a millisecond, whatever it contains
 ITEMS_HERE_MAX = 2_000
+# Of all requests that were decoded in a thread and have not taken effect.
+HELD_ITEMS_MAX = ITEMS_MAX
 
 
 def decode_here(request: type[Message], frame: memoryview, version: int, at: int) -> Message | None:
@@ -41,22 +45,30 @@ def decode_here(request: type[Message], frame: memoryview, version: int, at: int
         return None
 
 
-def decode_large(request: type[Message], frame: memoryview, version: int, at: int) -> Message:
+def decode_large(request: type[Message], frame: memoryview, version: int, at: int) -> Decoded:
     """For any thread. TooManyItems if they would take too much memory."""
     items_max = min(ITEMS_MAX, ITEMS_MIN + len(frame) // ITEM_BYTES)
     try:
-        return request.decode_bounded(frame, version, at, items_max)[0]
+        message, _end, items = request.decode_counted(frame, version, at, items_max)
+        return Decoded(message, items)
     except MalformedMessage as error:
         empty_lists(error)
         raise
 
 
+class Decoded(NamedTuple):
+    request: Message
+    items: int
+
+
 class DecodingThread:
-    """Decodes requests one at a time."""
+    """Decodes requests one at a time, while there is room for their items."""
 
     def __init__(self, threads: Threads) -> None:
         self._threads = threads
+        self.items = 0  # of decoded requests, until they are released
         self._turn = FairLock()
+        self._room: asyncio.Future[None] | None = None  # who has the turn waits for it
         self._in_line: dict[Connection, asyncio.Task[object]] = {}  # those that wait
 
     async def decode(
@@ -67,12 +79,20 @@ class DecodingThread:
         at: int,
         connection: Connection,
         address: str,
-    ) -> Message:
+    ) -> Decoded:
+        """The caller releases its items when the request has taken effect."""
         await self._wait_in_line(connection, address)
         try:
-            return await self._threads.run(partial(decode_large, request, frame, version, at))
+            decoded = await self._threads.run(partial(decode_large, request, frame, version, at))
+            self.items += decoded.items
+            return decoded
         finally:
             self._turn.release()
+
+    def release(self, items: int) -> None:
+        self.items -= items
+        if self._room is not None and not self._room.done() and self.items < HELD_ITEMS_MAX:
+            self._room.set_result(None)
 
     def closed(self, connection: Connection) -> None:
         """The memory of a frame is counted with its connection, so it must not outlive that."""
@@ -87,5 +107,19 @@ class DecodingThread:
         self._in_line[connection] = task
         try:
             await self._turn.acquire(address)
+            await self._wait_for_room()
         finally:
             self._in_line.pop(connection, None)
+
+    async def _wait_for_room(self) -> None:
+        """Called by the one that has the turn."""
+        if self.items < HELD_ITEMS_MAX:
+            return
+        self._room = asyncio.get_running_loop().create_future()
+        try:
+            await self._room
+        except asyncio.CancelledError:
+            self._turn.release()
+            raise
+        finally:
+            self._room = None

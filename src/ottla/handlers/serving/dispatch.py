@@ -22,9 +22,9 @@ from ottla.handlers.forwarding.relay import FORWARDED_WHOLE, ForwardedClient, Fo
 from ottla.handlers.quotas.request_time import Timed, begin_time, charge_time, note_rest, spend_time
 from ottla.handlers.serving import decoding, registry
 from ottla.handlers.serving.context import Context, Peer
-from ottla.handlers.serving.decoding import DecodingThread, decode_here, decode_large
+from ottla.handlers.serving.decoding import Decoded, DecodingThread, decode_here
 from ottla.handlers.serving.disposal import Pieces, pieces_of
-from ottla.handlers.serving.large_responses import check_built, check_size
+from ottla.handlers.serving.large_responses import check_built, check_size, close_account
 from ottla.handlers.serving.pending import EncodedLater, PendingResponse
 from ottla.handlers.serving.registry import Handler, Outcome, handler_of
 from ottla.handlers.serving.served_apis import INTER_BROKER, SERVED
@@ -88,7 +88,8 @@ class Dispatcher:
         if self._parts.quotas.request is not None:
             begin_time(context)
         if self._cluster is not None and key in FORWARDED_WHOLE:
-            return TakingEffect(self._pass_on(handler, bytes(frame), at, context, self._cluster))
+            passing = self._pass_on(handler, bytes(frame), at, context, self._cluster, connection)
+            return TakingEffect(passing)
         if size <= decoding.SMALL_FRAME_BYTES:
             return self._begin(
                 handler, handler.request.decode_prefix(frame, version, at)[0], context
@@ -106,18 +107,35 @@ class Dispatcher:
         return handler_of(key) if served is not None and version in served.versions else None
 
     async def _pass_on(
-        self, handler: Handler, frame: bytes, at: int, context: Context, cluster: ClusterParts
+        self,
+        handler: Handler,
+        frame: bytes,
+        at: int,
+        context: Context,
+        cluster: ClusterParts,
+        connection: Connection,
     ) -> Answer:
         """A request for the controller, whichever broker that is."""
-        from ottla.handlers.forwarding.answering import answer_message
-
         # One that cannot be decoded ends the client's connection, not one between brokers.
         message = decode_here(handler.request, memoryview(frame), context.version, at)
-        if message is None:
-            context.is_large = context.has_many_items = True
-            message = await context.parts.scheduler.in_thread(
-                partial(decode_large, handler.request, memoryview(frame), context.version, at)
-            )
+        if message is not None:
+            return await self._forward(handler, message, frame, context, cluster)
+        message, items = await self._decode(handler, memoryview(frame), at, context, connection)
+        try:
+            return await self._forward(handler, message, frame, context, cluster)
+        finally:
+            self._decoding.release(items)
+
+    async def _forward(
+        self,
+        handler: Handler,
+        message: Message,
+        frame: bytes,
+        context: Context,
+        cluster: ClusterParts,
+    ) -> Answer:
+        from ottla.handlers.forwarding.answering import answer_message
+
         peer = context.peer
         client = ForwardedClient(peer.principal, peer.host, context.client_id)
         request = ForwardedRequest(frame, client, context.parts.broker_id)
@@ -142,14 +160,31 @@ class Dispatcher:
         context: Context,
         connection: Connection,
     ) -> Served:
-        context.is_large = context.has_many_items = True
-        address = network_of(context.peer.host)
-        request = await self._decoding.decode(
-            handler.request, frame, context.version, at, connection, address
-        )
+        request, items = await self._decode(handler, frame, at, context, connection)
         if context.began_s is not None:
             begin_time(context)  # until now it has waited, or was decoded in a thread
-        return self._begin(handler, request, context)
+        try:
+            served = self._begin(handler, request, context)
+            del frame, request  # freed by those who are done with them
+            while isinstance(served, TakingEffect):
+                served = await served.answer
+            return served
+        finally:
+            self._decoding.release(items)
+
+    async def _decode(
+        self,
+        handler: Handler,
+        frame: memoryview,
+        at: int,
+        context: Context,
+        connection: Connection,
+    ) -> Decoded:
+        context.is_large = context.has_many_items = True
+        address = network_of(context.peer.host)
+        return await self._decoding.decode(
+            handler.request, frame, context.version, at, connection, address
+        )
 
     def _begin(self, handler: Handler, request: Message, context: Context) -> Served:
         try:
@@ -281,12 +316,6 @@ async def answer_and_close_account(context: Context, answering: Awaitable[Answer
         return await answering
     finally:
         close_account(context)
-
-
-def close_account(context: Context) -> None:
-    if context.account is not None:
-        context.account.close()
-        context.account = None
 
 
 def encode_answer(response: Message | None, context: Context) -> Answer:

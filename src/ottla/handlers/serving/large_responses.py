@@ -6,8 +6,8 @@ Promises  a response that grows beyond `bytes_max` is refused. A response waits 
           beyond that, one is built or encoded at a time, so the memory is exceeded by one response
           at most. This is the only lock that a builder waits for. Who waits for either is served
           fairly by address (`network/address_queue.py`).
-          The memory of a response counts until it is sent, also while its request waits for
-          something. Work whose client has disconnected ends at its next slice.
+          The memory of a response counts until it is sent, or until its handler frees what it has
+          built. Work whose client has disconnected ends at its next slice.
 Leaves    the estimate of the encoded size to the handler, which yields it, and closing the
           account of each request to the dispatcher.
 """
@@ -81,6 +81,12 @@ class LargeResponses:
             await account.open()
             context.account = account
         return context.account
+
+
+def close_account(context: Context) -> None:
+    if context.account is not None:
+        context.account.close()
+        context.account = None
 
 
 def build_at_once(steps: Steps[T], context: Context) -> T:

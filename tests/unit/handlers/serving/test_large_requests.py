@@ -12,9 +12,10 @@ from typing import Any, cast
 import pytest
 from tests.unit.handlers.world import FakeConnection, World
 
+from ottla.base.scheduling import step_scheduler
 from ottla.base.scheduling.tasks import next_turn
 from ottla.handlers.serving import decoding
-from ottla.handlers.serving.decoding import ITEMS_MAX, ITEMS_MIN, decode_large
+from ottla.handlers.serving.decoding import ITEMS_MAX, ITEMS_MIN, Decoded, decode_large
 from ottla.network.connection import Connection
 from ottla.network.served import Answer, AwaitingAnswer, TakingEffect
 from ottla.protocol.api_keys import ApiKey
@@ -134,8 +135,8 @@ def _repeat(frame: bytearray, count: bytes, item: bytes, many: int) -> bytearray
     return frame[:at] + uvarint + item * many + bytes(5)
 
 
-async def serve(world: World, frame: bytearray) -> Answer:
-    served = world.dispatcher.serve(memoryview(frame), cast(Connection, world.me))
+async def serve(world: World, frame: bytearray, connection: Connection | None = None) -> Answer:
+    served = world.dispatcher.serve(memoryview(frame), connection or cast(Connection, world.me))
     while not isinstance(served, Answer):
         served = await served.answer
     return served
@@ -172,7 +173,7 @@ def test_a_large_request_is_decoded_elsewhere_and_then_waits_as_any_other(
     threads: list[int] = []
     decode = decoding.decode_large
 
-    def noted(*arguments: Any) -> Message:
+    def noted(*arguments: Any) -> Decoded:
         threads.append(threading.get_ident())
         return decode(*arguments)
 
@@ -209,7 +210,7 @@ def test_a_client_that_leaves_takes_along_the_large_request_that_waits_for_anoth
     may_decode = threading.Event()
     decode = decoding.decode_large
 
-    def late(*arguments: Any) -> Message:
+    def late(*arguments: Any) -> Decoded:
         may_decode.wait()
         return decode(*arguments)
 
@@ -233,9 +234,7 @@ def test_a_client_that_leaves_takes_along_the_large_request_that_waits_for_anoth
             assert not decoding.done()  # a thread is at it
         finally:
             may_decode.set()
-        encoding = await decoding
-        assert isinstance(encoding, TakingEffect)
-        assert isinstance(await encoding.answer, Answer)
+        assert isinstance(await decoding, Answer)
         assert isinstance(await serve(world, frame), Answer)  # nobody is in the way
 
     monkeypatch.setattr(decoding, "decode_large", late)
@@ -267,6 +266,37 @@ def test_large_requests_of_one_address_do_not_delay_those_of_another(world: Worl
 
     world.run(story())
     assert done.index("10.0.0.2") <= 4
+
+
+def test_large_requests_are_decoded_while_those_before_have_few_items(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise all that clients have sent would be in memory as objects."""
+    topics = [OffsetFetchRequestTopics("t", partition_indexes=range(5000))]
+    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g", topics=topics)])
+    frame = frame_of(ApiKey.OFFSET_FETCH, 8, request)
+    decoded, memory = world.dispatcher._decoding, world.broker.parts.response_memory
+    monkeypatch.setattr(decoding, "HELD_ITEMS_MAX", 6000)
+    monkeypatch.setattr(step_scheduler, "FIRST_SLICE_S", 0.0)
+
+    async def story() -> None:
+        memory.change(memory.bytes_max)  # no response can be built
+        connections = [cast(Connection, FakeConnection()) for _ in range(5)]
+        asked = [asyncio.ensure_future(serve(world, frame, each)) for each in connections]
+        while memory.waiting < 2:
+            await asyncio.sleep(0.001)
+        for _ in range(100):
+            await asyncio.sleep(0.001)
+        assert memory.waiting == 2
+        assert 10_000 <= decoded.items < 12_000
+        world.dispatcher.closed(connections[2])  # the next one
+        await asyncio.wait(asked[2:3])
+        assert asked.pop(2).cancelled()
+        memory.change(-memory.bytes_max)
+        assert len(await asyncio.gather(*asked)) == 4
+
+    world.run(story())
+    assert decoded.items == 0
 
 
 @pytest.mark.parametrize("is_cut_off", [False, True])
