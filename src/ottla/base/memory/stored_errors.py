@@ -8,6 +8,7 @@ garbage collector frees.
 
 from __future__ import annotations
 
+import sys
 from traceback import walk_tb
 from typing import NoReturn, TypeVar
 
@@ -28,12 +29,15 @@ def empty_lists(error: BaseException) -> None:
     """Empty the lists in all frames that an error has passed through, a few items at a time.
 
     With a traceback, they are freed where the error is dropped, in one call: for a message of half
-    a million items that takes tens of milliseconds. For frames whose lists have no other users.
+    a million items that takes tens of milliseconds. For frames whose lists have no other users;
+    except the caller's, whose local variables include the error: read here, they would be kept
+    with the frame, in a reference cycle.
     """
+    caller = sys._getframe(1)
     seen: BaseException | None = error
     while seen is not None:
         for frame, _ in walk_tb(seen.__traceback__):
-            for value in list(frame.f_locals.values()):
+            for value in list(frame.f_locals.values()) if frame is not caller else ():
                 while isinstance(value, list) and value:
                     del value[-FREED_AT_ONCE:]
         seen = seen.__cause__ or seen.__context__
