@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Mapping
 
+from ottla.base.scheduling.step_scheduler import emptying
 from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.transactions.shard import LoadedShard
 from ottla.coordinators.transactions.transaction import Transaction
+from ottla.handlers.serving.chunks import chunks
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -51,16 +53,21 @@ def describe_transactions(
                 states[each] = TransactionState(error.code, each)
             sizes[each] = size_of(states[each])
         yield sizes[each]
+    yield from emptying(sizes)
     waiting = transactions.unreplicated(read)
     if waiting:
         return respond_later(request, states, read, waiting, context)
-    return response_of(request, states)
+    return (yield from responding(request, states))
 
 
-def response_of(
-    request: DescribeTransactionsRequest, states: Mapping[str, TransactionState]
-) -> DescribeTransactionsResponse:
-    responses = list(map(states.__getitem__, request.transactional_ids))
+def responding(
+    request: DescribeTransactionsRequest, states: dict[str, TransactionState]
+) -> Steps[DescribeTransactionsResponse]:
+    responses: list[TransactionState] = []
+    for some in chunks(request.transactional_ids):
+        responses.extend(map(states.__getitem__, some))
+        yield 0
+    yield from emptying(states)
     return DescribeTransactionsResponse(transaction_states=responses)
 
 
@@ -81,7 +88,7 @@ async def respond_later(
                 yield 0
 
     await context.parts.scheduler.run(refusing())
-    return response_of(request, states)
+    return await context.parts.scheduler.run(responding(request, states))
 
 
 def size_of(state: TransactionState) -> int:

@@ -6,7 +6,7 @@ The response lists unknown states of the request.
 
 from __future__ import annotations
 
-from ottla.base.scheduling.step_scheduler import set_of
+from ottla.base.scheduling.step_scheduler import emptying, set_of
 from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.patterns import compile_pattern
 from ottla.coordinators.transactions.listing import Filter
@@ -27,15 +27,16 @@ def list_transactions(
     request: ListTransactionsRequest, context: Context
 ) -> Steps[ListTransactionsResponse]:
     pattern = request.transactional_id_pattern
+    state_labels = yield from set_of(request.state_filters)
+    producer_ids = yield from set_of(request.producer_id_filters)
     wanted = Filter(
-        (yield from set_of(request.state_filters)),
-        (yield from set_of(request.producer_id_filters)),
+        state_labels,
+        producer_ids,
         request.duration_filter,
         compile_pattern(pattern, "TransactionalIdPattern") if pattern else None,
     )
     now_ms = context.parts.clock.now_ms()
-    unknown = wanted.unknown_states
-    yield sum(map(len, unknown))
+    unknown = yield from wanted.finding_unknown_states()
     states = []
     for each in context.parts.transactions.all_transactions():
         if wanted.includes(each, now_ms):
@@ -44,4 +45,6 @@ def list_transactions(
             )
             yield STATE_BYTES + len(each.transactional_id)
         yield 0
+    yield from emptying(state_labels)
+    yield from emptying(producer_ids)
     return ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=states)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import NamedTuple
 
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.patterns import Matches
 from ottla.coordinators.transactions.states import BY_LABEL, TransactionState
 from ottla.coordinators.transactions.transaction import Transaction
@@ -20,9 +21,13 @@ class Filter(NamedTuple):
     duration_ms: int = ANY_DURATION  # open for longer than this
     matches: Matches | None = None  # of the transactional id
 
-    @property
-    def unknown_states(self) -> list[str]:
-        return list(self.state_labels - BY_LABEL.keys())
+    def finding_unknown_states(self) -> Steps[list[str]]:
+        unknown = []
+        for label in self.state_labels:
+            if label not in BY_LABEL:
+                unknown.append(label)
+                yield len(label)
+        return unknown
 
     def includes(self, transaction: Transaction, now_ms: int) -> bool:
         if transaction.state is TransactionState.DEAD:

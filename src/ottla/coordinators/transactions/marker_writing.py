@@ -14,7 +14,7 @@ from inspect import isawaitable
 from typing import Protocol
 
 from ottla.base.fault_points import FaultPoint, reach
-from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.step_scheduler import StepScheduler, emptying
 from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.batches import Writer
 from ottla.metadata.topic_names import GROUP_OFFSETS
@@ -133,6 +133,7 @@ class MarkerWriter:
                 replicated = self._append_to(topic.name, answer, marker)
                 if replicated is not None:
                     waiting.append((replicated, answer))
+        yield from emptying(named)
         return topics
 
     def _append_to(

@@ -20,6 +20,7 @@ from ottla.base.scheduling.step_scheduler import (
     SLICE_S,
     DedicatedDriver,
     StepScheduler,
+    emptying,
 )
 from ottla.base.scheduling.steps import Steps, noting, run_blocking, until
 from ottla.base.scheduling.threads import Threads
@@ -359,3 +360,9 @@ def test_steps_end_once_it_is_over() -> None:
 
     run_with(until(lambda: len(log) > 2, endless()), lambda _job: "job")
     assert log == ["job", "job", "job", "closed"]
+
+
+@pytest.mark.parametrize("items", [set(range(2500)), dict.fromkeys(range(2500))])
+def test_a_set_or_a_dict_is_emptied_in_slices(items: set[int] | dict[int, None]) -> None:
+    left = [len(items) for _ in emptying(items)]
+    assert left == [1500, 500, 0]

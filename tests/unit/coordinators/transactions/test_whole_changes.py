@@ -23,6 +23,7 @@ from tests.unit.coordinators.transactions.making import (
 )
 
 from ottla.base.ids import TopicPartition
+from ottla.base.scheduling.steps import run_blocking
 from ottla.coordinators.transactions.ending import (
     EndRequest,
     decide_complete,
@@ -282,7 +283,8 @@ def test_a_filter_leaves_out_what_does_not_fit_and_nothing_else() -> None:
     ):
         assert wanted.includes(current, LATER_MS) == is_included, wanted
     assert not Filter().includes(replace(current, state=TransactionState.DEAD), LATER_MS)
-    assert Filter(state_labels={"Ongoing", "Gone"}).unknown_states == ["Gone"]
+    labels = {"Ongoing", "Gone"}
+    assert run_blocking(Filter(state_labels=labels).finding_unknown_states()) == ["Gone"]
 
 
 def test_states_have_kafkas_numbers_and_names() -> None:
