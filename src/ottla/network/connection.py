@@ -24,6 +24,7 @@ from ottla.network.addresses import network_of
 from ottla.network.context import ListenerContext
 from ottla.network.deadline_monitor import DeadlineMonitor
 from ottla.network.memory_queue import Reputation
+from ottla.network.read_budget import SMALL_READ_BYTES
 from ottla.network.read_control import ReadControl
 from ottla.network.request_flow import RequestFlow
 from ottla.network.timeouts import Reason
@@ -49,6 +50,7 @@ class Connection(asyncio.BufferedProtocol):
         "_monitor",
         "_read_control",
         "_reader",
+        "_reads",
         "_request_memory",
         "_scheduler",
         "_transport",
@@ -78,6 +80,7 @@ class Connection(asyncio.BufferedProtocol):
         self.is_made = False  # from `connection_made` to `connection_lost`
         self._context = context
         self._loop = network.loop
+        self._reads = network.reads
         self._reader = FrameReader(context.settings.frame_bytes_max, network.scratch)
         self._request_memory = network.request_memory
         self._address = network_of(peer_host)
@@ -182,11 +185,13 @@ class Connection(asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002
         if self._request_memory.is_tight and not self._read_control.has_room:
-            return self._reader.next_buffer(is_tight=True)
-        return self._reader.next_buffer()
+            return self._reader.next_buffer(self._reads.bytes_max, is_tight=True)
+        return self._reader.next_buffer(self._reads.bytes_max)
 
     def buffer_updated(self, nbytes: int) -> None:
         self._context.counters.bytes_in += nbytes
+        if nbytes > SMALL_READ_BYTES:
+            self._reads.spend(nbytes)
         if self._is_ending:
             return
         try:

@@ -13,6 +13,7 @@ from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.base.scheduling.timers import Timers
 from ottla.network.counters import NetworkCounters
 from ottla.network.limits import AdmissionControl
+from ottla.network.read_budget import ReadBudget
 from ottla.network.request_memory import RequestMemory
 from ottla.network.request_scheduler import RequestScheduler
 from ottla.network.response_memory import ResponseMemory
@@ -38,7 +39,11 @@ class NetworkContext:
     scheduler: RequestScheduler
     executor: Executor | None = None  # reads what is not in the page cache
     scratch: Scratch = field(default_factory=Scratch)
+    reads: ReadBudget = field(init=False)
     tasks: OwnedTasks = field(default_factory=OwnedTasks)
+
+    def __post_init__(self) -> None:
+        self.reads = ReadBudget(self.loop)
 
 
 @dataclass(slots=True)

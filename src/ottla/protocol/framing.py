@@ -1,8 +1,9 @@
 """Splits a byte stream into length-prefixed frames.
 
-Promises  memory grows with the bytes that arrive, never with an announced length; a frame has its
-          own buffer, which is never written again, so it stays valid for the whole request, and a
-          reference to a part of it keeps nothing else alive.
+Promises  memory grows with the bytes that arrive, never with an announced length, and by one read
+          at a time: clearing the rest of a large frame would block the event loop. A frame has
+          its own buffer, which is never written again, so it stays valid for the whole request,
+          and a reference to a part of it keeps nothing else alive.
 Leaves    sockets to the network layer, which reads into `next_buffer` and calls `received` before
           anything else runs: streams share the scratch buffer.
 """
@@ -18,8 +19,9 @@ LENGTH_BYTES = 4
 SCRATCH_BYTES = 256 * 1024
 # a smaller partial frame is copied aside and continued in the scratch buffer
 PARTIAL_BYTES_MAX = 64 * 1024
+READ_BYTES_MAX = 1024 * 1024  # at a time: some tenths of a millisecond
 TIGHT_BYTES = 16 * 1024  # per read while memory is short
-WHOLE_BYTES_MAX = 1088 * 1024  # up to this size a large frame gets a buffer for all of it at once
+WHOLE_BYTES_MAX = 1088 * 1024  # up to this size the memory for all of a frame is taken at once
 
 _LENGTH = Struct(">i")
 _read_length = _LENGTH.unpack_from
@@ -43,7 +45,7 @@ class FrameReader:
     A stream is in one of two states. Small frames are copied out of the scratch buffer, which is
     cheaper than a new buffer for the next read; a partial frame at the end of a read is kept in
     `_partial`. A large frame continues in its own buffer, `_large`, into which the rest is read
-    directly.
+    directly. `held_bytes` is the memory that it may use, and the buffer grows up to that.
     """
 
     __slots__ = (
@@ -58,10 +60,10 @@ class FrameReader:
 
     def __init__(self, frame_bytes_max: int, scratch: Scratch | None = None) -> None:
         self.frame_bytes_max = frame_bytes_max
-        self.held_bytes = 0  # memory of the incomplete frame
+        self.held_bytes = 0  # memory of the incomplete frame, used or not
         self._scratch = scratch or Scratch()
         self._partial = bytearray()
-        self._large: memoryview | None = None
+        self._large: bytearray | None = None
         self._large_end = 0  # end of the received bytes
         self._large_size = 0  # of the whole frame, with its length prefix
 
@@ -89,21 +91,19 @@ class FrameReader:
         """The memory needed beyond `held_bytes` to continue; 0 if there is room, or the size is
         unknown."""
         if self._large is not None:
-            if self._large_end < len(self._large):
+            if self._large_end < self.held_bytes:
                 return 0
             return min(self._large_size, 2 * self._large_end) - self.held_bytes
         size = self.announced_bytes
         return max(0, (size if size <= WHOLE_BYTES_MAX else 2 * SCRATCH_BYTES) - self.held_bytes)
 
-    def next_buffer(self, *, is_tight: bool = False) -> memoryview:
-        """The buffer for the next bytes; never empty.
+    def next_buffer(self, bytes_max: int = READ_BYTES_MAX, *, is_tight: bool = False) -> memoryview:
+        """The buffer for the next bytes, at most so many; never empty.
 
         If memory is tight, it is small: a frame that begins in it gets no buffer for its rest.
         """
         if self._large is not None:
-            if self._large_end == len(self._large):
-                self._grow_large(self._large)
-            return self._large[self._large_end :]
+            return self._next_of_large(self._large, bytes_max)
         kept = len(self._partial)
         if kept:
             self._scratch.buffer[:kept] = self._partial
@@ -111,7 +111,21 @@ class FrameReader:
             return self._scratch.view[
                 kept : min(kept + TIGHT_BYTES, max(kept + 1, PARTIAL_BYTES_MAX))
             ]
-        return self._scratch.view[kept:] if kept else self._scratch.view
+        if kept or bytes_max < SCRATCH_BYTES:
+            return self._scratch.view[kept : kept + bytes_max]
+        return self._scratch.view
+
+    def _next_of_large(self, large: bytearray, bytes_max: int) -> memoryview:
+        end = self._large_end
+        if end == self.held_bytes:
+            self.held_bytes = min(self._large_size, 2 * end)
+        if end == len(large):
+            more = bytes(min(bytes_max, self.held_bytes - end))
+            try:
+                large += more  # mostly without copying what has arrived
+            except BufferError:  # the event loop still has the last buffer
+                self._large = large = large + more
+        return memoryview(large)[end : end + bytes_max]
 
     def received(self, count: int) -> list[memoryview]:
         """Record that `count` bytes arrived; returns the frames that are complete."""
@@ -149,30 +163,19 @@ class FrameReader:
             return
         self._partial = bytearray()
         self._large_size = LENGTH_BYTES + _read_length(self._scratch.buffer, start)[0]
-        self._grow_large(self._scratch.view[start:end])
-        self._large_end = end - start
+        self._large = self._scratch.buffer[start:end]
+        self._large_end = arrived = end - start
+        size = self._large_size
+        self.held_bytes = size if size <= WHOLE_BYTES_MAX else min(size, 2 * arrived)
 
     def _received_large(self, count: int) -> list[memoryview]:
         assert self._large is not None
         self._large_end += count
         if self._large_end < self._large_size:
             return []
-        frame = self._large[LENGTH_BYTES:]
+        frame = memoryview(self._large)[LENGTH_BYTES:]
         self._large, self._large_end, self.held_bytes = None, 0, 0
         return [frame]
-
-    def _grow_large(self, arrived: memoryview) -> None:
-        """Continue in a larger buffer, after copying what has arrived.
-
-        With doubling, each byte is copied at most once on average, and memory stays proportional to
-        the received bytes.
-        """
-        size = self._large_size
-        if size > WHOLE_BYTES_MAX:
-            size = min(size, 2 * len(arrived))
-        large = memoryview(bytearray(size))
-        large[: len(arrived)] = arrived
-        self._large, self.held_bytes = large, size
 
 
 def finish_frame(first: bytearray, segments: Sequence[Sized]) -> None:

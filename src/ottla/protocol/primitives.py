@@ -29,6 +29,9 @@ _pack_int32 = _INT32.pack
 
 SMALL_VARINTS = tuple(bytes([value]) for value in range(128))
 STRING_BYTES_MAX = 32767
+COPIED_BYTES_MAX = (
+    32 * 1024 * 1024
+)  # of a field with bytes, in a message that is decoded with a limit
 _LONE_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 
 
@@ -181,22 +184,31 @@ def write_compact_nullable_string(value: str | None, out: bytearray) -> None:
 
 def read_bytes(data: memoryview, at: int) -> tuple[bytes, int]:
     view, at = read_view(data, at)
-    return (bytes(view), at) if view is not None else refuse_null("bytes", at)
+    return (copied(view, at), at) if view is not None else refuse_null("bytes", at)
 
 
 def read_nullable_bytes(data: memoryview, at: int) -> tuple[bytes | None, int]:
     view, at = read_view(data, at)
-    return (None if view is None else bytes(view)), at
+    return (None if view is None else copied(view, at)), at
 
 
 def read_compact_bytes(data: memoryview, at: int) -> tuple[bytes, int]:
     view, at = read_compact_view(data, at)
-    return (bytes(view), at) if view is not None else refuse_null("bytes", at)
+    return (copied(view, at), at) if view is not None else refuse_null("bytes", at)
 
 
 def read_compact_nullable_bytes(data: memoryview, at: int) -> tuple[bytes | None, int]:
     view, at = read_compact_view(data, at)
-    return (None if view is None else bytes(view)), at
+    return (None if view is None else copied(view, at)), at
+
+
+def copied(view: memoryview, end: int) -> bytes:
+    """A copy takes a millisecond for a few megabytes, in any thread: it keeps Python's lock."""
+    if len(view) > COPIED_BYTES_MAX and bounded:
+        raise MalformedMessage(
+            f"bytes of length {len(view)} that end at byte {end}; {COPIED_BYTES_MAX} are the most"
+        )
+    return bytes(view)
 
 
 def read_view(data: memoryview, at: int) -> tuple[memoryview | None, int]:

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from ottla.protocol.errors import MalformedMessage
-from ottla.protocol.framing import TIGHT_BYTES, FrameReader, Scratch
+from ottla.protocol.framing import READ_BYTES_MAX, TIGHT_BYTES, FrameReader, Scratch
 
 MIB = 1024 * 1024
 
@@ -147,6 +147,23 @@ def test_a_large_frame_grows_by_what_it_says() -> None:
             feed(reader, bytes(len(reader.next_buffer())))
         growths += 1
     assert growths > 5
+
+
+def test_the_buffer_of_a_large_frame_grows_by_one_read_at_a_time() -> None:
+    reader, sent = FrameReader(100 * MIB), 300_000
+    frame = bytes(range(250)) * (40 * MIB // 250)
+    feed(reader, framed(frame)[:sent])
+    frames: list[memoryview] = []
+    while not frames:
+        assert sent <= len(reader._large or b"") < sent + READ_BYTES_MAX
+        view = reader.next_buffer()
+        assert 0 < len(view) <= READ_BYTES_MAX
+        assert len(reader.next_buffer(1000)) <= 1000
+        view[:] = frame[sent - 4 : sent - 4 + len(view)]
+        sent += (count := len(view))
+        view.release()
+        frames = reader.received(count)
+    assert frames == [frame]
 
 
 def test_where_memory_is_tight_little_is_read_and_a_large_frame_takes_no_room() -> None:

@@ -113,6 +113,26 @@ def test_strings_of_more_than_32767_bytes_do_not_exist() -> None:
 # --- bytes and records ----------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("is_bounded", [False, True])
+def test_bytes_that_take_long_to_copy_are_refused_in_requests(
+    is_bounded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(primitives, "COPIED_BYTES_MAX", 10)
+    monkeypatch.setattr(primitives, "bounded", [object()] if is_bounded else [])
+    for size in (10, 11):
+        for data, read in (
+            (size.to_bytes(4, "big") + bytes(size), primitives.read_bytes),
+            (size.to_bytes(4, "big") + bytes(size), primitives.read_nullable_bytes),
+            (primitives.uvarint(size + 1) + bytes(size), primitives.read_compact_bytes),
+            (primitives.uvarint(size + 1) + bytes(size), primitives.read_compact_nullable_bytes),
+        ):
+            if is_bounded and size == 11:
+                with pytest.raises(MalformedMessage, match="of length 11 that"):
+                    read(memoryview(data), 0)
+            else:
+                assert read(memoryview(data), 0) == (bytes(size), len(data))
+
+
 @pytest.mark.parametrize("value", [b"", b"\x00", bytes(127), bytes(128), bytes(70_000)])
 @pytest.mark.parametrize("kind", ["", "compact_", "nullable_", "compact_nullable_"])
 def test_bytes_are_read_as_they_were_written(kind: str, value: bytes) -> None:

@@ -1,4 +1,7 @@
-"""The event loop of a broker: uvloop if it is installed, because it is faster, or asyncio's."""
+"""The event loop of a broker: uvloop if it is installed, because it is faster, or asyncio's.
+
+libuv bounds what it handles in an iteration of the loop; asyncio's selector is bounded here.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import asyncio
 import importlib
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
+
+from ottla.base.scheduling.bounded_selector import new_selector
 
 T = TypeVar("T")
 
@@ -19,12 +24,16 @@ def run_on(name: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 def loop_factory(name: str) -> Any:
-    """The loop factory; None is asyncio's own. ImportError if uvloop is missing."""
+    """ImportError if uvloop is missing."""
     if name == "asyncio":
-        return None
+        return new_asyncio_loop
     try:
         return importlib.import_module("uvloop").new_event_loop
     except ImportError:
         if name == "uvloop":
             raise
-        return None
+        return new_asyncio_loop
+
+
+def new_asyncio_loop() -> asyncio.AbstractEventLoop:
+    return asyncio.SelectorEventLoop(new_selector())

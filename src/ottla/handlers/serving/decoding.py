@@ -2,8 +2,9 @@
 
 Owns      the bound on the items of a request, and the choice of where it is decoded.
 Promises  decoding blocks the loop for a few milliseconds at most: a request with more items than
-          `ITEMS_HERE_MAX` is decoded again in a thread. One thread decodes at a time, because
-          several would take more memory and no less time; who waits is served fairly by address.
+          `ITEMS_HERE_MAX` is decoded again in a thread, and so is one that may have long fields
+          of bytes. One thread decodes at a time, because several would take more memory and no
+          less time; who waits is served fairly by address.
           It waits while those that have not taken effect have `HELD_ITEMS_MAX` items, so all of
           them together exceed that by one request at most. The request of a client that
           disconnects is dropped.
@@ -20,6 +21,7 @@ from ottla.base.scheduling.threads import Threads
 from ottla.network.address_queue import FairLock
 from ottla.protocol.errors import MalformedMessage, TooManyItems
 from ottla.protocol.message import Message
+from ottla.protocol.messages.produce_request import ProduceRequest
 
 if TYPE_CHECKING:
     from ottla.network.connection import Connection
@@ -33,12 +35,15 @@ ITEMS_MIN = 20_000
 ITEM_BYTES = 4
 SMALL_FRAME_BYTES = 4 * 1024  # decoded in about a millisecond, whatever it contains
 ITEMS_HERE_MAX = 2_000
+BYTES_HERE_MAX = 16 * 1024 * 1024  # copied in some milliseconds; record batches are not copied
 # Of all requests that were decoded in a thread and have not taken effect.
 HELD_ITEMS_MAX = ITEMS_MAX
 
 
 def decode_here(request: type[Message], frame: memoryview, version: int, at: int) -> Message | None:
-    """For a frame that is not small. None if it has too many items for the event loop."""
+    """For a frame that is not small. None if it has too many items or bytes for the event loop."""
+    if len(frame) > BYTES_HERE_MAX and request is not ProduceRequest:
+        return None
     try:
         return request.decode_bounded(frame, version, at, ITEMS_HERE_MAX)[0]
     except TooManyItems:

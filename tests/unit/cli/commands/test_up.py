@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import resource
 
 import pytest
@@ -45,7 +46,9 @@ def test_a_configuration_file_keeps_its_listeners_and_directories() -> None:
 
 
 def test_asyncio_has_no_factory_of_ours_and_an_unknown_loop_is_an_argument_error() -> None:
-    assert loop_factory("asyncio") is None
+    loop = loop_factory("asyncio")()
+    loop.close()
+    assert isinstance(loop, asyncio.SelectorEventLoop)
     with pytest.raises(SystemExit):
         parsed("--loop", "twisted")
 

@@ -55,6 +55,10 @@ from ottla.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
+from ottla.protocol.messages.sync_group_request import (
+    SyncGroupRequest,
+    SyncGroupRequestAssignment,
+)
 from ottla.protocol.primitives import bounded
 
 MANY = 10_000
@@ -242,6 +246,16 @@ def test_a_client_that_leaves_takes_along_the_large_request_that_waits_for_anoth
     request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g", topics=topics)])
     frame = frame_of(ApiKey.OFFSET_FETCH, 8, request)
     world.run(leave_one_after_the_other())
+
+
+def test_a_request_with_many_bytes_is_decoded_elsewhere_and_records_are_not() -> None:
+    many = bytes(decoding.BYTES_HERE_MAX)
+    group = SyncGroupRequest("g", 1, "m", assignments=[SyncGroupRequestAssignment("m", many)])
+    assert decoding.decode_here(SyncGroupRequest, memoryview(group.encode(5)), 5, 0) is None
+    partitions = [PartitionProduceData(0, many)]
+    produced = ProduceRequest(None, -1, 0, [TopicProduceData("t", partition_data=partitions)])
+    frame = memoryview(produced.encode(9))
+    assert decoding.decode_here(ProduceRequest, frame, 9, 0) == produced
 
 
 def test_large_requests_of_one_address_do_not_delay_those_of_another(world: World) -> None:
