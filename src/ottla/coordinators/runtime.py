@@ -108,7 +108,10 @@ class Runtime(Generic[S]):
 
     def leads(self, partition: Partition) -> None:
         """Notification of a leadership change; other topics are ignored."""
-        if partition.name.topic == self._topic.name:
+        if partition.name.topic != self._topic.name:
+            return
+        shard = self._shards.get(partition.name.partition)
+        if shard is None or not shard.continues(partition):
             self.lead(partition)
 
     def resigned(self, name: TopicPartition) -> None:

@@ -66,6 +66,14 @@ class Shard(Generic[S]):
         self.status = Status.LOADING
         self.leader_epoch = partition.leader_epoch
 
+    def continues(self, partition: Partition) -> bool:
+        """Whether the state stays valid in a new leader epoch, as no other broker has led: members
+        and requests that wait are kept. If so, markers have the new epoch from now on."""
+        if partition is not self.partition or not partition.has_led_since(self.leader_epoch):
+            return False
+        self.leader_epoch = partition.leader_epoch
+        return True
+
     @property
     def is_gone(self) -> bool:
         """Another broker is or was leader since: nothing may be read or written."""

@@ -304,6 +304,11 @@ class Partition:
             return False
         return self.leader_state is None or leader_epoch < self._leads_since_epoch
 
+    def has_led_since(self, leader_epoch: int) -> bool:
+        """Whether this broker leads, and no other has led since this epoch: all that was appended
+        in it is still in the log."""
+        return not self._may_be_replaced(leader_epoch)
+
     @property
     def flush_owed_to(self) -> int:
         """The offset up to which the flush policy requires a sync before acknowledging."""

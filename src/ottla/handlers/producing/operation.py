@@ -110,7 +110,7 @@ class PendingProduce(PendingResponse):
             return
         self._acknowledgements.leave()
         try:
-            for _ in self._operation.noting(self._acknowledgements):
+            for _ in self._operation.noting(self._acknowledgements, self._response):
                 pass
         except Exception as error:
             done(None, error)
@@ -206,9 +206,7 @@ class ProduceOperation:
                 raise MalformedMessage("a produce without acknowledgement was refused")
             return None
         response = ProduceResponse(topics)
-        if self.leaders:
-            endpoints = leader_endpoints(self.context, self.leaders)
-            response.node_endpoints = [NodeEndpoint(*each) for each in endpoints]
+        self.add_endpoints(response)
         if self.waiting:
             is_large = len(self.waiting) > WAITING_AT_ONCE
             return self.wait(response) if is_large else PendingProduce(self, response)
@@ -240,7 +238,7 @@ class ProduceOperation:
             sooner = None if found is None else self.wrong_by_itself(part)
             answer = self.refuse(part.index, sooner or error, None if sooner else partition)
             if answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
-                self.add_leader_hint(topic, answer)
+                self.add_leader_hint(self.name_of(topic), answer)
             return answer
         except CorruptLogError as error:
             return self.refuse(part.index, damaged(error), partition)
@@ -307,7 +305,7 @@ class ProduceOperation:
             await known
         finally:
             scheduler.start(acknowledgements.leaving())
-        await scheduler.run(self.noting(acknowledgements))
+        await scheduler.run(self.noting(acknowledgements, response))
         return response
 
     def acknowledgements(self) -> Acknowledgements:
@@ -323,25 +321,35 @@ class ProduceOperation:
             acknowledgements.register(number, is_replicated=is_replicated)
             yield 0
 
-    def noting(self, acknowledgements: Acknowledgements) -> Steps[None]:
+    def noting(self, acknowledgements: Acknowledgements, response: ProduceResponse) -> Steps[None]:
         """Note the outcomes in the response."""
         timed_out = BrokerError(ErrorCode.REQUEST_TIMED_OUT)
         for number, each in enumerate(self.waiting):
             error = acknowledgements.errors.get(number, timed_out)
             if isinstance(error, BrokerError):
                 note_failure(each.answer, error)
+                if error.code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                    self.add_leader_hint(each.partition.name.topic, each.answer)
             elif error is not None:
                 raise error
             yield 0
+        self.add_endpoints(response)
         if self.guards is not None:
             reach(FaultPoint.DATA_REPLICATED)
 
-    def add_leader_hint(self, topic: TopicProduceData, answer: PartitionProduceResponse) -> None:
+    def name_of(self, topic: TopicProduceData) -> str:
+        known = self.context.parts.metadata.topic_by_id(TopicId(topic.topic_id))
+        return topic.name if known is None else known.name
+
+    def add_endpoints(self, response: ProduceResponse) -> None:
+        if self.leaders:
+            endpoints = leader_endpoints(self.context, self.leaders)
+            response.node_endpoints = [NodeEndpoint(*each) for each in endpoints]
+
+    def add_leader_hint(self, topic: str, answer: PartitionProduceResponse) -> None:
         """Add the current leader, which saves the client a Metadata request (KIP-951)."""
         if self.context.version >= LEADER_HINTS_FROM:
-            known = self.context.parts.metadata.topic_by_id(TopicId(topic.topic_id))
-            name = topic.name if known is None else known.name
-            hint = current_leader(self.context, name, answer.index)
+            hint = current_leader(self.context, topic, answer.index)
             answer.current_leader = LeaderIdAndEpoch(*hint)
             if self.leaders is None:
                 self.leaders = set()

@@ -10,6 +10,7 @@ from tests.unit.coordinators.groups.broker_world import BrokerWorld
 from tests.unit.coordinators.groups.test_service import (
     GROUP,
     commit,
+    join,
     many,
     new_world,
     outcome,
@@ -110,5 +111,24 @@ def test_what_was_read_before_leadership_changed_is_not_shown() -> None:
         await world.loaded()
         failed = await world.groups.service.replicated(world.groups.service.unreplicated([shard]))
         assert failed[shard].code == ErrorCode.NOT_COORDINATOR
+
+    run(story())
+
+
+def test_a_new_epoch_with_the_same_leader_keeps_members_and_requests_that_wait() -> None:
+    async def story() -> None:
+        world = await new_world("group.initial.rebalance.delay.ms=3000", replicas=(1, 2))
+        number = world.groups.topic.partition_of(GROUP).partition
+        committing = asyncio.ensure_future(outcome(commit(world, 7)))
+        joining = asyncio.ensure_future(outcome(join(world)))
+        await asyncio.sleep(0)
+        shard = world.groups.service.shard_of(GROUP)
+        world.lead(number, leader=1, epoch=1)
+        assert world.groups.service.shard_of(GROUP) is shard
+        assert shard.leader_epoch == 1
+        world.follower_catches_up(GROUP)
+        await committing
+        assert not joining.done()
+        joining.cancel()
 
     run(story())

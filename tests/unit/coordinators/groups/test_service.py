@@ -644,8 +644,9 @@ def test_many_offsets_are_committed_as_one_batch_and_survive_a_restart() -> None
         log = world.partition_of(GROUP).log
         data = log.read(BLOCKING, 0, 1_000_000, log.log_end_offset).records.read()
         assert read_header(data, 0).records_count == 300
-        before = world.groups.service._shard(GROUP).state.offsets.committed
+        before = dict(world.groups.service._shard(GROUP).state.offsets.committed)
         partition = world.partition_of(GROUP)
+        world.groups.resigned(partition.name)
         world.groups.leads(partition)
         await world.loaded()
         assert world.groups.service._shard(GROUP).state.offsets.committed == before

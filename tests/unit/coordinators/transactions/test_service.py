@@ -126,7 +126,7 @@ class TransactionWorld(World):
         return self.broker.replicas.partition(*self.coordinator.topic.partition_of(ID))
 
     def lead_again(self) -> None:
-        """Every coordinator partition gets a new leader epoch: its shards are loaded anew."""
+        """Every coordinator partition has no leader for a moment: its shards are loaded anew."""
         self.begin_to_lead_again()
         self.settle()
 
@@ -135,11 +135,12 @@ class TransactionWorld(World):
         topic = image.topic("__transaction_state")
         assert topic is not None
         for number, each in enumerate(topic.partitions):
-            change = PartitionChanged(
-                topic.id, number, each.partition_epoch + 1, leader=1,
-                leader_epoch=each.leader_epoch + 1,
-            )  # fmt: skip
-            self.publish(change)
+            for step, leader in ((1, -1), (2, 1)):
+                change = PartitionChanged(
+                    topic.id, number, each.partition_epoch + step, leader=leader,
+                    leader_epoch=each.leader_epoch + step,
+                )  # fmt: skip
+                self.publish(change)
 
     def publish(self, *records: PartitionChanged) -> None:
         async def publish() -> None:
@@ -409,7 +410,7 @@ def test_while_it_loads_clients_have_to_retry(world: TransactionWorld) -> None:
     producer = world.begin()
 
     async def ask_at_once() -> None:
-        world.coordinator.leads(world.state_partition)
+        world.coordinator.runtime.lead(world.state_partition)
         with pytest.raises(BrokerError, match="LOAD_IN_PROGRESS"):
             await world.coordinator.add_partitions(ID, producer, [ZERO], 0)
         with pytest.raises(BrokerError, match="LOAD_IN_PROGRESS"):
