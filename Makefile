@@ -26,8 +26,8 @@ $(STAMP): pyproject.toml setup.py $(shell find src -name '*.pyx' -o -name '*.pxi
 run: setup  ## run a broker on localhost:9092
 	@$(BIN)/ottla up
 
-demo: setup  ## run the demo, about two minutes: a stream, Spark, a lake, two kills; SABOTAGE=lake
-	@$(BIN)/python -m demo $(if $(SABOTAGE),--sabotage $(SABOTAGE)) $(DEMO)
+demo: setup  ## run the demo, about two minutes: a cluster, Spark, a lake, two kills; SABOTAGE=lake BROKERS=1
+	@$(BIN)/python -m demo $(if $(SABOTAGE),--sabotage $(SABOTAGE)) $(if $(BROKERS),--brokers $(BROKERS)) $(DEMO)
 
 demo-clean:  ## remove the files of the demo
 	@rm -rf .demo

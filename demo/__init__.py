@@ -1,4 +1,4 @@
-"""The main use case in one command: a fleet of trucks, a broker, Spark, two crashes, verification.
+"""The main use case in one command: a fleet of trucks, a cluster, Spark, two crashes, verification.
 
 make demo        (or: python -m demo)
 

@@ -16,6 +16,8 @@ from demo.requirements import find_missing
 
 SABOTAGE = ("lake",)
 DIRECTORY = Path(".demo")
+BROKERS = 3
+BROKERS_MAX = 9
 
 
 def main() -> int:
@@ -32,7 +34,8 @@ def main() -> int:
         from demo.run import RunOptions, run
 
         scenario = scenarios.from_arguments(arguments)
-        return run(scenario, directory, RunOptions(arguments.sabotage, arguments.stay))
+        options = RunOptions(arguments.sabotage, arguments.stay, arguments.brokers)
+        return run(scenario, directory, options)
     except (NotADemoDirectory, scenarios.InvalidScenario) as error:
         print(error, file=sys.stderr)
         return 2
@@ -48,7 +51,15 @@ def parse_arguments() -> argparse.Namespace:
         "--sabotage", choices=SABOTAGE, help="damage this before the check, which must notice"
     )
     parser.add_argument(
-        "--stay", action="store_true", help="keep broker and Spark running until Ctrl-C"
+        "--brokers",
+        type=int,
+        choices=range(1, BROKERS_MAX + 1),
+        default=BROKERS,
+        metavar="N",
+        help="brokers of the cluster (3); 1 is a broker without a cluster",
+    )
+    parser.add_argument(
+        "--stay", action="store_true", help="keep brokers and Spark running until Ctrl-C"
     )
     parser.add_argument("--clean", action="store_true", help="remove the directory and end")
     return parser.parse_args()

@@ -1,7 +1,8 @@
 """The sequence of a run: what is started and killed, and when it is complete.
 
 Owns      the order of events, their messages and their recording.
-Promises  the driver is killed in the middle of a batch, the broker under load.
+Promises  the driver is killed in the middle of a batch; a broker under load: in a cluster the
+          leader of the busiest partition.
 Leaves    the processes to `services.py`, the verification to the checker, a separate process.
 """
 
@@ -12,11 +13,13 @@ import subprocess
 import sys
 import time
 
+from demo.brokers import name_of
 from demo.checkpoints import QueryProgress, commit_times
 from demo.directory import DemoDirectory
 from demo.lake import listed_files
 from demo.processes import PACKAGE_PARENT
-from demo.recording import Kill, Recording, load_comparisons
+from demo.recording import Kill, Recording, ReplicaSample, load_comparisons
+from demo.replicas import leader_of_busiest
 from demo.scenario import BROKER_KILL_SHARE, DRIVER_KILL_SHARE, QUERIES, Scenario
 from demo.services import Services
 from demo.terminal import Terminal
@@ -24,6 +27,7 @@ from demo.topics import create_topics
 from demo.watch import DemoFailed, Watch
 
 TIMEOUT_S = 300.0  # for Spark to start or recover, also on a busy machine
+NO_LEADER = -1
 MID_BATCH_S = 8.0  # to wait until all queries are in a batch
 
 
@@ -35,7 +39,7 @@ class Orchestrator:
         self.directory = directory
         self.services = services
         self.terminal = terminal
-        self.recording = Recording(scenario)
+        self.recording = Recording(scenario, brokers=services.brokers.count)
         self.watch = Watch(self.recording, directory, services, terminal)
 
     # Phases
@@ -44,13 +48,19 @@ class Orchestrator:
         """Run until all results must have arrived."""
         self.start()
         self.kill_driver()
-        self.kill_broker()
+        if self.services.brokers.count == 1:
+            self.kill_broker()
+        else:
+            self.kill_leader()
         self.wait_until_drained()
 
     def start(self) -> None:
-        self.services.start_broker()
-        create_topics(self.services.broker.bootstrap_servers)
-        self.terminal.say(f"a broker is ready on {self.services.broker.bootstrap_servers}")
+        self.services.start_brokers()
+        count, servers = self.services.brokers.count, self.services.bootstrap_servers
+        create_topics(servers, replicas=min(count, 3))
+        what = "a broker is" if count == 1 else f"{count} brokers and ZooKeeper are"
+        self.terminal.say(f"{what} ready on {servers}")
+        self.services.start_monitor()
         self.services.start_application()
         self.terminal.say("the Spark application starts")
         self.watch.until(self.services.application_is_ready, "Spark is ready", TIMEOUT_S)
@@ -92,27 +102,72 @@ class Orchestrator:
         self._wait_for_share(BROKER_KILL_SHARE)
         self._wait_for_mid_batch()
         before = dict(self.watch.query_progress())
-        pid = self.services.kill_broker()
+        pid = self.services.kill_broker("broker")
         killed_s = self.services.now_s()
         self.terminal.say(f"kill -9 of the broker ({pid}): {under_way(before)}")
-        self.services.start_broker()
+        self.services.start_broker_again("broker")
         ready_s = self.services.now_s() - killed_s
+        self._note(Kill("broker", killed_s, ready_s, self._until_events_flow(killed_s, "broker")))
+
+    def kill_leader(self) -> None:
+        """The leader of the busiest partition. Another replica leads; then it is started again."""
+        self._wait_for_share(BROKER_KILL_SHARE)
+        self._wait_for_mid_batch()
+        before = dict(self.watch.query_progress())
+        partition, leader = leader_of_busiest(self._replicas())
+        pid = self.services.kill_broker(name_of(leader))
+        killed_s = self.services.now_s()
+        self.terminal.say(
+            f"kill -9 of {name_of(leader)} ({pid}), the leader of partition {partition}: "
+            f"{under_way(before)}"
+        )
+        self.watch.until(
+            lambda: self._has_leaders(killed_s, besides=leader), "other leaders", TIMEOUT_S
+        )
+        ready_s = self._replicas().at_s - killed_s
+        now = self._replicas()
+        self.terminal.say(f"{name_of(now.leaders[partition])} leads partition {partition}")
+        first_s = self._until_events_flow(killed_s, "leader")
+        self._note(Kill("leader", killed_s, ready_s, first_s))
+        self.services.start_broker_again(name_of(leader))
+        self.watch.until(self._is_in_sync, "all replicas are in sync", TIMEOUT_S)
+        back_s = self.services.now_s() - killed_s
+        self.terminal.say(f"{name_of(leader)} is back, and in sync {back_s:.1f} s after the kill")
+
+    def _replicas(self) -> ReplicaSample:
+        monitor = self.services.monitor
+        assert monitor is not None, "only in a cluster"
+        self.watch.until(lambda: monitor.latest is not None, "the replicas are known", TIMEOUT_S)
+        assert monitor.latest is not None
+        return monitor.latest
+
+    def _has_leaders(self, since_s: float, *, besides: int) -> bool:
+        sample = self._replicas()
+        leaders = set(sample.leaders.values())
+        return sample.at_s > since_s and not leaders & {NO_LEADER, besides}
+
+    def _is_in_sync(self) -> bool:
+        count = min(self.services.brokers.count, 3)
+        return all(len(each) == count for each in self._replicas().in_sync.values())
+
+    def _until_events_flow(self, killed_s: float, what: str) -> dict[str, float]:
+        """Until events from after the kill are in every query; seconds since the kill."""
         # An event after the kill, if there are more. Determined only now: acknowledgements just
         # before the kill are recorded a little later.
         wanted = min(self.watch.progress().acknowledged + 1, self.scenario.events)
         self.watch.until(
             lambda: self.watch.progress().acknowledged >= wanted,
-            "an event after the broker was killed",
+            f"an event after the {what} was killed",
             TIMEOUT_S,
         )
         events_s = self.services.now_s() - killed_s
         back_s = self.watch.until_back(
             killed_s,
             lambda _, progress: progress.events >= wanted,
-            "the first batches with events from after the broker was killed",
+            f"the first batches with events from after the {what} was killed",
             TIMEOUT_S,
         )
-        self._note(Kill("broker", killed_s, ready_s, {"events": events_s, **back_s}))
+        return {"events": events_s, **back_s}
 
     def wait_until_drained(self) -> None:
         timeout_s = self.scenario.seconds + TIMEOUT_S
@@ -142,7 +197,7 @@ class Orchestrator:
         code."""
         self.terminal.say("a separate process reads everything back and compares")
         command = [sys.executable, "-m", "demo.checker", *self.scenario.arguments()]
-        command += ["--bootstrap", self.services.broker.bootstrap_servers]
+        command += ["--bootstrap", self.services.bootstrap_servers]
         command += ["--lake", str(self.directory.lake), "--result", str(self.directory.result)]
         done = subprocess.run(
             command, cwd=PACKAGE_PARENT, stdout=subprocess.PIPE, text=True, check=False
@@ -156,6 +211,8 @@ class Orchestrator:
 
     def finish_recording(self) -> Recording:
         self.recording.spans = self.services.uptimes()
+        if self.services.monitor is not None:
+            self.recording.replicas = list(self.services.monitor.samples)
         for query in QUERIES:
             times = commit_times(self.directory.checkpoints / query)
             self.recording.batches[query] = [each - self.services.started_s for each in times]

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Sequence
 from html import escape
 from importlib import resources
+from itertools import accumulate
 
 from demo.charts import Line, line_chart, uptime_chart
 from demo.checker import COLUMNS
@@ -16,7 +17,7 @@ from demo.recording import Recording, Sample
 from demo.scenario import QUERIES
 
 RATE_WINDOW_S = 5.0  # longer than a few batches, which would otherwise be peaks
-PROCESSES = ("broker", "generator", "driver")
+LEADER_COLOURS = ("lake", "latest", "alerts", "sent")  # of brokers, in order
 
 
 def draw_page(recording: Recording) -> str:
@@ -30,7 +31,10 @@ def draw_page(recording: Recording) -> str:
         .replace("{{summary}}", summary(recording))
         .replace("{{figures}}", figures(recording))
         .replace(
-            "{{charts}}", "\n".join([throughput(recording), lag(recording), uptimes(recording)])
+            "{{charts}}",
+            "\n".join(
+                [throughput(recording), lag(recording), *replicas(recording), uptimes(recording)]
+            ),
         )
         .replace("{{comparison}}", comparison_table(recording))
     )
@@ -92,11 +96,51 @@ def lag(recording: Recording) -> str:
     return line_figure("Lag", about, recording, lines)
 
 
+def replicas(recording: Recording) -> list[str]:
+    """Leaders, in-sync replicas and committed events of a cluster; nothing for one broker."""
+    samples = recording.replicas
+    if not samples:
+        return []
+    brokers = sorted({each for sample in samples for each in sample.leaders.values() if each >= 0})
+    led = [
+        Line(
+            f"led by broker {broker}",
+            LEADER_COLOURS[number % len(LEADER_COLOURS)],
+            [sum(each == broker for each in sample.leaders.values()) for sample in samples],
+        )
+        for number, broker in enumerate(brokers)
+    ]
+    in_sync = [sum(map(len, sample.in_sync.values())) for sample in samples]
+    committed = highest([sum(sample.high_watermarks.values()) for sample in samples])
+    times = [sample.at_s for sample in samples]
+    return [
+        line_figure(
+            "Leaders and in-sync replicas",
+            "Partitions of the topic of events, by leader, and its replicas that are in sync.",
+            recording,
+            [*led, Line("replicas in sync", "sent", in_sync)],
+            times,
+        ),
+        line_figure(
+            "Committed",
+            "Events below the high watermark: they are on all in-sync replicas.",
+            recording,
+            [Line("events", "lake", committed)],
+            times,
+        ),
+    ]
+
+
+def highest(values: list[int]) -> list[int]:
+    """Of all values so far: while a partition has no leader, its high watermark is not known."""
+    return list(accumulate(values, max))
+
+
 def uptimes(recording: Recording) -> str:
     end_s = max((sample.at_s for sample in recording.samples), default=1.0)
     spans = {
         name: [(start_s, min(stop_s, end_s)) for start_s, stop_s in recording.spans.get(name, [])]
-        for name in PROCESSES
+        for name in sorted(recording.spans, key=process_order)
     }
     batches = {
         name: [at_s for at_s in times if at_s <= end_s] for name, times in recording.batches.items()
@@ -107,8 +151,20 @@ def uptimes(recording: Recording) -> str:
     return f"<figure><h2>{title}</h2><p>{about}</p>{chart}</figure>"
 
 
-def line_figure(title: str, about: str, recording: Recording, lines: list[Line]) -> str:
-    times = [sample.at_s for sample in recording.samples]
+def process_order(name: str) -> tuple[bool, str]:
+    """Brokers first."""
+    return (not name.startswith("broker"), name)
+
+
+def line_figure(
+    title: str,
+    about: str,
+    recording: Recording,
+    lines: list[Line],
+    times: list[float] | None = None,
+) -> str:
+    """`times` are those of the samples, unless others are given."""
+    times = [sample.at_s for sample in recording.samples] if times is None else times
     legend = "".join(
         f'<span class="key"><i class="{line.colour}"></i>{escape(line.name)}</span>'
         for line in lines

@@ -9,6 +9,7 @@ import dataclasses
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from demo.comparison import Comparison
 from demo.scenario import Scenario
@@ -22,6 +23,16 @@ class Sample:
     sent: int
     acknowledged: int
     done: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaSample:
+    """The replicas of the topic of events, by partition."""
+
+    at_s: float
+    leaders: dict[int, int]
+    in_sync: dict[int, list[int]]
+    high_watermarks: dict[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +53,8 @@ class Kill:
 class Recording:
     scenario: Scenario
     samples: list[Sample] = field(default_factory=list)
+    brokers: int = 1
+    replicas: list[ReplicaSample] = field(default_factory=list)  # in a cluster
     kills: list[Kill] = field(default_factory=list)
     batches: dict[str, list[float]] = field(default_factory=dict)  # completion times, by query
     spans: dict[str, list[tuple[float, float]]] = field(default_factory=dict)  # uptimes, by process
@@ -65,6 +78,8 @@ def load(path: Path) -> Recording:
     return Recording(
         scenario=Scenario(**plain["scenario"]),
         samples=[Sample(**sample) for sample in plain["samples"]],
+        brokers=plain["brokers"],
+        replicas=[load_replicas(**sample) for sample in plain["replicas"]],
         kills=[Kill(**kill) for kill in plain["kills"]],
         batches=plain["batches"],
         spans={name: [(a, b) for a, b in spans] for name, spans in plain["spans"].items()},
@@ -72,6 +87,15 @@ def load(path: Path) -> Recording:
         sabotage=plain["sabotage"],
         failures=plain["failures"],
     )
+
+
+def load_replicas(at_s: float, **by_partition: dict[str, Any]) -> ReplicaSample:
+    """JSON has no integers as keys."""
+    fields = {
+        name: {int(index): value for index, value in values.items()}
+        for name, values in by_partition.items()
+    }
+    return ReplicaSample(at_s, **fields)
 
 
 def load_comparisons(plain: list[dict[str, object]]) -> list[Comparison]:

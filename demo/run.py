@@ -22,7 +22,8 @@ LOOK_S = 0.5
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     sabotage: str | None = None  # what to damage before the verification
-    stays: bool = False  # broker and Spark keep running until Ctrl-C
+    stays: bool = False  # brokers and Spark keep running until Ctrl-C
+    brokers: int = 3
 
 
 def run(scenario: Scenario, directory: DemoDirectory, options: RunOptions) -> int:
@@ -32,7 +33,7 @@ def run(scenario: Scenario, directory: DemoDirectory, options: RunOptions) -> in
         signal.signal(number, interrupt)
     directory.prepare()
     try:
-        with Services(scenario, directory) as services:
+        with Services(scenario, directory, options.brokers) as services:
             return play(Orchestrator(scenario, directory, services, terminal), options)
     except DemoFailed as error:
         terminal.say(f"the demo failed: {error}")
@@ -83,9 +84,9 @@ def verdict(recording: Recording) -> str:
 def instructions(orchestrator: Orchestrator) -> str:
     """Commands to try while broker and Spark are running."""
     return f"""
-Broker and Spark keep running until Ctrl-C. In another window:
+Brokers and Spark keep running until Ctrl-C. In another window:
 
-  export OTTLA_BOOTSTRAP={orchestrator.services.broker.bootstrap_servers}
+  export OTTLA_BOOTSTRAP={orchestrator.services.bootstrap_servers}
   ottla status
   ottla groups describe fleet-lake
   ottla consume {ALERTS_TOPIC} --exit | tail -5
@@ -99,4 +100,4 @@ def stay(orchestrator: Orchestrator) -> None:
             orchestrator.watch.look()
             time.sleep(LOOK_S)
     except KeyboardInterrupt:
-        orchestrator.terminal.say("stopping broker and Spark")
+        orchestrator.terminal.say("stopping brokers and Spark")

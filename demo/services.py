@@ -1,4 +1,4 @@
-"""The broker, the generator and the Spark application, each in its own process.
+"""The brokers, the generator and the Spark application, each in its own process.
 
 Owns      starting, killing and stopping them, and their uptimes.
 Promises  when it is closed, all of them have ended, whatever happened before.
@@ -11,21 +11,22 @@ import sys
 import time
 from typing import Self
 
+from demo.brokers import DemoBrokers
 from demo.directory import DemoDirectory
 from demo.processes import Child, kill_one
-from demo.scenario import Scenario
-from ottla.testing.broker import BrokerFailed, RunningBroker
-from ottla.testing.ports import quiet_port
+from demo.replicas import ReplicaMonitor
+from demo.scenario import REPORTS_TOPIC, Scenario
 
 READY = "the application is ready"
 FAILED = "started again after a failure: query"
 
 
 class Services:
-    def __init__(self, scenario: Scenario, directory: DemoDirectory) -> None:
+    def __init__(self, scenario: Scenario, directory: DemoDirectory, brokers: int) -> None:
         self._scenario = scenario
         self._directory = directory
-        self.broker = RunningBroker(data=directory.broker, port=quiet_port())
+        self.brokers = DemoBrokers(directory.broker, brokers)
+        self.monitor: ReplicaMonitor | None = None
         self.generator: Child | None = None
         self.application: Child | None = None
         self.drivers = 0
@@ -39,10 +40,9 @@ class Services:
         for child in (self.application, self.generator):
             if child is not None:
                 child.kill()
-        try:
-            self.broker.close()
-        except BrokerFailed as error:
-            print(f"the broker did not end well: {error}", file=sys.stderr)
+        if self.monitor is not None:
+            self.monitor.stop()
+        self.brokers.close()
 
     def now_s(self) -> float:
         """Seconds since the start."""
@@ -50,12 +50,26 @@ class Services:
 
     # Starting
 
-    def start_broker(self) -> None:
-        self.broker.start()
-        self._enters("broker")
+    @property
+    def bootstrap_servers(self) -> str:
+        return self.brokers.bootstrap_servers
+
+    def start_brokers(self) -> None:
+        for name in self.brokers.start():
+            self._enters(name)
+
+    def start_broker_again(self, name: str) -> None:
+        self.brokers.start_again(name)
+        self._enters(name)
+
+    def start_monitor(self) -> None:
+        """Of replicas, which a single broker does not have."""
+        if self.brokers.count > 1:
+            self.monitor = ReplicaMonitor(self.bootstrap_servers, REPORTS_TOPIC, self.now_s)
+            self.monitor.start()
 
     def start_generator(self) -> None:
-        arguments = ["--bootstrap", self.broker.bootstrap_servers]
+        arguments = ["--bootstrap", self.bootstrap_servers]
         arguments += ["--progress", str(self._directory.progress), *self._scenario.arguments()]
         log = self._directory.logs / "generator.log"
         self.generator = Child("demo.generator", arguments, log)
@@ -64,7 +78,7 @@ class Services:
     def start_application(self) -> None:
         self.drivers += 1
         directory = self._directory
-        arguments = ["--bootstrap", self.broker.bootstrap_servers, "--lake", str(directory.lake)]
+        arguments = ["--bootstrap", self.bootstrap_servers, "--lake", str(directory.lake)]
         arguments += [
             "--checkpoints",
             str(directory.checkpoints),
@@ -102,10 +116,9 @@ class Services:
         self.application.kill()
         return jvm
 
-    def kill_broker(self) -> int:
-        pid = self.broker.pid
-        self.broker.kill()
-        self._leaves("broker")
+    def kill_broker(self, name: str) -> int:
+        pid = self.brokers.kill(name)
+        self._leaves(name)
         return pid
 
     def end_application(self) -> int:
@@ -125,8 +138,8 @@ class Services:
 
     def find_failure(self) -> str | None:
         """A process that has ended unexpectedly, with the end of its log."""
-        if self.broker.bootstrap_servers and not self.broker.is_running:
-            return f"the broker ended by itself:\n{self.broker.log[-2000:]}"
+        if (failure := self.brokers.find_failure()) is not None:
+            return failure
         if self.application is not None and self.application.poll() is not None:
             return f"the Spark application ended by itself:\n{self.application.last_words()}"
         if self.generator is not None and self.generator.poll():

@@ -19,12 +19,12 @@ SILENCE_S = 30.0  # timeout without a message
 COMPACTED = {"cleanup.policy": "compact"}
 
 
-def create_topics(bootstrap_servers: str) -> None:
+def create_topics(bootstrap_servers: str, replicas: int = 1) -> None:
     admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
     topics = [
-        NewTopic(REPORTS_TOPIC, PARTITIONS),
-        NewTopic(LATEST_TOPIC, 1, config=COMPACTED),
-        NewTopic(ALERTS_TOPIC, 1),
+        NewTopic(REPORTS_TOPIC, PARTITIONS, replicas),
+        NewTopic(LATEST_TOPIC, 1, replicas, config=COMPACTED),
+        NewTopic(ALERTS_TOPIC, 1, replicas),
     ]
     for created in admin.create_topics(topics).values():
         created.result()

@@ -45,24 +45,30 @@ class RunningCluster:
         config: Mapping[str, Any] | None = None,
         config_of: Callable[[int], Mapping[str, Any]] | None = None,
         zookeeper: str | None = None,
+        data: Path | str | None = None,
         log_level: str = "INFO",
     ) -> None:
         """Nothing is started yet.
 
         `config` are settings of every broker, `config_of` those of one of them, by its id.
-        `zookeeper` is the address of a server to use (default: one of its own).
+        `zookeeper` is the address of a server to use (default: one of its own). `data` is a
+        directory that is kept, and from which the same cluster can be started again (default: a
+        temporary one).
         """
-        self._directory = Path(tempfile.mkdtemp(prefix="ottla-cluster-"))
+        self._is_kept = data is not None
+        self._directory = Path(data or tempfile.mkdtemp(prefix="ottla-cluster-"))
+        self._directory.mkdir(parents=True, exist_ok=True)
         self._zookeeper = None if zookeeper else ZooKeeperServer(self._directory / "zookeeper")
         self._zookeeper_address = zookeeper
-        self._chroot = f"/ottla-{uuid4().hex[:8]}"
+        self._chroot = "/ottla" if self._is_kept else f"/ottla-{uuid4().hex[:8]}"
         self._config = {**replicated_defaults(brokers), **DEFAULTS, **(config or {})}
         self._config_of = config_of or (lambda _broker_id: {})
         self._log_level = log_level
         self.ids = range(1, brokers + 1)
         self.brokers: dict[int, RunningBroker] = {}
         # Also without a call of `close`.
-        weakref.finalize(self, remove, self.brokers, self._zookeeper, self._directory, os.getpid())
+        removed = None if self._is_kept else self._directory
+        weakref.finalize(self, remove, self.brokers, self._zookeeper, removed, os.getpid())
 
     def __enter__(self) -> Self:
         return self.start_all()
@@ -179,9 +185,10 @@ class RunningCluster:
         end(self.brokers, self._zookeeper)
 
     def close(self) -> None:
-        """End all processes, and remove their data."""
+        """End all processes, and remove their data unless a directory was given."""
         self._kill_all()
-        shutil.rmtree(self._directory, ignore_errors=True)
+        if not self._is_kept:
+            shutil.rmtree(self._directory, ignore_errors=True)
 
 
 def end(brokers: Mapping[int, RunningBroker], zookeeper: ZooKeeperServer | None) -> None:
@@ -195,10 +202,11 @@ def end(brokers: Mapping[int, RunningBroker], zookeeper: ZooKeeperServer | None)
 def remove(
     brokers: Mapping[int, RunningBroker],
     zookeeper: ZooKeeperServer | None,
-    directory: Path,
+    directory: Path | None,
     owner: int,
 ) -> None:
     """Cleans up a cluster that was not closed; in a forked process the parent does."""
     if os.getpid() == owner:
         end(brokers, zookeeper)
-        shutil.rmtree(directory, ignore_errors=True)
+        if directory is not None:
+            shutil.rmtree(directory, ignore_errors=True)

@@ -14,7 +14,7 @@ from demo.recording import load
 from demo.requirements import find_missing
 from demo.scenario import Scenario
 
-from ottla.testing.broker import RunningBroker
+from ottla.testing.cluster import RunningCluster
 
 ROOT = Path(__file__).parents[3]
 SCENARIO = Scenario(rate=1000, seconds=8)
@@ -28,10 +28,9 @@ def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def check_again(directory: DemoDirectory) -> subprocess.CompletedProcess[str]:
-    with RunningBroker(data=directory.broker) as broker:
-        return run(
-            "demo.checker", "--bootstrap", broker.bootstrap_servers, "--lake", str(directory.lake)
-        )
+    with RunningCluster(data=directory.broker) as cluster:
+        servers = cluster.bootstrap_servers
+        return run("demo.checker", "--bootstrap", servers, "--lake", str(directory.lake))
 
 
 @pytest.mark.slow
@@ -46,7 +45,9 @@ def test_nothing_is_lost_or_doubled_by_two_kills_and_damage_is_noticed(tmp_path:
     assert "Everything matches: lost 0, duplicated 0." in done.stdout
 
     recording = load(directory.recording)
-    assert [kill.what for kill in recording.kills] == ["driver", "broker"]
+    assert [kill.what for kill in recording.kills] == ["driver", "leader"]
+    assert {len(in_sync) for in_sync in recording.replicas[-1].in_sync.values()} == {3}
+    assert len({tuple(sample.leaders.values()) for sample in recording.replicas}) > 1
     assert [comparison.found for comparison in recording.comparisons][:3] == [8_200, 8_200, 200]
     assert recording.comparisons[3].found > 0
     assert "<svg" in directory.page.read_text()
