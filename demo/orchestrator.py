@@ -250,7 +250,8 @@ class Orchestrator:
     def _note(self, kill: Kill) -> None:
         self.recording.kills.append(kill)
         each = ", ".join(f"{name} {back_s:.1f} s" for name, back_s in kill.first_s.items())
-        self.terminal.say(f"{kill.what} ready again after {kill.ready_s:.1f} s; first new: {each}")
+        ready = "other leaders" if kill.what == "leader" else f"{kill.what} ready again"
+        self.terminal.say(f"{ready} after {kill.ready_s:.1f} s; first new: {each}")
 
 
 def under_way(query_progress: dict[str, QueryProgress]) -> str:
