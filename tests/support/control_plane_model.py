@@ -71,6 +71,7 @@ class Network:
         self.rng = rng
         self.planes: dict[int, ControlPlane] = {}
         self.lost_share = 0.0
+        self.hanging: set[int] = set()  # brokers that answer nothing
 
     def to(self, broker_id: int) -> Route:
         return Route(self, broker_id)
@@ -92,6 +93,8 @@ class Route:
         key = ApiKey(request.API_KEY)  # type: ignore[attr-defined]  # all requests have one
         try:
             async with asyncio.timeout(timeout_s):
+                if self._broker_id in network.hanging:
+                    await asyncio.Event().wait()
                 answer: Any = await plane.requests.answer(request, APIS[key].versions[-1])
         except BrokerError as error:
             answer = SimpleNamespace(error_code=error.code)
@@ -133,6 +136,7 @@ class ControlPlane:
             self.request, self.service, self.publisher, self.client, ManualClock()
         )
         self.tasks: list[asyncio.Task[None]] = []
+        self.network = network
         network.planes[broker_id] = self
 
     @property

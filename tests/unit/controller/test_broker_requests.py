@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 from tests.support.control_plane_model import ControlPlane, Network, registration
+from tests.support.paused_service import at_every_pause
 from tests.support.virtual_time import run_in_virtual_time
 from tests.support.zookeeper_model import Ensemble, ModelService
+from tests.unit.controller.clusters import three_brokers
 
+from ottla.controller.broker_sessions import decide_fence_incarnation
+from ottla.controller.brokers import decide_unregister_broker
 from ottla.metadata.records import Endpoint
 from ottla.metadata.zookeeper.layout import broker_path
 from ottla.metadata.zookeeper.membership import LiveBroker, announce
@@ -187,3 +192,39 @@ def test_a_broker_that_stops_and_has_lost_a_directory_says_both_at_once() -> Non
         assert broker.log_directories == ()
 
     run(story, seeds=1)
+
+
+def test_a_session_that_ends_at_any_pause_is_noticed() -> None:
+    """Also while the controller reads what else has changed."""
+
+    async def story(ensemble: Ensemble, pause: int) -> bool:
+        controller = Controller(ensemble)
+        await controller.plane.start()
+        session = await controller.new_session()
+        await controller.heartbeat(await controller.register())
+        await asyncio.sleep(1)
+        other = ModelService(ensemble)
+
+        async def end() -> None:
+            ensemble.end_session(session.session.id)
+
+        service = controller.plane.service
+        service.arm(pause, end)
+        await announce(other, LiveBroker(9, SECOND, ENDPOINTS), 0)
+        await asyncio.sleep(10)
+        assert controller.is_fenced == service.has_happened
+        await controller.plane.stop()
+        return service.has_happened
+
+    at_every_pause(story, seeds=10)
+
+
+def test_only_the_incarnation_whose_session_has_ended_is_fenced() -> None:
+    cluster = three_brokers()
+    before = cluster.image.brokers[2]
+    cluster.restart_broker(2, is_clean=True)
+    assert decide_fence_incarnation(before, cluster.state).records == ()
+    cluster.carry_out(decide_fence_incarnation(cluster.image.brokers[2], cluster.state))
+    assert cluster.image.brokers[2].is_fenced
+    cluster.carry_out(decide_unregister_broker(cluster.state, 3))
+    assert decide_fence_incarnation(replace(before, id=3), cluster.state).records == ()

@@ -1,8 +1,9 @@
 """Requests of this broker to the controller, whichever broker that is now.
 
 Promises  a request is repeated until a controller has answered it, or its time is up: every one of
-          them may be decided twice without harm. If this broker is the controller, it answers
-          without a connection.
+          them may be decided twice without harm. One that is not answered is repeated as soon as
+          another controller is elected. If this broker is the controller, it answers without a
+          connection.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class ControllerClient:
         self._channels = channels
         self.timeout_s = timeout_s
         self.reason = NO_CONTROLLER  # why the last attempt has failed
-        self._moved = asyncio.Event()
+        self._moved = asyncio.Event()  # set by the next election, and then replaced
         election.subscribe(self._note_moved)
 
     async def ask(self, request: Message) -> Any:
@@ -76,7 +77,7 @@ class ControllerClient:
         deadline_s = loop.time() + self.timeout_s
         delay_s, reason = RETRY_S, NO_CONTROLLER
         while True:
-            self._moved.clear()
+            moved = self._moved
             left_s = deadline_s - loop.time()
             if left_s <= 0:
                 raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"No controller answered: {reason}")
@@ -84,7 +85,7 @@ class ControllerClient:
                 if self._controller.is_active:
                     async with asyncio.timeout(left_s):  # without ZooKeeper, an append waits
                         return await here()
-                return await there(self._channel(), left_s)
+                return await self._unless_replaced(there, left_s)
             except NoAnswer as error:
                 reason = str(error)
             except ChannelError as error:
@@ -96,8 +97,28 @@ class ControllerClient:
                     raise
                 reason = "it is not the controller any more"
             self.reason = reason
-            await self._wait(delay_s)
+            await self._wait(moved, delay_s)
             delay_s = min(2 * delay_s, RETRY_MAX_S)
+
+    async def _unless_replaced(
+        self, there: Callable[[Channel, float], Awaitable[U]], timeout_s: float
+    ) -> U:
+        """NoAnswer as soon as another broker is elected: the one that was asked may hang."""
+        asked = self._election.controller_id
+        attempt = asyncio.ensure_future(there(self._channel(), timeout_s))
+        replaced = asyncio.ensure_future(self._wait_for_other(asked))
+        try:
+            await asyncio.wait([attempt, replaced], return_when=asyncio.FIRST_COMPLETED)
+            if not attempt.done():
+                raise NoAnswer(f"broker {asked} has not answered, and is not the controller now")
+            return attempt.result()
+        finally:
+            attempt.cancel()
+            replaced.cancel()
+
+    async def _wait_for_other(self, controller_id: int | None) -> None:
+        while self._election.controller_id in (controller_id, None):
+            await self._moved.wait()
 
     def _channel(self) -> Channel:
         controller_id = self._election.controller_id
@@ -105,13 +126,14 @@ class ControllerClient:
             raise NoAnswer(NO_CONTROLLER)
         return self._channels.to(controller_id)
 
-    async def _wait(self, delay_s: float) -> None:
+    async def _wait(self, moved: asyncio.Event, delay_s: float) -> None:
         """For the next election, or for a short time."""
         try:
             async with asyncio.timeout(delay_s):
-                await self._moved.wait()
+                await moved.wait()
         except TimeoutError:
             pass
 
     def _note_moved(self) -> None:
         self._moved.set()
+        self._moved = asyncio.Event()

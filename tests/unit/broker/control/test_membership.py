@@ -1,0 +1,243 @@
+"""Brokers stay members of their cluster whatever happens to sessions, controllers and requests."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+
+import pytest
+from tests.support.control_plane_model import ControlPlane, Network
+from tests.support.paused_service import at_every_pause
+from tests.support.virtual_time import run_in_virtual_time
+from tests.support.zookeeper_model import SESSION_S, Ensemble, ModelService
+
+from ottla.broker.control.liveness import WatchedBroker, remove_ended
+from ottla.metadata.zookeeper.layout import CONTROLLER, broker_path
+from ottla.metadata.zookeeper.service import Delete, Write, ZnodeMissing, retried
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
+
+SETTLING_S = 60.0
+EXPIRING_S = 2 * SESSION_S
+
+
+async def started(ensemble: Ensemble, *, joined: bool = True) -> tuple[ControlPlane, ControlPlane]:
+    """A controller with the id 1, and broker 2."""
+    network = Network(ensemble.rng)
+    one, two = (ControlPlane(ensemble, network, broker_id) for broker_id in (1, 2))
+    await one.start()
+    await one.join()
+    await two.start()
+    if joined:
+        await two.join()
+    return one, two
+
+
+async def check(*planes: ControlPlane) -> None:
+    """All are members, and agree on it; then they end."""
+    await asyncio.sleep(SETTLING_S)
+    for each in planes:
+        each.check_tasks()
+        assert each.has_own_znode(), each.broker_id
+        assert each.is_serving(), each.broker_id
+        assert each.image == planes[0].image
+    assert sum(each.controller.is_active for each in planes) == 1
+    for each in planes:
+        await each.stop()
+
+
+@pytest.mark.parametrize("victim", [0, 1], ids=["controller", "other"])
+def test_a_broker_is_a_member_whenever_a_session_expires_while_it_joins(victim: int) -> None:
+    async def story(ensemble: Ensemble, pause: int) -> bool:
+        planes = await started(ensemble, joined=False)
+        service = planes[victim].service
+
+        async def expire() -> None:
+            service.lose_connection(EXPIRING_S)
+
+        service.arm(pause, expire)
+        await planes[1].join()
+        has_happened = service.has_happened
+        await check(*planes)
+        return has_happened
+
+    at_every_pause(story, seeds=1)
+
+
+def test_a_broker_is_a_member_whenever_its_session_expires_again() -> None:
+    async def story(ensemble: Ensemble, pause: int) -> bool:
+        planes = await started(ensemble)
+        service = planes[1].service
+
+        async def expire() -> None:
+            service.lose_connection(EXPIRING_S)
+
+        await expire()
+        service.arm(pause, expire)
+        await asyncio.sleep(SETTLING_S)
+        has_happened = service.has_happened
+        await check(*planes)
+        return has_happened
+
+    at_every_pause(story, seeds=1)
+
+
+@pytest.mark.parametrize("is_edited", [False, True], ids=["removed", "edited"])
+def test_a_znode_that_is_damaged_again_at_any_pause_is_written_again(is_edited: bool) -> None:
+    path = broker_path(2)
+
+    async def story(ensemble: Ensemble, pause: int) -> bool:
+        planes = await started(ensemble)
+        service, other = planes[1].service, ModelService(ensemble)
+
+        async def damage() -> None:
+            if path in ensemble.tree:
+                await other.multi([Write(path, b"x") if is_edited else Delete(path)])
+
+        await damage()
+        service.arm(pause, damage)
+        await asyncio.sleep(SETTLING_S)
+        has_happened = service.has_happened
+        await check(*planes)
+        await other.close()
+        return has_happened
+
+    at_every_pause(story, seeds=1)
+
+
+def test_brokers_are_members_after_any_sequence_of_faults() -> None:
+    async def story(seed: int) -> None:
+        ensemble = Ensemble(Random(seed))
+        planes = await started(ensemble)
+        rng, other = ensemble.rng, ModelService(ensemble)
+        planes[0].network.lost_share = 0.2
+        for _ in range(10):
+            await asyncio.sleep(rng.uniform(0, 3))
+            match rng.randrange(3):
+                case 0 if CONTROLLER in ensemble.tree:
+                    try:
+                        await retried(other, other.multi, [Delete(CONTROLLER)])
+                    except ZnodeMissing:
+                        pass
+                case 1:
+                    rng.choice(planes).service.lose_connection(rng.uniform(0, EXPIRING_S))
+                case _:
+                    rng.choice(planes).service.lose_connection(rng.uniform(0, 0.1))
+        planes[0].network.lost_share = 0
+        await check(*planes)
+        await other.close()
+
+    for seed in range(20):
+        run_in_virtual_time(story(seed))
+
+
+def test_offline_directories_are_reported_until_the_controller_answers() -> None:
+    async def story() -> None:
+        one, two = await started(Ensemble(Random(1)))
+        lost = list(two.request.log_dirs)
+        one.network.hanging.add(1)
+        reporting = asyncio.ensure_future(two.membership.report_offline(lost))
+        await asyncio.sleep(3 * two.client.timeout_s)
+        one.network.hanging.clear()
+        await reporting
+        assert one.image.brokers[2].log_directories == ()
+        await check(one, two)
+
+    run_in_virtual_time(story())
+
+
+def test_a_request_is_answered_whenever_the_controller_resigns() -> None:
+    async def story(ensemble: Ensemble, pause: int) -> bool:
+        one, two = await started(ensemble)
+        other = ModelService(ensemble)
+
+        async def end_claim() -> None:
+            await other.multi([Delete(CONTROLLER)])
+
+        one.service.arm(pause, end_claim)
+        asking = [
+            asyncio.ensure_future(each.client.ask(AllocateProducerIdsRequest(2, epoch)))
+            for each in (one, two)
+            for epoch in [two.membership.broker_epoch] * 3
+        ]
+        starts = [each.producer_id_start for each in await asyncio.gather(*asking)]
+        assert len(set(starts)) == len(starts)
+        has_happened = one.service.has_happened
+        await check(one, two)
+        await other.close()
+        return has_happened
+
+    at_every_pause(story)
+
+
+def test_a_request_without_a_controller_ends_in_time() -> None:
+    async def story() -> None:
+        one, two = await started(Ensemble(Random(1)))
+        loop = asyncio.get_running_loop()
+        for each in (one, two):
+            each.service.lose_connection(100 * each.client.timeout_s)
+        start_s = loop.time()
+        with pytest.raises(BrokerError):
+            await two.client.ask(two.request)
+        assert loop.time() - start_s <= two.client.timeout_s + 1
+        for each in (one, two):
+            await each.stop()
+
+    run_in_virtual_time(story())
+
+
+def test_a_request_to_a_controller_that_hangs_is_repeated_at_the_next_one() -> None:
+    async def story() -> None:
+        one, two = await started(Ensemble(Random(1)))
+        one.network.hanging.add(1)
+        asking = asyncio.ensure_future(two.client.ask(two.request))
+        await asyncio.sleep(0.1)
+        assert not asking.done()
+        one.service.lose_connection(100 * SESSION_S)  # its session expires before the request does
+        assert (await asking).broker_epoch == two.membership.broker_epoch
+        for each in (one, two):
+            await each.stop()
+
+    run_in_virtual_time(story())
+
+
+def test_the_znode_of_the_successor_of_an_ended_process_is_kept() -> None:
+    async def story() -> None:
+        one, two = await started(Ensemble(Random(1)))
+        await two.stop(is_killed=True)
+        ended = WatchedBroker(2, two.request.incarnation_id, "host2", 9092)
+        await remove_ended(one.service, ended)
+        assert broker_path(2) not in one.ensemble.tree
+        successor = ControlPlane(one.ensemble, one.network, 2)
+        await successor.start()
+        await successor.join()
+        transactions = len(one.ensemble.transactions)
+        await one.service.sync()
+        await remove_ended(one.service, ended)
+        assert len(one.ensemble.transactions) == transactions
+        await check(one, successor)
+
+    run_in_virtual_time(story())
+
+
+def test_a_controller_that_is_started_again_is_not_deposed() -> None:
+    async def story() -> None:
+        one, two = await started(Ensemble(Random(1)))
+        await one.stop(is_killed=True)
+        ended = WatchedBroker(1, one.request.incarnation_id, "host1", 9092)
+        await remove_ended(two.service, ended)
+        successor = ControlPlane(two.ensemble, two.network, 1)
+        await successor.start()
+        await successor.join()
+        while not successor.controller.is_active:
+            await two.stop()
+            two = ControlPlane(successor.ensemble, successor.network, 2)
+            await two.start()
+            await two.join()
+        transactions = len(two.ensemble.transactions)
+        await two.service.sync()
+        await remove_ended(two.service, ended)
+        assert len(two.ensemble.transactions) == transactions
+        await check(successor, two)
+
+    run_in_virtual_time(story())
