@@ -68,6 +68,9 @@ class BatchedRequests(Generic[I, R]):
     async def _send_batch(self, batch: list[tuple[I, asyncio.Future[R]]]) -> None:
         try:
             results = await self._send([item for item, _ in batch])
+            if len(results) != len(batch):
+                what = f"{len(results)} results for {len(batch)} items"
+                raise BrokerError(ErrorCode.UNKNOWN_SERVER_ERROR, what)
         except (ChannelError, BrokerError) as error:
             for _, result in batch:
                 if not result.done():
