@@ -13,7 +13,13 @@ from ottla.controller.brokers import (
     decide_unfence_broker,
     decide_unregister_broker,
 )
-from ottla.metadata.records import NO_LEADER, RECOVERING, BrokerRegistered, FeatureLevelSet
+from ottla.metadata.records import (
+    NO_LEADER,
+    RECOVERING,
+    BrokerRegistered,
+    FeatureLevelSet,
+    PartitionChanged,
+)
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.broker_registration_request import Feature
@@ -213,6 +219,32 @@ def test_a_controlled_shutdown_moves_leadership_and_is_allowed() -> None:
     assert cluster.partition("alone").eligible_replicas == (1,)
     again = decide_controlled_shutdown(cluster.state, 1, epoch)
     assert (again.records, again.answer) == ((), True)
+
+
+def test_a_broker_that_is_stopping_and_became_in_sync_again_is_dropped_when_it_asks_again() -> None:
+    """A leader may have added it between the two requests."""
+    cluster = three_brokers()
+    cluster.add_topic("t", (1, 2, 3))
+    epoch = cluster.image.brokers[1].epoch
+    cluster.carry_out(decide_controlled_shutdown(cluster.state, 1, epoch))
+    topic, partition = cluster.image.topics["t"], cluster.partition()
+    added = PartitionChanged(
+        topic.id, 0, partition.partition_epoch + 1, in_sync_replicas=(2, 3, 1), leader=1,
+        leader_epoch=partition.leader_epoch + 1,
+    )  # fmt: skip
+    cluster.apply([added])
+    assert cluster.carry_out(decide_controlled_shutdown(cluster.state, 1, epoch))
+    assert cluster.partition().in_sync_replicas == (2, 3)
+    assert cluster.partition().leader == 2
+
+
+def test_the_directory_of_a_fenced_broker_is_taken() -> None:
+    cluster = three_brokers()
+    cluster.carry_out(decide_fence_broker(cluster.state, 2))
+    request = cluster.registration(4)
+    request.log_dirs = [directory(2)]
+    with pytest.raises(BrokerError, match="Broker 2 is already registered with directory"):
+        decide_register_broker(cluster.state, request, has_session=False)
 
 
 def test_a_broker_that_is_stopping_gets_no_new_leaderships() -> None:

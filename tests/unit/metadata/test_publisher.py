@@ -95,6 +95,20 @@ def test_exchanged_images_are_the_ones_that_whole_histories_make() -> None:
         asyncio.run(story(seed))
 
 
+def test_an_exchange_does_nothing_if_the_batch_was_followed_already() -> None:
+    async def story() -> None:
+        published, ahead, heard = Image(), Image(), list[int]()
+        publisher = Publisher(published)
+        publisher.subscribe(lambda image, _changes: heard.append(image.offset))
+        changes = ahead.apply(batch(0))
+        publisher.publish(batch(0))
+        await publisher.exchange(ahead, changes)
+        assert heard == [1]
+        assert published.offset == ahead.offset == 1
+
+    asyncio.run(story())
+
+
 def test_a_listener_that_reacts_in_slices_does_not_block_the_loop() -> None:
     async def story() -> None:
         done: list[str] = []
