@@ -26,6 +26,8 @@ finally:
 if TYPE_CHECKING:
     import argparse
 
+    from ottla.cli.arguments.parser import CommandParser
+
 Known = Mapping[str, "str | Known"]
 
 HELP = ("-h", "--help", "help")
@@ -120,7 +122,7 @@ def parse_and_run(found: Found, name: str, *, takes_interrupts: bool) -> int:
     # Before parsing, which would report what is missing instead.
     if (problem := unknown_option(found.rest, options_of(parser))) is not None:
         parser.error(problem)
-    parsed = parser.parse_intermixed_args(found.rest)
+    parsed = parser.parse_words(found.rest)
     with raise_on_termination():
         if takes_interrupts:
             _signal.signal(_signal.SIGINT, _signal.default_int_handler)
@@ -129,7 +131,7 @@ def parse_and_run(found: Found, name: str, *, takes_interrupts: bool) -> int:
     return code
 
 
-def command_parser(command: Any, found: Found, name: str) -> argparse.ArgumentParser:
+def command_parser(command: Any, found: Found, name: str) -> CommandParser:
     import argparse
 
     from ottla.cli.arguments.parser import CommandParser

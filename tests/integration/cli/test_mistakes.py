@@ -373,3 +373,20 @@ def test_numbers_keep_their_digits(environment: Environment, topic: str, number:
     assert done.stderr == ""
     done = ottla("consume", topic, "-e", "-f", "%k %v\n", environment=environment)
     assert done.stdout.splitlines() == [f'{number} {{"a":[{number}]}}', f" {number}"]
+
+
+def test_everything_after_two_dashes_is_a_value(environment: Environment, topic: str) -> None:
+    done = ottla("produce", topic, "-o", "none", "--", "-x", "--", "--key", environment=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = ottla("consume", "-e", "--", topic, environment=environment)
+    assert done.stdout.splitlines() == ["-x", "--", "--key"]
+    name = f"-{topic}"
+    done = ottla("topics", "create", "-p", "1", "--", name, environment=environment)
+    assert done.stdout == f"created {name}\n"
+    assert ottla("topics", "describe", "--", name, environment=environment).returncode == 0
+    assert ottla("topics", "delete", "--", name, environment=environment).returncode == 0
+    done = ottla("version", "--", "-x", environment=environment)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (
+        2,
+        "ottla version: unrecognized arguments: -x",
+    )

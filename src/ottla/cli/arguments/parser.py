@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from ottla.cli.arguments.kafka_options import replacement
 from ottla.cli.errors import USAGE
 from ottla.cli.output.printable import printable
 
+_VALUE = "\0"  # begins a word that is no option; arguments of a process cannot contain it
 _NEGATIVE = re.compile(r"-[0-9]")
+OPTIONS_END = "--"
 _UNKNOWN = "unrecognized arguments: "
 _ARGUMENT = re.compile(r"^argument ([^\s:]+): ")
 
@@ -22,6 +25,17 @@ class CommandParser(argparse.ArgumentParser):
         # `-5:3` and `-48h` are values, as `-5` is; no option begins with a digit.
         self._negative_number_matcher = _NEGATIVE
 
+    def parse_words(self, words: Sequence[str]) -> argparse.Namespace:
+        """What follows `--` are values. argparse would take the first of them for options, and drop
+        every further `--`.
+        """
+        end = words.index(OPTIONS_END) if OPTIONS_END in words else len(words)
+        values = [_VALUE + word for word in words[end + 1 :]]
+        return self.parse_intermixed_args([*words[:end], *values])
+
+    def _get_value(self, action: argparse.Action, text: str) -> Any:
+        return super()._get_value(action, text.removeprefix(_VALUE))
+
     def _print_message(self, message: str, file: Any = None) -> None:
         """argparse ignores that the help cannot be written."""
         if message:
@@ -30,6 +44,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """`argument -p/--partitions: ...` becomes `--partitions: ...`."""
+        message = message.replace(_VALUE, "")
         text = _ARGUMENT.sub(lambda found: f"{main_name(found[1])}: ", message)
         lines = [text, *self._replacements(message), f"see: {self.prog} --help"]
         self.exit(USAGE, f"{self.prog}: " + "\n  ".join(map(printable, lines)) + "\n")
