@@ -82,10 +82,13 @@ class JavaClients:
         is_committed: bool = False,
         start: int | None = None,
         leader_epoch: int | None = None,
+        configs: Mapping[str, str] | None = None,
     ) -> list[Consumed]:
         """Everything from `start` (or the beginning) to the end that the isolation level sees.
         With the leader epoch of `start`, the consumer asks first whether it still stands."""
         question = self._isolation(is_committed) | ({} if start is None else {"from": start})
+        if configs:
+            question["configs"] = {**question.get("configs", {}), **configs}
         if leader_epoch is not None:
             question["leader_epoch"] = leader_epoch
         answer = self._ask("client.consume", topic=topic, partition=partition, **question)

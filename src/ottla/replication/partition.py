@@ -160,13 +160,26 @@ class Partition:
 
     def check_leader(self, current_leader_epoch: int = NO_EPOCH) -> None:
         """BrokerError unless this broker is the leader in the client's epoch."""
+        self.check_epoch(current_leader_epoch)
+        if self.leader_state is None:
+            raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+    def check_epoch(self, current_leader_epoch: int) -> None:
+        """BrokerError unless the client knows the same leader, or does not say which."""
         if current_leader_epoch != NO_EPOCH:
             if current_leader_epoch < self.leader_epoch:
                 raise BrokerError(ErrorCode.FENCED_LEADER_EPOCH)
             if current_leader_epoch > self.leader_epoch:
                 raise BrokerError(ErrorCode.UNKNOWN_LEADER_EPOCH)
-        if self.leader_state is None:
-            raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+    def check_served_here(self, offset: int) -> None:
+        """BrokerError if this broker is a follower that cannot know yet what a consumer finds at
+        this offset. OFFSET_OUT_OF_RANGE makes it ask the leader."""
+        offsets = self.log.offsets
+        if self.leader_state is None and offset > offsets.high_watermark:
+            is_copied = offset <= offsets.end
+            code = ErrorCode.OFFSET_NOT_AVAILABLE if is_copied else ErrorCode.OFFSET_OUT_OF_RANGE
+            raise BrokerError(code)
 
     # Followers
 
@@ -198,6 +211,13 @@ class Partition:
             self.advance()
         if log_start_offset != start_before:
             self._listener.low_watermark_changed(self)
+
+    def note_told(self, broker_id: int, high_watermark: int) -> None:
+        """A response to a follower has this high watermark."""
+        state = self.leader_state
+        progress = None if state is None else state.followers.get(broker_id)
+        if progress is not None:
+            progress.told_high_watermark = high_watermark
 
     def follow_leader(self, high_watermark: int, log_start_offset: int, size: int) -> None:
         """Apply what the leader has told with its records, of which `size` bytes were appended.

@@ -121,6 +121,8 @@ def _record(found: Found, requested: RequestedPartitions) -> bool:
     a full fetch includes all, others those that have changed."""
     assert requested.session is not None
     answer = found.answer
+    if requested.is_follower and found.partition is not None and not answer.error_code:
+        found.partition.note_told(requested.follower, answer.high_watermark)
     is_new = found.wanted.record_sent(
         answer.error_code, answer.high_watermark, answer.log_start_offset
     )

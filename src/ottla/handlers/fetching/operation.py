@@ -92,7 +92,11 @@ class FetchOperation:
         self.found.append(found)
         self.size += found.size
         answer = found.answer
-        if answer.error_code or answer.diverging_epoch is not None:
+        if (
+            answer.error_code
+            or answer.diverging_epoch is not None
+            or answer.preferred_read_replica >= 0
+        ):
             self.has_news = True
         if self.requested.is_committed:
             self.aborted += len(answer.aborted_transactions or ())

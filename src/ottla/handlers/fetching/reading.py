@@ -12,6 +12,7 @@ from typing import NamedTuple, cast
 from ottla.base.clock import monotonic_ms
 from ottla.base.files.readers import Reader
 from ottla.base.ids import TopicId
+from ottla.handlers.fetching.closest_replica import THIS_REPLICA, closest_replica
 from ottla.handlers.fetching.requested import RequestedPartitions
 from ottla.handlers.partitions.damage import damaged
 from ottla.handlers.serving.context import Context
@@ -53,7 +54,12 @@ class Found(NamedTuple):
     @property
     def is_news(self) -> bool:
         """Whether it cannot wait for more data."""
-        return bool(self.answer.error_code) or self.answer.diverging_epoch is not None
+        answer = self.answer
+        return (
+            bool(answer.error_code)
+            or answer.diverging_epoch is not None
+            or answer.preferred_read_replica != THIS_REPLICA
+        )
 
 
 def look_up(
@@ -106,7 +112,11 @@ def _read(
     is_first: bool,
     context: Context,
 ) -> Found:
-    partition.check_leader(max(NO_EPOCH, wanted.current_leader_epoch))
+    if requested.may_read_followers:
+        partition.check_epoch(max(NO_EPOCH, wanted.current_leader_epoch))
+        partition.check_served_here(wanted.fetch_offset)
+    else:
+        partition.check_leader(max(NO_EPOCH, wanted.current_leader_epoch))
     if requested.is_follower:
         partition.check_follower(requested.follower, wanted.current_leader_epoch)
     if wanted.last_fetched_epoch >= 0:
@@ -119,6 +129,12 @@ def _read(
     if requested.is_follower:
         _note_progress(wanted, requested, partition, context)
     answer = _describe(reader, wanted, partition, requested.is_committed)
+    if requested.rack:
+        closest = closest_replica(partition, wanted.fetch_offset, requested.rack, context)
+        if closest != THIS_REPLICA:
+            answer.preferred_read_replica = closest
+            answer.aborted_transactions = None
+            return Found(wanted, answer, partition)
     bytes_max = min(wanted.partition_bytes_max, room)
     found = partition.read(
         reader,

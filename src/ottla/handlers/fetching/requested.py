@@ -27,8 +27,10 @@ from ottla.replication.fetch_sessions import (
     WantedPartition,
 )
 
+RACKS_FROM = 11
 TOPIC_IDS_FROM = 13
 NO_EPOCH = -1
+NO_RACK = ""
 READ_COMMITTED = 1
 
 Named = dict[FetchKey, WantedPartition]
@@ -46,10 +48,18 @@ class RequestedPartitions:
         if request.replica_state is not None:
             self.follower = request.replica_state.replica_id
             self.follower_epoch = request.replica_state.replica_epoch
+        # Older clients cannot be sent to another replica, and find all records at the leader.
+        self.may_read_followers = context.version >= RACKS_FROM and not self.is_follower
+        self.rack = self._rack()
         self.is_full = request.session_epoch in (FULL_EPOCH, FINAL_EPOCH)
         self.session: FetchSession | None = None
         self._session_epoch = NO_EPOCH  # after this request
         self.named: Named = {}  # without a session
+
+    def _rack(self) -> str:
+        """The consumer's, if it is to be sent to a replica there."""
+        selector = self._parts.config.broker.replica_selector_class
+        return self.request.rack_id if selector and self.may_read_followers else NO_RACK
 
     @property
     def is_follower(self) -> bool:
