@@ -207,10 +207,14 @@ class Model:
         old = self.partition(place)
         removing = tuple(sorted({*old.replicas} - {*replicas}))
         everyone = (*replicas, *removing)
+        adding = tuple(sorted({*replicas} - {*old.replicas}))
+        # What an earlier move adds or removes goes on, as far as it is still wanted.
+        still_adding = tuple(each for each in old.adding_replicas if each in replicas)
+        still_removing = tuple(each for each in old.removing_replicas if each not in replicas)
         new = old._replace(
             replicas=everyone,
-            removing_replicas=removing,
-            adding_replicas=tuple(sorted({*replicas} - {*old.replicas})),
+            removing_replicas=removing or still_removing,
+            adding_replicas=adding or still_adding,
             directories=self.directories(old, everyone, known_directories(old)),
         )
         return self.settled([Wish(place, old, new, "online")])
