@@ -390,3 +390,16 @@ def test_everything_after_two_dashes_is_a_value(environment: Environment, topic:
         2,
         "ottla version: unrecognized arguments: -x",
     )
+
+
+def test_a_field_that_is_given_twice_is_refused(environment: Environment, topic: str) -> None:
+    for line in ('{"value": "a", "value": "b"}', '{"value": {"value": 1, "value": 2}}'):
+        done = ottla("produce", topic, "-f", "json", stdin=line, environment=environment)
+        assert (done.returncode, done.stderr.splitlines()[:1]) == (
+            1,
+            ['ottla produce: line 1: an object has "value" twice'],
+        )
+    line = '{"a": 1, "a": 2}'
+    done = ottla("produce", topic, "-f", "json-values", stdin=line, environment=environment)
+    assert done.returncode == 0
+    assert ottla("consume", topic, "-e", environment=environment).stdout == line + "\n"

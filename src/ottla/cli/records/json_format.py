@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ottla.cli.arguments.numbers import INT32_MAX, INT64_MAX
@@ -16,6 +17,7 @@ from ottla.cli.arguments.timestamps import format_timestamp, parse_timestamp
 from ottla.cli.errors import did_you_mean
 from ottla.cli.records.record import BadRecord, Header, Record
 
+Pairs = list[tuple[str, Any]]
 FIELDS = (
     "topic", "partition", "offset", "timestamp", "key", "key_base64", "value", "value_base64",
     "headers",
@@ -67,7 +69,7 @@ def record_from_json(line: bytes | str) -> Record:
     """A record with an offset is a copy: its topic, partition and offset say where it was read, and
     are ignored. In a record without an offset they say where it is written.
     """
-    document = parse_json(line)
+    document = parse_json(line, as_object=without_duplicates)
     if not isinstance(document, dict):
         raise BadRecord(
             f"expected an object such as {EXAMPLE}, found {kind_of(document)}", JSON_VALUES
@@ -92,20 +94,33 @@ def json_value(line: bytes) -> Record:
     return Record(line.strip())
 
 
-def parse_json(line: bytes | str) -> Any:
+def parse_json(line: bytes | str, as_object: Callable[[Pairs], Any] = dict) -> Any:
     try:
         return json.loads(
             line.rstrip(),
             parse_constant=refuse_constant,
+            object_pairs_hook=as_object,
             parse_float=Number,
             parse_int=lambda text: int(text) if len(text) <= INT_DIGITS_MAX else Number(text),
         )
+    except BadRecord:
+        raise
     except json.JSONDecodeError as error:
         raise BadRecord(f"not JSON: {error.msg} at column {error.colno}") from error
     except RecursionError as error:
         raise BadRecord("not usable as JSON: nested too deeply") from error
     except ValueError as error:  # not UTF-8, or NaN
         raise BadRecord(f"not JSON: {error}") from error
+
+
+def without_duplicates(pairs: Pairs) -> dict[str, Any]:
+    """Of a name that an object has twice, Python would keep the last value."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise BadRecord(f"an object has {json.dumps(twice)} twice")
+    return found
 
 
 def refuse_constant(name: str) -> NoReturn:
