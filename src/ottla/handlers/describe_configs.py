@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from ottla.base.scheduling.step_scheduler import emptying
 from ottla.base.scheduling.steps import Steps
 from ottla.config.describe import (
     ConfigEntry,
@@ -82,7 +83,9 @@ def wanted_keys(resource: DescribeConfigsResource) -> Steps[frozenset[str]]:
     for chunk in chunks(resource.configuration_keys or ()):
         keys.update(chunk)
         yield 0
-    return frozenset(keys)
+    wanted = frozenset(keys)
+    yield from emptying(keys)
+    return wanted
 
 
 class Described(NamedTuple):
