@@ -11,6 +11,8 @@ from tests.chaos.cluster.cluster import ChaosCluster
 from tests.chaos.cluster.topics import READ_UNCOMMITTED, ends, states
 
 PROBLEM = re.compile(r"^(\S+ \S+ (ERROR|CRITICAL) |Traceback )")
+# A controller that was replaced while it was paused or cut off.
+EXPECTED = re.compile(r"resigning, to load the metadata log again")
 LINES_AFTER = 15
 
 
@@ -32,7 +34,7 @@ def log_problems(cluster: ChaosCluster) -> list[str]:
     for broker_id in cluster.ids:
         lines = cluster.broker(broker_id).log.splitlines()
         for at, line in enumerate(lines):
-            if PROBLEM.match(line):
+            if PROBLEM.match(line) and not EXPECTED.search(line):
                 excerpt = "\n    ".join(lines[at : at + LINES_AFTER])
                 problems.append(f"broker {broker_id}: {excerpt}")
     return problems

@@ -34,7 +34,7 @@ Afterwards everything is read again, and a checker looks at what all clients did
 | gap | the longest time without an acknowledgement in a partition, in seconds |
 | failed | checks that failed: those above, clients alive, no error in broker logs, recovery |
 
-Recovery means that all replicas of all partitions are in sync within a minute after each fault.
+Recovery means that all replicas of all partitions are in sync within two minutes after each fault.
 
 `make chaos` runs every kind of fault for eight minutes, `make faults` the campaigns with a name. A
 run adds itself with `--ledger`.

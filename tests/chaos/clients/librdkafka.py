@@ -166,7 +166,8 @@ class Transactions:
                 retried(lambda: producer.abort_transaction(ATTEMPT_S))
                 result = Result.FAILED
         except KafkaException as error:
-            self._job.recorder.note(f"another producer is needed: {error}")
+            verb = "commit" if commits else "abort"
+            self._job.recorder.note(f"another producer is needed after {verb}: {error}")
             self._producer = None
         self._job.recorder.end(self.operation, result)
         return result is Result.OK

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,11 +73,9 @@ class ClientProcess:
     def ask_to_stop(self) -> None:
         assert self._process is not None
         assert self._process.stdin is not None
-        try:
+        with suppress(OSError):  # it has ended
             self._process.stdin.write(b"stop\n")
             self._process.stdin.flush()
-        except OSError:  # it has ended
-            pass
 
     def wait(self, deadline_s: float) -> None:
         """Until it has ended after `ask_to_stop`; anything but a clean end is a failure."""
@@ -98,7 +97,8 @@ class ClientProcess:
         except subprocess.TimeoutExpired:
             return None
         assert process.stdin is not None
-        process.stdin.close()
+        with suppress(OSError):  # it has ended before it read the last command
+            process.stdin.close()
         self._process = None
         return code
 

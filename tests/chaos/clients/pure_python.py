@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from itertools import count, islice
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener
@@ -86,7 +87,7 @@ async def delivered(job: Job, operation: int, value: str, future: Any) -> None:
 
 async def write(job: Job) -> None:
     """Transactions over several partitions; one in ten is aborted."""
-    pace, sent = Pace(job.order.rate), 0
+    pace, numbers = Pace(job.order.rate), count()
     while not job.stopping.is_set():
         producer = await started(
             AIOKafkaProducer(
@@ -99,24 +100,24 @@ async def write(job: Job) -> None:
         )
         try:
             while not job.stopping.is_set():
-                sent += await write_one(job, producer, sent)
-                await asyncio.sleep(pace.pause_s(sent))
+                last = await write_one(job, producer, numbers)
+                await asyncio.sleep(pace.pause_s(last))
         except KafkaError as error:
             job.recorder.note(f"another producer is needed: {error!r}")
         finally:
             await closed(producer)
 
 
-async def write_one(job: Job, producer: Any, sent: int) -> int:
-    """How many records."""
-    recorder, result = job.recorder, Result.UNKNOWN
-    count = job.rng.randint(1, job.order.batch_max)
+async def write_one(job: Job, producer: Any, numbers: Iterator[int]) -> int:
+    """The number of its last record. None is used again, also if the transaction fails."""
+    recorder, result, number = job.recorder, Result.UNKNOWN, 0
+    records = job.rng.randint(1, job.order.batch_max)
     await producer.begin_transaction()
     operation = recorder.begin(is_transaction=True)
     try:
-        for at in range(sent, sent + count):
+        for number in islice(numbers, records):
             topic, partition = job.random_key()
-            value = f"{job.order.name}:{at}"
+            value = f"{job.order.name}:{number}"
             recorder.send(operation, f"{topic}-{partition}", value)
             await producer.send(topic, encode(value, job.sizes()), partition=partition)
         if job.rng.random() < 0.1:
@@ -127,7 +128,7 @@ async def write_one(job: Job, producer: Any, sent: int) -> int:
             result = Result.OK
     finally:
         recorder.end(operation, result)
-    return count
+    return number
 
 
 async def closed(client: Any) -> None:
