@@ -31,7 +31,7 @@ Afterwards everything is read again, and a checker looks at what all clients did
 | aborted | records of aborted or open transactions that were read |
 | diverged | offsets with two values, and replicas with different bytes below the high watermark |
 | back | high watermarks, last stable offsets, leader epochs or committed offsets that went back |
-| gap | the longest time without an acknowledgement in a partition, in seconds |
+| gap | the longest time without an acknowledgement in a partition of a producer, in seconds |
 | failed | checks that failed: those above, clients alive, no error in broker logs, recovery |
 
 Recovery means that all replicas of all partitions are in sync within two minutes after each fault.
@@ -57,8 +57,8 @@ def totals(found: list[Row]) -> str:
     acknowledged = sum(each.acknowledged for each in found)
     lost = sum(each.lost for each in found)
     return (
-        f"In {len(found)} runs: {faults:,} faults, {acknowledged:,} acknowledged records, "
-        f"{lost} lost.\n\n"
+        f"Runs: {len(found)}. Faults: {faults:,}. Acknowledged records: {acknowledged:,}. "
+        f"Lost: {lost}.\n\n"
     )
 
 
