@@ -153,6 +153,13 @@ class Partition:
             self.log.log_end_offset,
             now_ms,
         )
+        self._sync_what_is_owed()
+
+    def _sync_what_is_owed(self) -> None:
+        """Of what was appended before, some may be truncated, and some not synced yet."""
+        owed = self._flush_owed_to = min(self._flush_owed_to, self.log.offsets.end)
+        if self.log.offsets.recovery_point < owed:
+            self._commits.wait(owed, self._flushed)
 
     def _stop_leading(self) -> None:
         self.leader_state = None
@@ -357,8 +364,10 @@ class Partition:
             self._commits.wait(end_offset, done)
 
     def when_own_synced(self, done: Done) -> None:
-        """Call `done` once all that a follower has appended is synced here, or never will be."""
-        self._commits.wait(self.log.offsets.end, done)
+        """Call `done` once all that a follower has appended is synced here, or never will be. If
+        it becomes the leader before, the records are not committed without the sync."""
+        self._flush_owed_to = self.log.offsets.end
+        self._commits.wait(self._flush_owed_to, done)
 
     def _flushed(self, error: Exception | None) -> None:
         if error is None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from tests.support.steps_by_hand import JobsLater
-from tests.unit.storage.log_making import Place, batch_of, marker_of
+from tests.unit.storage.log_making import Place, batch_of, marker_of, placed
 
 from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
@@ -579,3 +579,31 @@ def test_only_durable_records_become_visible_whatever_happens(seed: int) -> None
             wait.cancel()
 
     run(story())
+
+
+# The flush policy, when the leader changes
+
+
+def test_a_leader_that_was_replaced_and_has_truncated_commits_what_is_left() -> None:
+    world = World(replicas=(ME, OTHER))
+    for _ in range(3):
+        world.append()
+    world.syncs.run_all()
+    world.decide(OTHER)
+    world.partition.log.truncate_to(1)
+    world.decide(ME)
+    world.fetched(OTHER, 1)
+    world.syncs.run_all()
+    assert world.high_watermark == 1, "although it had to sync more than is left"
+
+
+def test_what_a_follower_has_not_synced_is_not_committed_when_it_leads() -> None:
+    world = World(replicas=(ME, OTHER))
+    world.decide(OTHER)
+    world.partition.log.append_as_follower(placed(batch_of(b"v"), 0, epoch=world.epoch))
+    world.partition.when_own_synced(lambda _error: None)
+    world.decide(ME)
+    world.fetched(OTHER, 1)
+    assert world.high_watermark == 0
+    world.syncs.run_all()
+    assert world.high_watermark == 1

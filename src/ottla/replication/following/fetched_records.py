@@ -8,7 +8,8 @@ Leaves    asking again, and errors, to `leader_fetcher.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from ottla.base.files.filesystem import Buffer
 from ottla.base.scheduling.steps import PAUSE, Steps, looking_up
@@ -46,6 +47,32 @@ def last_epoch_of(log: Log) -> int:
     """The epoch of the last record, as far as it is known."""
     latest = log.epochs.latest_in_memory
     return UNDEFINED_EPOCH if latest is None else latest
+
+
+class Taken(NamedTuple):
+    """What a response had."""
+
+    has_content: bool  # records, or where the logs diverge: the leader must hear that it arrived
+    must_flush: bool  # before the next fetch
+
+
+def taking(
+    partition: Partition, answer: PartitionData, is_current: Callable[[], bool]
+) -> Steps[Taken | None]:
+    """Apply a response without an error; None if it is of another leader epoch by now."""
+    size = len(answer.records or b"")
+    is_diverging, must_flush = answer.diverging_epoch is not None, False
+    try:
+        if is_diverging:
+            yield from partition.truncating(truncating(partition, answer))
+        elif answer.records:
+            must_flush = yield from appending(partition, answer.records)
+    except UnexpectedOffset:
+        pass  # sent twice, as it was requested again before it arrived
+    if not is_current():
+        return None
+    partition.follow_leader(answer.high_watermark, answer.log_start_offset, size)
+    return Taken(is_diverging or size > 0, must_flush)
 
 
 def appending(partition: Partition, data: Buffer) -> Steps[bool]:

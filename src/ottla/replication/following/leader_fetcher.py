@@ -25,17 +25,11 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, InvalidBatch
 from ottla.protocol.message import Message
 from ottla.protocol.messages.fetch_response import FetchResponse, PartitionData
-from ottla.replication.following.fetched_records import (
-    appending,
-    locating,
-    position_of,
-    truncating,
-)
+from ottla.replication.following.fetched_records import locating, position_of, taking
 from ottla.replication.following.log_restart import restart_log
 from ottla.replication.following.replica_session import FetchLimits, PartitionKey, ReplicaSession
 from ottla.replication.partition import Partition
 from ottla.storage.errors import StorageError
-from ottla.storage.log.admission import UnexpectedOffset
 
 log = logging.getLogger(__name__)
 
@@ -161,10 +155,23 @@ class LeaderFetcher:
                 self._report(followed, error)
                 self._delay(key, followed, self._backoff_s)
                 continue
-            if self._followed.get(key) is followed and followed.is_current:
+            if self._followed.get(key) is not followed or not followed.is_current:
+                continue
+            if followed.partition.owes_sync(position.offset):  # of what another leader has sent
+                self._wait_for_sync(key, followed)
+            else:
                 self._session.put(key, position)
         if self._new:
             self._wake.set()
+
+    def _wait_for_sync(self, key: PartitionKey, followed: Followed) -> None:
+        def done(error: Exception | None) -> None:
+            if error is None:
+                self._resume(key, followed)
+            else:
+                self._delay(key, followed, self._backoff_s)
+
+        followed.partition.when_own_synced(done)
 
     def _send(self) -> None:
         """Another request, unless one is under way that asks for the same."""
@@ -250,26 +257,22 @@ class LeaderFetcher:
         answer: PartitionData,
         unsynced: list[asyncio.Future[None]],
     ) -> Steps[None]:
-        partition = followed.partition
-        size = len(answer.records or b"")
+        def is_current() -> bool:
+            return self._followed.get(key) is followed and followed.is_current
+
         try:
-            if answer.diverging_epoch is not None:
-                yield from partition.truncating(truncating(partition, answer))
-            elif answer.records and (yield from appending(partition, answer.records)):
-                unsynced.append(synced(partition))
-        except UnexpectedOffset:
-            pass  # sent twice, as it was requested again before it arrived
+            taken = yield from taking(followed.partition, answer, is_current)
         except (StorageError, BrokerError, InvalidBatch) as error:
             if self._followed.get(key) is followed:
                 self._report(followed, error)
                 self._delay(key, followed, self._backoff_s)
             return
-        if self._followed.get(key) is not followed or not followed.is_current:
+        if taken is None:
             return
-        partition.follow_leader(answer.high_watermark, answer.log_start_offset, size)
-        position = position_of(partition)
-        is_cut = answer.diverging_epoch is not None
-        if is_cut or size or self._session.position(key) != position:
+        if taken.must_flush:
+            unsynced.append(synced(followed.partition))
+        position = position_of(followed.partition)
+        if taken.has_content or self._session.position(key) != position:
             self._session.put(key, position)
 
     def _fail(self, key: PartitionKey, followed: Followed, code: ErrorCode) -> None:

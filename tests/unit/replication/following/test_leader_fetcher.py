@@ -8,12 +8,13 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 import pytest
+from tests.support.steps_by_hand import JobsLater
 from tests.support.virtual_time import run_in_virtual_time
-from tests.unit.storage.log_making import EVERYTHING, Place, batch_of, values_of
+from tests.unit.storage.log_making import EVERYTHING, Place, batch_of, placed, values_of
 
 from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.scheduling.steps import Steps, run_blocking
+from ottla.base.scheduling.steps import Start, Steps, run_blocking
 from ottla.config.topic_options import TopicConfig
 from ottla.network.channel.errors import ResponseLost
 from ottla.protocol.error_codes import ErrorCode
@@ -157,7 +158,9 @@ def topic_of(partition: int) -> TopicId:
 
 
 class World:
-    def __init__(self, partitions: int = 1, config: TopicConfig = LARGE) -> None:
+    def __init__(
+        self, partitions: int = 1, config: TopicConfig = LARGE, start: Start = run_blocking
+    ) -> None:
         self.leader = Leader()
         self.partitions: list[Partition] = []
         self.places: list[Place] = []
@@ -168,7 +171,7 @@ class World:
             name = TopicPartition("t", index)
             log = place.open()
             self.places.append(place)
-            self.partitions.append(Partition(name, key[0], ME, log, run_blocking, SoleReplica()))
+            self.partitions.append(Partition(name, key[0], ME, log, start, SoleReplica()))
         self.fetcher = LeaderFetcher(
             LEADER, ME, lambda: 40, self.leader.request, LIMITS, 1.0, AtOnce()
         )
@@ -397,6 +400,23 @@ async def test_records_count_after_their_sync_where_the_topic_wants_that() -> No
     world.leader.append(0, b"a")
     await asyncio.sleep(1)
     assert world.partitions[0].log.recovery_point == 1
+
+
+@story
+async def test_a_new_leader_hears_of_records_after_their_sync() -> None:
+    syncs = JobsLater()
+    config = TopicConfig(segment_bytes=1 << 20, flush_messages=1)
+    world = World(config=config, start=syncs)
+    world.leader.append(0, b"a")
+    partition = world.partitions[0]
+    partition.log.append_as_follower(placed(batch_of(b"a"), 0, epoch=1))
+    partition.when_own_synced(lambda _error: None)  # sent by the last leader
+    world.follow(epoch=2)
+    await asyncio.sleep(1)
+    assert not world.leader.wanted
+    syncs.run_all()
+    await asyncio.sleep(1)
+    assert world.leader.wanted[topic_of(0), 0].fetch_offset == 1
 
 
 def test_many_small_batches_are_appended_in_pieces() -> None:
