@@ -80,8 +80,9 @@ fuzz: setup  ## fuzz the decoders; FUZZ_RUNS=10000000 for a long run
 
 SEEDS ?= 2000
 
-simulation: setup  ## elections and decisions on a model of ZooKeeper, with faults; SEEDS=100000
+simulation: setup  ## elections of controllers, and replicas of a partition, with faults; SEEDS=100000
 	$(BIN)/python -m tests.unit.controller.election_world --seeds $(SEEDS)
+	$(BIN)/python -m tests.simulation.partitions.run --seeds $(SEEDS)
 
 CLUSTER_FAULTS_S ?= 60
 
