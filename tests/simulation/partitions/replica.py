@@ -17,6 +17,7 @@ from ottla.base.clock import Clock, monotonic_ms
 from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import run_blocking
+from ottla.config.load import load_config
 from ottla.config.topic_options import TopicConfig
 from ottla.handlers.fetching.reading import look_up
 from ottla.handlers.fetching.requested import RequestedPartitions
@@ -44,6 +45,7 @@ from ottla.storage.log.recovery import Checkpoint, open_log
 from ottla.testing.filesystem import MemoryDisk
 from ottla.testing.log_listener import log_context
 
+CONFIG = load_config(None, {}, ["node.id=1"]).config
 NAME = TopicPartition("t", 0)
 PATH = "/data/t-0"
 ROOM = 1 << 20
@@ -234,7 +236,10 @@ class Replica:
     def _context(self) -> Context:
         """The parts of a broker that reading a partition uses."""
         replicas = SimpleNamespace(partition_by_key=lambda _key: self.leading)
-        parts = SimpleNamespace(replicas=replicas, metadata=self.image, clock=self.clock)
+        config = SimpleNamespace(broker=CONFIG)
+        parts = SimpleNamespace(
+            replicas=replicas, metadata=self.image, clock=self.clock, config=config
+        )
         return cast(Context, SimpleNamespace(parts=parts, peer=None, version=FETCH_VERSION))
 
     def produce(self, batch: bytearray, done: Done) -> int:
