@@ -186,7 +186,12 @@ class Connection(asyncio.BufferedProtocol):
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002
         if self._request_memory.is_tight and not self._read_control.has_room:
             return self._reader.next_buffer(self._reads.bytes_max, is_tight=True)
-        return self._reader.next_buffer(self._reads.bytes_max)
+        reader, reads = self._reader, self._reads
+        buffer = reader.next_buffer(reads.bytes_max)
+        if reader.grown_bytes:
+            reads.spend(reader.grown_bytes)
+            reader.grown_bytes = 0
+        return buffer
 
     def buffer_updated(self, nbytes: int) -> None:
         self._context.counters.bytes_in += nbytes

@@ -1,7 +1,8 @@
 """The bound on what is read in one iteration of the event loop, over all connections.
 
 Each connection with data is read once in an iteration. Together, hundreds of them with a megabyte
-each would block the loop for a tenth of a second.
+each would block the loop for a tenth of a second. Memory that is cleared for a read counts as well:
+a client may then send a few bytes only.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class ReadBudget:
         self.bytes_max = READ_BYTES_MAX  # of the next read
 
     def spend(self, count: int) -> None:
-        """So many bytes were read, more than `SMALL_READ_BYTES`."""
+        """So many bytes were read or cleared."""
         if self._left == TURN_BYTES_MAX:
             self._loop.call_soon(self._renew)
         self._left -= count

@@ -55,12 +55,14 @@ class FrameReader:
         "_partial",
         "_scratch",
         "frame_bytes_max",
+        "grown_bytes",
         "held_bytes",
     )
 
     def __init__(self, frame_bytes_max: int, scratch: Scratch | None = None) -> None:
         self.frame_bytes_max = frame_bytes_max
         self.held_bytes = 0  # memory of the incomplete frame, used or not
+        self.grown_bytes = 0  # that were cleared for the last buffer; the caller resets it
         self._scratch = scratch or Scratch()
         self._partial = bytearray()
         self._large: bytearray | None = None
@@ -120,7 +122,8 @@ class FrameReader:
         if end == self.held_bytes:
             self.held_bytes = min(self._large_size, 2 * end)
         if end == len(large):
-            more = bytes(min(bytes_max, self.held_bytes - end))
+            self.grown_bytes = min(bytes_max, self.held_bytes - end)
+            more = bytes(self.grown_bytes)
             try:
                 large += more  # mostly without copying what has arrived
             except BufferError:  # the event loop still has the last buffer

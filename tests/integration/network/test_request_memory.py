@@ -9,6 +9,7 @@ from contextlib import suppress
 import pytest
 from tests.integration.network.harness import LOOPS, Client, framed, network_settings, running
 
+from ottla.network.read_budget import ReadBudget
 from ottla.network.settings import ConnectionSettings
 
 KIB = 1024
@@ -66,3 +67,25 @@ def test_memory_is_given_back_when_clients_vanish() -> None:
         network.wait_until(lambda: not network.network.connections)
         assert network.network.request_memory.held_bytes == 0
         assert network.network.request_memory.waiting == 0
+
+
+def test_memory_that_is_cleared_for_a_slow_sender_counts_as_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Hundreds of such clients would otherwise block the event loop with a few bytes each."""
+    spent: list[int] = []
+    spend = ReadBudget.spend
+
+    def noted(budget: ReadBudget, count: int) -> None:
+        spent.append(count)
+        spend(budget, count)
+
+    monkeypatch.setattr(ReadBudget, "spend", noted)
+    size, sent = 900_000, 70_000
+    with running(network_settings()) as network:
+        client = network.connect()
+        client.socket.sendall(framed(bytes(size))[:sent])
+        network.wait_until(lambda: network.network.request_memory.held_bytes >= size)
+        client.socket.sendall(b"x")
+        network.wait_until(lambda: sum(spent) > size)
+    assert max(spent) > size - sent - 10

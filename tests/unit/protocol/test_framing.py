@@ -158,6 +158,7 @@ def test_the_buffer_of_a_large_frame_grows_by_one_read_at_a_time() -> None:
         assert sent <= len(reader._large or b"") < sent + READ_BYTES_MAX
         view = reader.next_buffer()
         assert 0 < len(view) <= READ_BYTES_MAX
+        assert 0 < reader.grown_bytes <= READ_BYTES_MAX
         assert len(reader.next_buffer(1000)) <= 1000
         view[:] = frame[sent - 4 : sent - 4 + len(view)]
         sent += (count := len(view))
