@@ -293,6 +293,7 @@ class Broker:
             LargeResponses(self.scheduler, memory, self.config.ottla_response_bytes_max),
             ParkedFetches(self.config.ottla_fetch_parked_partitions_max),
             self.replication.low_watermarks,
+            self.replication.leader_quota,
             self.control.cluster_parts,
         )
 

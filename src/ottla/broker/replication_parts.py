@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from ottla.base.clock import Clock
+from ottla.base.rates import Windows, windows_of
 from ottla.base.scheduling.steps import Driver
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.broker.control.control_plane import ControlPlane
@@ -23,14 +24,21 @@ from ottla.replication.leader_events import LeaderEvents
 from ottla.replication.low_watermarks import LowWatermarks
 from ottla.replication.partition import LeaderListener, Partition
 from ottla.replication.partition_table import PartitionFollower
+from ottla.replication.replication_quota import (
+    ReplicationQuota,
+    fetched_by_followers,
+    sent_by_leaders,
+    unlimited,
+)
 from ottla.replication.sole_replica import SoleReplica
 
 
 class Alone:
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
         self.listener: LeaderListener = SoleReplica()
         self.followers: PartitionFollower = SoleReplica()
         self.low_watermarks = LowWatermarks(lambda _broker_id: True)
+        self.leader_quota = unlimited(clock)
 
     async def run(self, _partitions: Iterable[Partition]) -> None:
         """Nothing to do."""
@@ -44,11 +52,16 @@ class Alone:
 
 class Replication:
     def __init__(
-        self, changes: InSyncChanges, fetchers: LeaderFetchers, low_watermarks: LowWatermarks
+        self,
+        changes: InSyncChanges,
+        fetchers: LeaderFetchers,
+        low_watermarks: LowWatermarks,
+        leader_quota: ReplicationQuota,
     ) -> None:
         self._changes = changes
         self._fetchers = fetchers
         self.low_watermarks = low_watermarks
+        self.leader_quota = leader_quota
         self.listener: LeaderListener = LeaderEvents(changes, low_watermarks)
         self.followers: PartitionFollower = fetchers
 
@@ -75,7 +88,7 @@ def build_replication(
     tasks: OwnedTasks,
 ) -> Replication | Alone:
     if control.channels is None:
-        return Alone()
+        return Alone(clock)
     changes = InSyncChanges(
         image,
         control.alter_partitions,
@@ -87,15 +100,38 @@ def build_replication(
         lambda: control.broker_epoch,
         control.new_channels,
         lambda: follower_settings(current.broker),
+        follower_quota(broker_id, current, clock),
         driver,
         tasks,
     )
-    return Replication(changes, fetchers, LowWatermarks(partial(is_alive, image)))
+    low_watermarks = LowWatermarks(partial(is_alive, image))
+    return Replication(changes, fetchers, low_watermarks, leader_quota(broker_id, current, clock))
 
 
 def is_alive(image: Image, broker_id: int) -> bool:
     broker = image.broker(broker_id)
     return broker is not None and not broker.is_fenced
+
+
+def leader_quota(broker_id: int, current: CurrentConfig, clock: Clock) -> ReplicationQuota:
+    def rate() -> int:
+        return current.broker.leader_replication_throttled_rate
+
+    return ReplicationQuota(broker_id, sent_by_leaders, rate, quota_windows(current), clock)
+
+
+def follower_quota(broker_id: int, current: CurrentConfig, clock: Clock) -> ReplicationQuota:
+    def rate() -> int:
+        return current.broker.follower_replication_throttled_rate
+
+    return ReplicationQuota(broker_id, fetched_by_followers, rate, quota_windows(current), clock)
+
+
+def quota_windows(current: CurrentConfig) -> Windows:
+    config = current.broker
+    return windows_of(
+        config.replication_quota_window_num, config.replication_quota_window_size_seconds
+    )
 
 
 def follower_settings(config: BrokerConfig) -> FollowerSettings:

@@ -109,6 +109,7 @@ def test_librdkafka_reads_from_the_follower_in_its_rack(topic: Replicated) -> No
         check_who_sent(topic, sent, near)
 
 
+@pytest.mark.java
 def test_kafkas_own_consumer_reads_from_the_follower_in_its_rack(
     topic: Replicated, oracle: Oracle
 ) -> None:

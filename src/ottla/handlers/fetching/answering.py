@@ -64,11 +64,21 @@ def _add(
     context: Context,
 ) -> None:
     included = found
+    if requested.is_follower:
+        _note_sent(found, requested.follower, context)
     if requested.session is not None:
         included = [each for each in found if _record(each, requested)]
     _group_by_topic(included, requested.uses_ids, topics)
     if context.version >= LEADER_HINTS_FROM and any(each.answer.error_code for each in included):
         _add_leader_hints(included, response, requested, context)
+
+
+def _note_sent(found: list[Found], follower: int, context: Context) -> None:
+    quota = context.parts.leader_quota
+    for each in found:
+        if each.partition is not None and not each.answer.error_code:
+            each.partition.note_told(follower, each.answer.high_watermark)
+            quota.record(each.partition, each.size)
 
 
 def _add_leader_hints(
@@ -121,8 +131,6 @@ def _record(found: Found, requested: RequestedPartitions) -> bool:
     a full fetch includes all, others those that have changed."""
     assert requested.session is not None
     answer = found.answer
-    if requested.is_follower and found.partition is not None and not answer.error_code:
-        found.partition.note_told(requested.follower, answer.high_watermark)
     is_new = found.wanted.record_sent(
         answer.error_code, answer.high_watermark, answer.log_start_offset
     )

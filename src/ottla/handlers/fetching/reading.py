@@ -129,6 +129,9 @@ def _read(
     if requested.is_follower:
         _note_progress(wanted, requested, partition, context)
     answer = _describe(reader, wanted, partition, requested.is_committed)
+    if requested.is_follower and _is_held_back(requested.follower, partition, context):
+        mark = NO_MARK if requested.session is None else requested.mark_of(wanted.key)
+        return Found(wanted, answer, partition, mark=mark)  # it stays to be read
     if requested.rack:
         closest = closest_replica(partition, wanted.fetch_offset, requested.rack, context)
         if closest != THIS_REPLICA:
@@ -182,6 +185,14 @@ def _note_progress(
         wanted.log_start_offset,
         monotonic_ms(context.parts.clock),
     )
+
+
+def _is_held_back(follower: int, partition: Partition, context: Context) -> bool:
+    """Whether a follower that catches up has to wait, because of its throttle."""
+    state = partition.leader_state
+    if state is None or follower in state.in_sync_replicas:
+        return False
+    return context.parts.leader_quota.holds_back(partition)
 
 
 def _describe(

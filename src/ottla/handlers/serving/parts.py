@@ -31,6 +31,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.replication.directory_moves import DirectoryMoves
 from ottla.replication.low_watermarks import LowWatermarks
 from ottla.replication.replica_manager import ReplicaManager
+from ottla.replication.replication_quota import ReplicationQuota
 from ottla.replication.session_cache import FetchSessions
 from ottla.replication.waiting import ParkedFetches
 
@@ -89,6 +90,7 @@ class Parts:
     large_responses: LargeResponses
     parked_fetches: ParkedFetches
     low_watermarks: LowWatermarks
+    leader_quota: ReplicationQuota  # of what followers are sent
     cluster: ClusterParts | None = None
     disposal: Disposal = field(default_factory=Disposal)
     timers: LoopTimers = field(default_factory=LoopTimers)  # deadlines of requests that wait

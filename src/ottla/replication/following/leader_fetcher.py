@@ -29,6 +29,7 @@ from ottla.replication.following.fetched_records import locating, position_of, t
 from ottla.replication.following.log_restart import restart_log
 from ottla.replication.following.replica_session import FetchLimits, PartitionKey, ReplicaSession
 from ottla.replication.partition import Partition
+from ottla.replication.replication_quota import ReplicationQuota
 from ottla.storage.errors import StorageError
 
 log = logging.getLogger(__name__)
@@ -54,6 +55,7 @@ SHORT_DELAY = (
 class Followed:
     partition: Partition
     leader_epoch: int
+    is_behind: bool = True  # it lacks committed records, as far as is known
 
     @property
     def is_current(self) -> bool:
@@ -70,6 +72,7 @@ class LeaderFetcher:
         request: Request,
         limits: FetchLimits,
         backoff_s: float,
+        quota: ReplicationQuota,
         driver: Driver,
     ) -> None:
         self.leader_id = leader_id
@@ -77,6 +80,7 @@ class LeaderFetcher:
         self._broker_epoch = broker_epoch
         self._request = request
         self._backoff_s = backoff_s
+        self._quota = quota
         self._driver = driver
         self._session = ReplicaSession(broker_id, limits)
         self._followed: dict[PartitionKey, Followed] = {}
@@ -149,6 +153,9 @@ class LeaderFetcher:
         """Put new partitions into the session: some, so that the others are fetched meanwhile."""
         for _ in range(min(ADMITTED_AT_ONCE, len(self._new))):
             key, followed = self._new.popitem()
+            if self._is_held_back(followed):
+                self._delay(key, followed, self._quota.wait_ms / 1000)
+                continue
             try:
                 position = await self._driver.run(locating(followed.partition))
             except (StorageError, BrokerError) as error:
@@ -172,6 +179,10 @@ class LeaderFetcher:
                 self._delay(key, followed, self._backoff_s)
 
         followed.partition.when_own_synced(done)
+
+    def _is_held_back(self, followed: Followed) -> bool:
+        """A replica that catches up waits if its throttle requires it: others are fetched."""
+        return followed.is_behind and self._quota.holds_back(followed.partition)
 
     def _send(self) -> None:
         """Another request, unless one is under way that asks for the same."""
@@ -271,7 +282,13 @@ class LeaderFetcher:
             return
         if taken.must_flush:
             unsynced.append(synced(followed.partition))
-        position = position_of(followed.partition)
+        partition, size = followed.partition, len(answer.records or b"")
+        followed.is_behind = answer.high_watermark > partition.log.offsets.end
+        self._quota.record(partition, size)
+        if self._is_held_back(followed):
+            self._delay(key, followed, self._quota.wait_ms / 1000)
+            return
+        position = position_of(partition)
         if taken.has_content or self._session.position(key) != position:
             self._session.put(key, position)
 

@@ -19,6 +19,7 @@ from ottla.protocol.message import Message
 from ottla.replication.following.leader_fetcher import LeaderFetcher
 from ottla.replication.following.replica_session import FetchLimits
 from ottla.replication.partition import Partition
+from ottla.replication.replication_quota import ReplicationQuota
 
 
 class FollowerSettings(NamedTuple):
@@ -41,6 +42,7 @@ class LeaderFetchers:
         broker_epoch: Callable[[], int],
         new_channels: Callable[[], Channels],
         settings: Callable[[], FollowerSettings],
+        quota: ReplicationQuota,
         driver: Driver,
         tasks: OwnedTasks,
     ) -> None:
@@ -48,6 +50,7 @@ class LeaderFetchers:
         self._broker_epoch = broker_epoch
         self._new_channels = new_channels
         self._settings = settings
+        self._quota = quota
         self._driver = driver
         self._tasks = tasks
         self._running: dict[tuple[int, int], _Running] = {}
@@ -103,6 +106,7 @@ class LeaderFetchers:
             request,
             settings.limits,
             settings.backoff_s,
+            self._quota,
             self._driver,
         )
         name = f"copy from broker {leader_id}, {number}"

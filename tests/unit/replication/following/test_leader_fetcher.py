@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import errno
 from collections.abc import Awaitable, Callable, Coroutine
+from math import inf
 from typing import Any
 
 import pytest
 from tests.support.steps_by_hand import JobsLater
 from tests.support.virtual_time import run_in_virtual_time
+from tests.unit.replication.test_in_sync_changes import LoopClock
 from tests.unit.storage.log_making import EVERYTHING, Place, batch_of, placed, values_of
 
 from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.rates import Windows
 from ottla.base.scheduling.steps import Start, Steps, run_blocking
 from ottla.config.topic_options import TopicConfig
 from ottla.network.channel.errors import ResponseLost
@@ -31,6 +34,7 @@ from ottla.protocol.messages.list_offsets_request import ListOffsetsRequest
 from ottla.replication.following.leader_fetcher import LeaderFetcher
 from ottla.replication.following.replica_session import FetchLimits
 from ottla.replication.partition import Leadership, Partition
+from ottla.replication.replication_quota import ReplicationQuota, fetched_by_followers
 from ottla.replication.sole_replica import SoleReplica
 from ottla.storage.log.log import Log
 
@@ -69,6 +73,7 @@ class Leader:
         self.is_repeating = False  # a response is sent once more
         self.changed = asyncio.Event()
         self.wait_s = 0.5
+        self.bytes_max = EVERYTHING  # of one partition, in a response
 
     def append(self, partition: int, *values: bytes, epoch: int = 1) -> None:
         log = self.logs[topic_of(partition), partition]
@@ -138,7 +143,9 @@ class Leader:
         if not log.log_start_offset <= part.fetch_offset <= log.log_end_offset:
             answer.error_code = ErrorCode.OFFSET_OUT_OF_RANGE
             return answer
-        found = log.read(BLOCKING, part.fetch_offset, EVERYTHING, log.log_end_offset)
+        found = log.read(
+            BLOCKING, part.fetch_offset, self.bytes_max, log.log_end_offset, at_least_one=True
+        )
         answer.records = found.records.read() if len(found.records) else b""
         return answer
 
@@ -172,8 +179,12 @@ class World:
             log = place.open()
             self.places.append(place)
             self.partitions.append(Partition(name, key[0], ME, log, start, SoleReplica()))
+        self.rate = inf  # bytes a second
+        self.quota = ReplicationQuota(
+            ME, fetched_by_followers, lambda: self.rate, Windows(4, 1000), LoopClock()
+        )
         self.fetcher = LeaderFetcher(
-            LEADER, ME, lambda: 40, self.leader.request, LIMITS, 1.0, AtOnce()
+            LEADER, ME, lambda: 40, self.leader.request, LIMITS, 1.0, self.quota, AtOnce()
         )
         self.task = asyncio.create_task(self.fetcher.run())
 
@@ -427,3 +438,70 @@ def test_many_small_batches_are_appended_in_pieces() -> None:
     pieces = list(cut_into_pieces(data + batch[:20]))
     assert [len(each) // len(batch) for each in pieces] == [BATCHES_AT_ONCE, BATCHES_AT_ONCE, 3]
     assert b"".join(pieces) == data + batch[:20]
+
+
+# Throttles
+
+
+THROTTLED = TopicConfig(
+    segment_bytes=1 << 20, follower_replication_throttled_replicas=(f"0:{ME}", "1:7")
+)
+BATCHES = 40
+BATCH_BYTES = 1000  # and a little more
+
+
+async def throttled_world() -> World:
+    """Partition 0 has far more to copy than it may in a second; 1 is not throttled."""
+    world = World(2, THROTTLED)
+    world.rate = BATCH_BYTES * 2
+    world.leader.bytes_max = 1  # one batch in each response
+    for index in range(2):
+        for _ in range(BATCHES):
+            world.leader.append(index, bytes(BATCH_BYTES))
+        world.follow(index)
+    await asyncio.sleep(1)
+    return world
+
+
+@story
+async def test_a_throttled_replica_catches_up_at_its_rate_and_delays_no_other() -> None:
+    world = await throttled_world()
+    assert len(world.values(1)) == BATCHES
+    assert 1 <= len(world.values(0)) <= 10
+    await asyncio.sleep(10)
+    assert 15 <= len(world.values(0)) <= 30
+    world.leader.append(1, b"more")
+    await asyncio.sleep(0.1)
+    assert len(world.values(1)) == BATCHES + 1
+    await asyncio.sleep(60)
+    assert world.is_equal(0)
+
+
+@story
+async def test_a_throttled_replica_that_is_in_sync_is_not_held_back() -> None:
+    world = await throttled_world()
+    await asyncio.sleep(60)
+    assert world.is_equal(0)
+    for _ in range(5):
+        world.leader.append(0, bytes(BATCH_BYTES))
+        await asyncio.sleep(0.1)
+        assert world.is_equal(0)
+
+
+@story
+async def test_a_higher_rate_counts_within_a_second() -> None:
+    world = await throttled_world()
+    world.rate = inf
+    await asyncio.sleep(1.5)
+    assert world.is_equal(0)
+
+
+@story
+async def test_a_rate_of_zero_stops_a_replica() -> None:
+    world = await throttled_world()
+    world.rate = 0
+    await asyncio.sleep(1)
+    before = len(world.values(0))
+    await asyncio.sleep(100)
+    assert len(world.values(0)) <= before + 1
+    assert not world.is_equal(0)
