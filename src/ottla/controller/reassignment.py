@@ -104,7 +104,8 @@ def _moved(partition: PartitionRegistration, replicas: Sequence[int]) -> Partiti
 
 
 def _check_factor(partition: PartitionRegistration, replicas: Sequence[int]) -> None:
-    before = len(set(partition.replicas) - set(partition.adding_replicas))
+    """Compared with what there will be after a reassignment that is under way."""
+    before = len(set(partition.replicas) - set(partition.removing_replicas))
     if before != len(replicas):
         what = f"The replication factor is changed from {before} to {len(replicas)}"
         raise ItemRejected(ErrorCode.INVALID_REPLICATION_FACTOR, what)

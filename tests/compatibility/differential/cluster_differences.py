@@ -17,6 +17,12 @@ CLUSTER_ALLOWED: tuple[Allowed, ...] = (
         range(1),
     ),
     Allowed(
+        ApiKey.ALTER_PARTITION_REASSIGNMENTS, "changed: *", "topics*",
+        "A reassignment that replaces one under way keeps all replicas that it names, and does not"
+        " wait for those that it does not name; Kafka continues to add and remove those of the"
+        " first.",
+    ),
+    Allowed(
         ApiKey.FETCH, "*", "*current_leader*|node_endpoints*",
         "A broker without a replica does not name the leader; clients ask for the metadata.",
         range(18, 19), "cluster_fetch_anywhere",

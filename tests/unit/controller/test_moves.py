@@ -158,6 +158,14 @@ def test_the_same_move_again_still_waits_for_the_new_replica() -> None:
     assert cluster.partition().replicas == (1,)
 
 
+def test_the_number_of_replicas_is_that_of_a_move_under_way() -> None:
+    cluster = three_brokers()
+    cluster.add_topic("t", (1,))
+    move(cluster, (1, 3))
+    assert move(cluster, (1, 3), may_change_factor=False) == (ErrorCode.NONE, None)
+    assert move(cluster, (1,), may_change_factor=False)[0] == ErrorCode.INVALID_REPLICATION_FACTOR
+
+
 def test_a_new_order_of_the_same_replicas_is_done_at_once() -> None:
     cluster = three_brokers()
     cluster.add_topic("t", (1, 2))

@@ -52,6 +52,7 @@ def alter_partition_reassignments(session: ClusterSession) -> Iterator[None]:
     wide = session.placed("wide", [1, 2, 3], [2, 1, 3]).name
     alone = session.placed("alone", [1], [2]).name
     pairs = session.placed("pairs", [1, 2], [3, 1]).name
+    changed = session.placed("changed", [1], [2]).name
 
     def ask(label: str, request: AlterPartitionReassignmentsRequest, at: int = 2) -> None:
         with session.at(at):
@@ -78,10 +79,6 @@ def alter_partition_reassignments(session: ClusterSession) -> Iterator[None]:
         ("one for another", pairs, 0, [1, 3]),
         ("without the stopped one", pairs, 1, [1]),
         ("again", alone, 0, [1, 3]),
-        ("keep both", alone, 1, [3, 2]),
-        ("back", alone, 0, [1]),
-        ("two for one", pairs, 0, [3, 2]),
-        ("back, in another order", pairs, 0, [2, 1]),
     ):
         ask(label, move(name, (partition, brokers)))
         show(label, name)
@@ -90,6 +87,10 @@ def alter_partition_reassignments(session: ClusterSession) -> Iterator[None]:
         label = f"cancelled, {session.names.in_text(name)}"
         ask(label, move(name, (0, None), (1, None)))
         show(label, name)
+    session.quietly(move(changed, (0, [1, 3]), (1, [3])), 0)
+    for label, partition, brokers in (("changed: back", 0, [1]), ("changed: both", 1, [3, 2])):
+        ask(label, move(changed, (partition, brokers)))
+        show(label, changed)
 
 
 @cluster_script(ApiKey.LIST_PARTITION_REASSIGNMENTS)
