@@ -57,7 +57,7 @@ PURE_EXCEPT: dict[str, set[str]] = {
         "waiting",
         "in_sync_changes", "leader_events",
     },
-    "replication/following": {"leader_fetcher", "leader_fetchers"},
+    "replication/following": {"leader_fetcher", "leader_fetchers", "lost_leaders"},
     "spark/options": set(),
     "spark/planning": set(),
     "spark/records": set(),

@@ -278,7 +278,7 @@ class Broker:
                 self.config.ottla_fetch_session_partitions_max,
                 on_close=self.replicas.drop_session,  # so that partitions do not notify it
             ),
-            TopicAnswers(image),
+            TopicAnswers(image, self.replication.lost_leaders),
             self.control.controller,
             self.automatic_topics,
             self.producer_ids,
@@ -335,7 +335,7 @@ class Broker:
             return  # while this broker registers; then they are placed as the image has them
         yield from self.replicas.applying(changes)
         if changes.brokers:
-            self.replication.brokers_changed()
+            self.replication.brokers_changed(changes.brokers)
         if not self.replicas.is_settled:
             self._tasks.start(self.replicas.settle(), name="new and deleted partitions")
         if self.parts.quotas.addresses.take_changed():

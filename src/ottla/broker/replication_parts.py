@@ -6,7 +6,7 @@ In a broker without a cluster every partition has one replica, and there is noth
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 
 from ottla.base.clock import Clock
@@ -18,6 +18,7 @@ from ottla.config.broker_options import BrokerConfig
 from ottla.metadata.current_config import CurrentConfig
 from ottla.metadata.image import Image
 from ottla.replication.following.leader_fetchers import FollowerSettings, LeaderFetchers
+from ottla.replication.following.lost_leaders import LostLeaders
 from ottla.replication.following.replica_session import FetchLimits
 from ottla.replication.in_sync_changes import InSyncChanges
 from ottla.replication.leader_events import LeaderEvents
@@ -37,13 +38,14 @@ class Alone:
     def __init__(self, clock: Clock) -> None:
         self.listener: LeaderListener = SoleReplica()
         self.followers: PartitionFollower = SoleReplica()
+        self.lost_leaders = LostLeaders()
         self.low_watermarks = LowWatermarks(lambda _broker_id: True)
         self.leader_quota = unlimited(clock)
 
     async def run(self, _partitions: Iterable[Partition]) -> None:
         """Nothing to do."""
 
-    def brokers_changed(self) -> None:
+    def brokers_changed(self, _broker_ids: Collection[int]) -> None:
         """Nothing to do."""
 
     def close(self) -> None:
@@ -57,9 +59,11 @@ class Replication:
         fetchers: LeaderFetchers,
         low_watermarks: LowWatermarks,
         leader_quota: ReplicationQuota,
+        lost_leaders: LostLeaders,
     ) -> None:
         self._changes = changes
         self._fetchers = fetchers
+        self.lost_leaders = lost_leaders
         self.low_watermarks = low_watermarks
         self.leader_quota = leader_quota
         self.listener: LeaderListener = LeaderEvents(changes, low_watermarks)
@@ -70,7 +74,8 @@ class Replication:
             tasks.create_task(self._changes.run(), name="in-sync replicas")
             tasks.create_task(self._changes.watch(lambda: partitions), name="lag of followers")
 
-    def brokers_changed(self) -> None:
+    def brokers_changed(self, broker_ids: Collection[int]) -> None:
+        self.lost_leaders.found(broker_ids)
         self._changes.brokers_changed()
         self.low_watermarks.brokers_changed()
 
@@ -95,6 +100,7 @@ def build_replication(
         lambda: current.broker.replica_lag_time_max_ms,
         clock,
     )
+    lost_leaders = LostLeaders()
     fetchers = LeaderFetchers(
         broker_id,
         lambda: control.broker_epoch,
@@ -103,9 +109,11 @@ def build_replication(
         follower_quota(broker_id, current, clock),
         driver,
         tasks,
+        lost_leaders,
     )
     low_watermarks = LowWatermarks(partial(is_alive, image))
-    return Replication(changes, fetchers, low_watermarks, leader_quota(broker_id, current, clock))
+    quota = leader_quota(broker_id, current, clock)
+    return Replication(changes, fetchers, low_watermarks, quota, lost_leaders)
 
 
 def is_alive(image: Image, broker_id: int) -> bool:

@@ -13,19 +13,23 @@ from ottla.handlers.serving.chunks import chunks
 from ottla.metadata.changes import Changes
 from ottla.metadata.entities import PartitionRegistration, Topic
 from ottla.metadata.image import Image
+from ottla.metadata.records import NO_LEADER
 from ottla.metadata.topic_names import INTERNAL_TOPICS, fault_of_name
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.metadata_response import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from ottla.replication.following.lost_leaders import LostLeaders
 
 VERSIONS_MAX = 4  # cached for each topic: the clients of a cluster use few
 
 
 class TopicAnswers:
-    def __init__(self, image: Image) -> None:
+    def __init__(self, image: Image, lost_leaders: LostLeaders) -> None:
         self._image = image
+        self._lost_leaders = lost_leaders
+        lost_leaders.subscribe(self._forget_all)
         self._kept: dict[tuple[TopicId, bool], MetadataResponseTopic] = {}
         self._changes = 0  # batches of metadata since the start
 
@@ -42,7 +46,9 @@ class TopicAnswers:
     def describing(self, topic: Topic, with_operations: bool) -> Steps[MetadataResponseTopic]:
         """A new entry. It is cached, unless the metadata has changed meanwhile."""
         changes = self._changes
-        answer = yield from describing_topic(topic, self._image, with_operations)
+        answer = yield from describing_topic(
+            topic, self._image, with_operations, self._lost_leaders
+        )
         if changes == self._changes:
             answer.keep()
             self._kept[topic.id, with_operations] = answer
@@ -52,7 +58,7 @@ class TopicAnswers:
         """Called after each change of the metadata: removes the entries that it changes."""
         self._changes += 1
         if changes.brokers:
-            self._kept = {}  # users of the old dict keep it
+            self._forget_all()
         last = None
         for topic_id, _ in changes.partitions:
             if topic_id != last:
@@ -61,14 +67,18 @@ class TopicAnswers:
                 last = topic_id
             yield 0
 
+    def _forget_all(self) -> None:
+        self._changes += 1
+        self._kept = {}  # users of the old dict keep it
+
 
 def describing_topic(
-    topic: Topic, image: Image, with_operations: bool
+    topic: Topic, image: Image, with_operations: bool, lost_leaders: LostLeaders
 ) -> Steps[MetadataResponseTopic]:
     described: list[MetadataResponsePartition] = []
     for chunk in chunks(list(topic.partitions)):
         described += [
-            describe_partition(index, partition, image)
+            describe_partition(index, partition, image, lost_leaders)
             for index, partition in enumerate(chunk, len(described))
         ]
         yield 0
@@ -83,13 +93,14 @@ def describing_topic(
 
 
 def describe_partition(
-    index: int, partition: PartitionRegistration, image: Image
+    index: int, partition: PartitionRegistration, image: Image, lost_leaders: LostLeaders
 ) -> MetadataResponsePartition:
-    has_leader = partition.has_leader
+    """A leader that was lost a moment ago is not named: the client would wait for it."""
+    has_leader = partition.has_leader and partition.leader not in lost_leaders
     return MetadataResponsePartition(
         ErrorCode.NONE if has_leader else ErrorCode.LEADER_NOT_AVAILABLE,
         index,
-        partition.leader,
+        partition.leader if has_leader else NO_LEADER,
         partition.leader_epoch,
         partition.replicas,
         partition.in_sync_replicas,

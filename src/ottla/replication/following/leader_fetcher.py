@@ -27,6 +27,7 @@ from ottla.protocol.message import Message
 from ottla.protocol.messages.fetch_response import FetchResponse, PartitionData
 from ottla.replication.following.fetched_records import locating, position_of, taking
 from ottla.replication.following.log_restart import restart_log
+from ottla.replication.following.lost_leaders import LostLeaders
 from ottla.replication.following.replica_session import FetchLimits, PartitionKey, ReplicaSession
 from ottla.replication.partition import Partition
 from ottla.replication.replication_quota import ReplicationQuota
@@ -74,8 +75,11 @@ class LeaderFetcher:
         backoff_s: float,
         quota: ReplicationQuota,
         driver: Driver,
+        lost_leaders: LostLeaders,
     ) -> None:
         self.leader_id = leader_id
+        self._lost_leaders = lost_leaders
+        self._has_worked = False  # the connection
         self._broker_id = broker_id
         self._broker_epoch = broker_epoch
         self._request = request
@@ -210,6 +214,9 @@ class LeaderFetcher:
             await self._reconnect(error)
             return
         self._reconnect_s = RECONNECT_S
+        if not self._has_worked:
+            self._has_worked = True
+            self._lost_leaders.found([self.leader_id])
         if not self._session.accept(response):
             code = ErrorCode(response.error_code)
             if code not in SESSION_ERRORS:
@@ -220,6 +227,9 @@ class LeaderFetcher:
 
     async def _reconnect(self, error: ChannelError) -> None:
         """The broker has ended, or cannot be reached: the metadata will name other leaders."""
+        if self._has_worked:
+            self._has_worked = False
+            self._lost_leaders.lost(self.leader_id)
         for each in self._in_flight:
             each.cancel()
         self._in_flight.clear()

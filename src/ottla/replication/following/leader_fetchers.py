@@ -17,6 +17,7 @@ from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.network.channel.channel import Channels
 from ottla.protocol.message import Message
 from ottla.replication.following.leader_fetcher import LeaderFetcher
+from ottla.replication.following.lost_leaders import LostLeaders
 from ottla.replication.following.replica_session import FetchLimits
 from ottla.replication.partition import Partition
 from ottla.replication.replication_quota import ReplicationQuota
@@ -45,7 +46,9 @@ class LeaderFetchers:
         quota: ReplicationQuota,
         driver: Driver,
         tasks: OwnedTasks,
+        lost_leaders: LostLeaders,
     ) -> None:
+        self._lost_leaders = lost_leaders
         self._broker_id = broker_id
         self._broker_epoch = broker_epoch
         self._new_channels = new_channels
@@ -108,6 +111,7 @@ class LeaderFetchers:
             settings.backoff_s,
             self._quota,
             self._driver,
+            self._lost_leaders,
         )
         name = f"copy from broker {leader_id}, {number}"
         return _Running(fetcher, self._tasks.start(fetcher.run(), name=name), channels)

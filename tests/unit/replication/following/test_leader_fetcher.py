@@ -32,6 +32,7 @@ from ottla.protocol.messages.fetch_response import (
 )
 from ottla.protocol.messages.list_offsets_request import ListOffsetsRequest
 from ottla.replication.following.leader_fetcher import LeaderFetcher
+from ottla.replication.following.lost_leaders import LostLeaders
 from ottla.replication.following.replica_session import FetchLimits
 from ottla.replication.partition import Leadership, Partition
 from ottla.replication.replication_quota import ReplicationQuota, fetched_by_followers
@@ -169,6 +170,7 @@ class World:
         self, partitions: int = 1, config: TopicConfig = LARGE, start: Start = run_blocking
     ) -> None:
         self.leader = Leader()
+        self.lost_leaders = LostLeaders()
         self.partitions: list[Partition] = []
         self.places: list[Place] = []
         for index in range(partitions):
@@ -184,7 +186,15 @@ class World:
             ME, fetched_by_followers, lambda: self.rate, Windows(4, 1000), LoopClock()
         )
         self.fetcher = LeaderFetcher(
-            LEADER, ME, lambda: 40, self.leader.request, LIMITS, 1.0, self.quota, AtOnce()
+            LEADER,
+            ME,
+            lambda: 40,
+            self.leader.request,
+            LIMITS,
+            1.0,
+            self.quota,
+            AtOnce(),
+            self.lost_leaders,
         )
         self.task = asyncio.create_task(self.fetcher.run())
 
@@ -505,3 +515,37 @@ async def test_a_rate_of_zero_stops_a_replica() -> None:
     await asyncio.sleep(100)
     assert len(world.values(0)) <= before + 1
     assert not world.is_equal(0)
+
+
+@story
+async def test_a_leader_is_lost_when_a_connection_ends_that_has_worked() -> None:
+    world = World()
+    changes: list[bool] = []
+    world.lost_leaders.subscribe(lambda: changes.append(LEADER in world.lost_leaders))
+    world.leader.lost = 3
+    world.follow()
+    await asyncio.sleep(0.05)
+    assert changes == [], "it has never answered: it may not have started yet"
+    await asyncio.sleep(2)
+    world.leader.lost = 10**9
+    await asyncio.sleep(0.6)
+    assert changes == [True]
+    await asyncio.sleep(10)
+    assert changes == [True, False], "for a second: it may be unreachable from here alone"
+    world.leader.lost = 0
+    await asyncio.sleep(2)
+    world.leader.lost = 1
+    await asyncio.sleep(3)
+    assert changes == [True, False, True, False], "it was reached again"
+
+
+@story
+async def test_a_lost_leader_of_which_the_metadata_has_news_is_not_lost() -> None:
+    lost = LostLeaders()
+    lost.lost(3)
+    lost.lost(4)
+    lost.lost(4)
+    lost.found([3, 5])
+    assert (3 in lost, 4 in lost, bool(lost)) == (False, True, True)
+    await asyncio.sleep(2)
+    assert not lost
