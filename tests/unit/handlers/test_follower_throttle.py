@@ -10,6 +10,7 @@ from tests.unit.handlers.asking import produce
 from tests.unit.handlers.test_closest_replica import NEAR_BROKER, publish
 from tests.unit.handlers.world import World
 
+from ottla.base.ids import TopicId
 from ottla.base.rates import Windows
 from ottla.metadata.records import PartitionChanged
 from ottla.protocol.messages.fetch_request import (
@@ -46,13 +47,8 @@ class ThrottledWorld(World):
         self.session = (0, 0)
 
     def change(self, index: int, **fields: Any) -> PartitionChanged:
-        return PartitionChanged(
-            self.topic_id,
-            index,
-            1,
-            replicas=(LEADER, FOLLOWER),
-            **fields,  # type: ignore[arg-type]
-        )
+        topic_id = TopicId(self.topic_id)
+        return PartitionChanged(topic_id, index, 1, replicas=(LEADER, FOLLOWER), **fields)
 
     def fetch(self, offsets: dict[int, int]) -> dict[int, int]:
         """Bytes of each partition in the next response of the session."""
