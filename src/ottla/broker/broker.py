@@ -67,6 +67,7 @@ from ottla.metadata.log import MetadataLost
 from ottla.network.network import Network
 from ottla.network.response_memory import ResponseMemory
 from ottla.network.served import RequestServer
+from ottla.replication.directory_reports import DirectoryReports
 from ottla.replication.replica_manager import ReplicaManager, is_placed
 from ottla.replication.session_cache import FetchSessions
 from ottla.replication.waiting import ParkedFetches
@@ -208,6 +209,9 @@ class Broker:
         self.replication = build_replication(
             self.broker_id, self.control, image, current, self.clock, self.disk, self._tasks
         )
+        reports = self.directory_reports = DirectoryReports(
+            self.broker_id, self.logs, self.control.assign_directories, self._tasks
+        )
         self.replicas = ReplicaManager(
             self.broker_id,
             self.logs,
@@ -216,6 +220,7 @@ class Broker:
             self.disk,
             self.replication.listener,
             self.replication.followers,
+            None if self.control.channels is None else reports,
         )
         self.housekeeping = Housekeeping(
             self.logs, self.storage_events, lambda: current.broker, self.clock, self.disk
@@ -264,7 +269,7 @@ class Broker:
         if self._peers is not None:
             coordinator = CoordinatorAnywhere(self.broker_id, self.transactions, self._peers)
         verifier = Verifier(coordinator, self.current, self.clock)
-        moved_logs = MovedLogs(self.housekeeping, self.control, self._tasks)
+        moved_logs = MovedLogs(self.housekeeping, self.directory_reports)
         self.parts = Parts(
             self.clock,
             self.scheduler,

@@ -18,6 +18,7 @@ from ottla.base.uuids import random_uuid, uuid_to_text
 from ottla.config.layers import BrokerLayers
 from ottla.controller.new_cluster import decide_new_cluster
 from ottla.metadata.continuity import KnownState
+from ottla.metadata.entities import PartitionRegistration
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import MetadataLog
 from ottla.storage.directories.directory_ownership import WrongDirectory
@@ -114,7 +115,8 @@ def withhold_empty(
     directories: Sequence[LogDirectory], image: Image, broker_id: int, past: DirectoryHistory
 ) -> None:
     """If a log directory is missing, an empty one is most likely a mount point whose disk is not
-    mounted. It is not used while partitions have no log: their files may reappear."""
+    mounted. It is not used while partitions have no log: their files may reappear. Replicas that
+    other brokers lead, and that are not in sync, are copied again instead."""
     registered = image.broker(broker_id)
     expected = past.directory_ids.union(() if registered is None else registered.log_directories)
     empty = [each for each in directories if each.ownership.is_unused()]
@@ -168,8 +170,13 @@ def _has_all(directories: Iterable[LogDirectory], image: Image, broker_id: int) 
     return all(
         f"{topic.name}-{index}" in names
         for topic, index, partition in image.all_partitions()
-        if broker_id in partition.replicas
+        if broker_id in partition.replicas and not _is_led_elsewhere(partition, broker_id)
     )
+
+
+def _is_led_elsewhere(partition: PartitionRegistration, broker_id: int) -> bool:
+    has_everything = (*partition.in_sync_replicas, *partition.eligible_replicas)
+    return partition.has_leader and broker_id not in has_everything
 
 
 async def name_cluster(

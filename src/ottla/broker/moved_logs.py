@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import logging
-
 from ottla.base.clock import Clock
 from ottla.base.rates import windows_of
 from ottla.base.scheduling.steps import Driver
-from ottla.base.scheduling.tasks import OwnedTasks
-from ottla.broker.control.control_plane import ControlPlane
 from ottla.broker.housekeeping import Housekeeping
 from ottla.metadata.current_config import CurrentConfig
-from ottla.protocol.errors import BrokerError
-from ottla.protocol.messages.assign_replicas_to_dirs_request import (
-    DirectoryData,
-    PartitionData,
-    TopicData,
-)
 from ottla.replication.directory_moves import DirectoryMoves
+from ottla.replication.directory_reports import DirectoryReports
 from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.storage.directories.log_directory import LogDirectory
-
-log = logging.getLogger(__name__)
 
 
 def directory_moves(
@@ -51,23 +40,10 @@ class MovedLogs:
     Moves start after registration, when the broker epoch is known.
     """
 
-    def __init__(
-        self, housekeeping: Housekeeping, control: ControlPlane, tasks: OwnedTasks
-    ) -> None:
+    def __init__(self, housekeeping: Housekeeping, reports: DirectoryReports) -> None:
         self._housekeeping = housekeeping
-        self._control = control
-        self._tasks = tasks
+        self._reports = reports
 
-    def moved(self, partition: Partition, directory: LogDirectory) -> None:
+    def moved(self, partition: Partition, _directory: LogDirectory) -> None:
         self._housekeeping.removed(partition.name)
-        name = f"assign {partition.name}"
-        self._tasks.start(self._assign(partition, directory), name=name)
-
-    async def _assign(self, partition: Partition, directory: LogDirectory) -> None:
-        assert directory.directory_id is not None
-        index = PartitionData(partition.name.partition)
-        topic = TopicData(partition.topic_id, [index])
-        try:
-            await self._control.assign_directories([DirectoryData(directory.directory_id, [topic])])
-        except BrokerError as error:
-            log.warning("%s: its new directory is not in the metadata: %s", partition.name, error)
+        self._reports.report(partition)

@@ -49,17 +49,25 @@ def decide_register_broker(
 def _after_stop(
     state: ControllerState, broker: BrokerRegistration, *, is_clean: bool
 ) -> list[PartitionChanged]:
-    """The changes for a broker that was stopped, possibly without a controlled shutdown."""
+    """The changes for a broker that was stopped, possibly without a controlled shutdown. Replicas
+    in directories that it does not have any more have lost everything."""
+
+    def is_kept(partition: PartitionRegistration) -> bool:
+        return broker.has_directory(partition.directory_of(broker.id))
+
+    def is_lost(partition: PartitionRegistration) -> bool:
+        return _had_everything(partition, broker.id) and not is_kept(partition)
+
     if is_clean and broker.is_active:
         return _change_all(state, _without_leader, broker)
     if is_clean:
-        return _drop(state, broker)
+        return [*_drop(state, broker, is_kept), *_lose(state, is_lost, broker)]
 
     def concerns(partition: PartitionRegistration) -> bool:
         is_up_for_election = broker.is_active and not partition.has_leader
         return is_up_for_election or _had_everything(partition, broker.id)
 
-    return _change_all(state, concerns, broker, is_dropped=True, is_unclean=True)
+    return _lose(state, concerns, broker)
 
 
 def decide_unfence_broker(state: ControllerState, broker_id: int, epoch: int) -> Decision[None]:
@@ -144,14 +152,31 @@ def decide_directories_offline(
     return Decision((*changes, record), None)
 
 
-def _drop(state: ControllerState, broker: BrokerRegistration) -> list[PartitionChanged]:
+def _everywhere(_partition: PartitionRegistration) -> bool:
+    return True
+
+
+def _drop(
+    state: ControllerState,
+    broker: BrokerRegistration,
+    where: Callable[[PartitionRegistration], bool] = _everywhere,
+) -> list[PartitionChanged]:
     """Remove the broker from all in-sync replicas; it stays eligible where it has all committed
     records."""
 
     def concerns(partition: PartitionRegistration) -> bool:
-        return broker.id in partition.in_sync_replicas
+        return broker.id in partition.in_sync_replicas and where(partition)
 
     return _change_all(state, concerns, broker, is_dropped=True)
+
+
+def _lose(
+    state: ControllerState,
+    concerns: Callable[[PartitionRegistration], bool],
+    broker: BrokerRegistration,
+) -> list[PartitionChanged]:
+    """Remove the broker from replicas that have everything: it may have lost records."""
+    return _change_all(state, concerns, broker, is_dropped=True, is_unclean=True)
 
 
 def _change_all(

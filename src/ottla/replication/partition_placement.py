@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 
 from ottla.base.clock import Clock, monotonic_ms
@@ -20,8 +21,9 @@ from ottla.base.scheduling.steps import Start
 from ottla.base.scheduling.tasks import next_turn
 from ottla.metadata import entities
 from ottla.metadata.image import Image
-from ottla.metadata.records import RECOVERING
+from ottla.metadata.records import NO_LEADER, RECOVERING
 from ottla.replication.deletions import Deletions
+from ottla.replication.directory_reports import DirectoryReports
 from ottla.replication.partition import LeaderListener, Leadership, Partition
 from ottla.replication.partition_configs import PartitionConfigs
 from ottla.replication.partition_table import PartitionTable
@@ -44,6 +46,7 @@ class PartitionPlacement:
         clock: Clock,
         start: Start,
         listener: LeaderListener,
+        reports: DirectoryReports | None = None,
     ) -> None:
         self._broker_id = broker_id
         self._logs = logs
@@ -53,6 +56,7 @@ class PartitionPlacement:
         self._clock = clock
         self._start = start
         self._listener = listener
+        self._reports = reports  # None without a cluster
         self.lost: set[tuple[str, int]] = set()  # their log was not found, or was removed
         self._waiting_for_room: dict[tuple[str, int], None] = {}
         self._out_of_room = SparseLog(log, logging.ERROR)
@@ -80,25 +84,32 @@ class PartitionPlacement:
     def _lead_or_follow(
         self, topic: entities.Topic, name: TopicPartition, decided: entities.PartitionRegistration
     ) -> None:
-        partition = self._table.by_name.get(name) or self._open(topic, name)
+        partition = self._table.by_name.get(name) or self._open(topic, name, decided)
         if partition.is_truncating:
             partition.when_truncated(partial(self.place, topic, name.partition, decided))
             return
         was_leader, old_epoch = partition.is_leader, partition.leader_epoch
         if decided.leader == self._broker_id and decided.leader_epoch != old_epoch:
             check_epoch(partition.log, decided.leader_epoch)
-        partition.lead_or_follow(leadership_of(decided), monotonic_ms(self._clock))
+        leadership = leadership_of(decided)
+        if self._reports is not None and not self._reports.may_lead(partition, decided):
+            leadership = replace(leadership, leader=NO_LEADER)  # until its report has arrived
+        partition.lead_or_follow(leadership, monotonic_ms(self._clock))
         self._table.followers.leadership_changed(partition)
         if partition.is_leader and (not was_leader or partition.leader_epoch != old_epoch):
             self._table.tell_leads(partition)
         elif was_leader and not partition.is_leader:
             self._table.tell_resigned(name)
 
-    def _open(self, topic: entities.Topic, name: TopicPartition) -> Partition:
+    def _open(
+        self, topic: entities.Topic, name: TopicPartition, decided: entities.PartitionRegistration
+    ) -> Partition:
         if name in self._deletions:  # of an older topic with this name
             self._deletions.free([name])
         if name in self.lost:
-            raise StorageError("its log is in no directory that can be read")
+            if not self.may_begin_again(topic, name, decided):
+                raise StorageError("its log is in no directory that can be read")
+            self.lost.discard(name)
         found = self._logs.get(name)
         if found is None:
             config = self._configs.of_topic(topic.name)
@@ -113,6 +124,19 @@ class PartitionPlacement:
         self._table.add(partition)
         self._configs.note(topic.name, topic.id)
         return partition
+
+    def may_begin_again(
+        self, topic: entities.Topic, name: TopicPartition, decided: entities.PartitionRegistration
+    ) -> bool:
+        """Whether a replica without its log may be copied again from its leader: the directory was
+        replaced by an empty one, and no election counts on what this replica had."""
+        me, has_everything = (
+            self._broker_id,
+            (*decided.in_sync_replicas, *decided.eligible_replicas),
+        )
+        is_led_elsewhere = decided.has_leader and decided.leader != me
+        is_replaced = self._logs.is_replaced(name, topic.id)
+        return is_replaced and is_led_elsewhere and me not in has_everything
 
     def remove(self, name: TopicPartition) -> None:
         self.lost.discard(name)

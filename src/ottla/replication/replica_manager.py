@@ -29,6 +29,7 @@ from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.deletions import Deletions
+from ottla.replication.directory_reports import DirectoryReports
 from ottla.replication.fetch_sessions import FetchKey, FetchSession, TopicKey
 from ottla.replication.new_partitions import NewPartitions
 from ottla.replication.partition import LeaderListener, Partition
@@ -57,6 +58,7 @@ class ReplicaManager:
         driver: Driver,
         listener: LeaderListener,
         followers: PartitionFollower,
+        reports: DirectoryReports | None = None,
     ) -> None:
         self.broker_id = broker_id
         self.logs = logs
@@ -72,6 +74,7 @@ class ReplicaManager:
             clock,
             driver.start,
             listener,
+            reports,
         )
         self._new = NewPartitions(self._placement.place)
         self._image = Image()  # replaced by `load`
@@ -167,7 +170,8 @@ class ReplicaManager:
         settle_found(self.logs, evidence, self._is_here)
         for topic, index, decided in image.all_partitions():
             name = TopicPartition(topic.name, index)
-            if self.logs.is_out_of_reach(name, topic.id):
+            is_lost = self.logs.is_out_of_reach(name, topic.id)
+            if is_lost and not self._placement.may_begin_again(topic, name, decided):
                 self._placement.lost.add(name)
             self._placement.place(topic, index, decided)
         self.logs.expected.settle(self._placement.lost)

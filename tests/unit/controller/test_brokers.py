@@ -349,3 +349,36 @@ def test_a_stranger_can_neither_be_fenced_nor_forgotten() -> None:
         with pytest.raises(BrokerError, match="Broker ID 9 is not currently registered") as raised:
             decide(three_brokers().state, 9)
         assert raised.value.code is ErrorCode.BROKER_ID_NOT_REGISTERED
+
+
+def replace_directory(cluster: Cluster, broker_id: int, number: int) -> None:
+    """The broker is stopped cleanly, and comes back with a new directory instead of its own."""
+    previous = cluster.image.brokers[broker_id].epoch
+    request = cluster.registration(broker_id, previous_epoch=previous)
+    request.log_dirs = [directory(broker_id, number)]
+    epoch = cluster.carry_out(decide_register_broker(cluster.state, request, has_session=False))
+    cluster.carry_out(decide_unfence_broker(cluster.state, broker_id, epoch))
+
+
+def test_a_broker_with_a_replaced_directory_has_lost_what_was_in_it() -> None:
+    """Although it was stopped cleanly."""
+    cluster = three_brokers()
+    cluster.add_topic("t", (1, 2), configs=MIN_TWO)
+    fence(cluster, 2, 1)
+    assert cluster.partition().eligible_replicas == (1, 2)
+    replace_directory(cluster, 1, 5)
+    now = cluster.partition()
+    assert (now.leader, now.eligible_replicas) == (NO_LEADER, (2,))
+    cluster.restart_broker(2, is_clean=True)
+    now = cluster.partition()
+    assert (now.leader, now.in_sync_replicas) == (2, (2,))
+
+
+def test_the_only_replica_does_not_lead_from_an_empty_directory() -> None:
+    cluster = three_brokers()
+    cluster.add_topic("t", (1,))
+    replace_directory(cluster, 1, 5)
+    assert cluster.partition().leader == NO_LEADER
+    replace_directory(cluster, 1, 0)  # the old one is back
+    now = cluster.partition()
+    assert (now.leader, now.in_sync_replicas) == (1, (1,))

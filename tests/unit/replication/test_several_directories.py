@@ -25,6 +25,7 @@ from ottla.metadata.records import (
 )
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.replication.directory_reports import DirectoryReports
 from ottla.replication.replica_manager import ReplicaManager, is_placed
 from ottla.replication.sole_replica import SoleReplica
 from ottla.storage.directories.directory_ownership import Owner
@@ -64,16 +65,24 @@ class World:
             Here(),
             SoleReplica(),
             SoleReplica(),
+            self.make_reports(),
         )
         self.replicas.load(image)
         self.publisher.subscribe(lambda _image, changes: self.replicas.apply(changes))
+
+    def make_reports(self) -> DirectoryReports | None:
+        """Of a member of a cluster."""
+        return None
 
     def restarted(self) -> World:
         self.disk.kill()
         return World(self.disk, self.image)
 
     def publish(self, *records: Record) -> None:
-        self.publisher.publish(Batch(self.image.offset, 1, records))
+        self.publisher.publish(self.batch(*records))
+
+    def batch(self, *records: Record) -> Batch:
+        return Batch(self.image.offset, 1, records)
 
     def create_topic(self, topic_id: TopicId, partitions: int = 2, name: str = "t") -> None:
         here = (BROKER,)

@@ -161,6 +161,16 @@ class LogManager:
             or any(each.has_lost(partition, topic_id) for each in self.directories)
         )
 
+    def is_replaced(self, partition: TopicPartition, topic_id: TopicId | None = None) -> bool:
+        """Whether it has no log only because a directory was replaced: all that are configured
+        work, and one that had belonged to this broker is not among them."""
+        return (
+            self.is_out_of_reach(partition, topic_id)
+            and len(self.online) == len(self.directories)
+            and not any(partition in each.table.unreadable for each in self.directories)
+            and not any(each.has_lost(partition, topic_id) for each in self.directories)
+        )
+
     def directory_of(self, partition: TopicPartition) -> LogDirectory | None:
         return self.places.current.get(partition)
 
