@@ -86,7 +86,15 @@ class _Alteration:
             return ErrorCode.INVALID_REQUEST
         if not all(self._is_eligible(each) for each in in_sync):
             return ErrorCode.INELIGIBLE_REPLICA
+        if not all(self._has_records(each.broker_id, partition) for each in in_sync):
+            return ErrorCode.INELIGIBLE_REPLICA
         return ErrorCode.NONE
+
+    def _has_records(self, broker_id: int, partition: PartitionRegistration) -> bool:
+        """A replica whose directory is lost is about to remove what it has fetched."""
+        broker = self._state.image.broker(broker_id)
+        is_known = broker is not None and broker.has_directory(partition.directory_of(broker_id))
+        return is_known or broker_id in partition.in_sync_replicas
 
     def _is_eligible(self, claimed: BrokerState) -> bool:
         """Active, and the same incarnation that the leader saw."""

@@ -1,7 +1,8 @@
 """AssignReplicasToDirs: a broker reports in which of its directories partitions are.
 
 Sent after a move between directories, or if logs were found in another directory than expected. A
-broker can lead a partition only if its directory is online.
+broker can lead a partition only if its directory is online. A replica with damaged records is
+reported as lost: it is neither in sync nor eligible until it was copied again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from ottla.controller.decision import Decision
 from ottla.controller.elections import Election, PartitionTarget, decide_change, rules_for
 from ottla.controller.state import ControllerState
 from ottla.metadata.entities import BrokerRegistration, Topic
-from ottla.metadata.records import PartitionChanged
+from ottla.metadata.records import LOST_DIRECTORY, PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages import assign_replicas_to_dirs_response as response
 from ottla.protocol.messages.assign_replicas_to_dirs_request import AssignReplicasToDirsRequest
@@ -31,7 +32,7 @@ def decide_assign_directories(
             results = []
             for partition in asked.partitions:
                 index = partition.partition_index
-                code = _fault(state, broker, topic_id, index)
+                code = _fault(state, broker, topic_id, index, directory.id)
                 if code is ErrorCode.NONE:
                     topic = state.image.topic_by_id(topic_id)
                     assert topic is not None
@@ -44,7 +45,11 @@ def decide_assign_directories(
 
 
 def _fault(
-    state: ControllerState, broker: BrokerRegistration, topic_id: TopicId, index: int
+    state: ControllerState,
+    broker: BrokerRegistration,
+    topic_id: TopicId,
+    index: int,
+    directory_id: bytes,
 ) -> ErrorCode:
     topic = state.image.topic_by_id(topic_id)
     if topic is None:
@@ -53,6 +58,9 @@ def _fault(
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if broker.id not in topic.partitions[index].replicas:
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    others = set(topic.partitions[index].in_sync_replicas) - {broker.id}
+    if directory_id == LOST_DIRECTORY and not any(map(state.image.is_active, others)):
+        return ErrorCode.KAFKA_STORAGE_ERROR  # no other replica can lead
     return ErrorCode.NONE
 
 
@@ -68,6 +76,8 @@ def _assign(
     wanted.directories[broker.id] = directory_id
     if not broker.has_directory(directory_id):
         wanted.in_sync = tuple(each for each in wanted.in_sync if each != broker.id)
+    if directory_id == LOST_DIRECTORY:
+        wanted.unclean = frozenset({broker.id})
     if state.may_elect_uncleanly(topic):
         wanted.election = Election.UNCLEAN
     directories = tuple(wanted.directories.get(each, bytes(16)) for each in partition.replicas)

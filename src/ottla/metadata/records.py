@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ottla.base.ids import TopicId
 
 NO_LEADER = -1
+LOST_DIRECTORY = bytes(15) + b"\1"  # of a replica whose records cannot be used, as in Kafka
 RECOVERED = 0
 RECOVERING = 1  # elected uncleanly; the leader has not completed recovery
 

@@ -17,6 +17,7 @@ from ottla.base.ids import TopicPartition
 from ottla.base.log_messages.sparse_log import SparseLog
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.metadata.entities import PartitionRegistration
+from ottla.metadata.records import LOST_DIRECTORY
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.assign_replicas_to_dirs_request import (
     DirectoryData,
@@ -41,6 +42,7 @@ class DirectoryReports:
         self._assign = assign
         self._tasks = tasks
         self._due: dict[TopicPartition, bytes] = {}  # with the topic ids
+        self._lost: set[TopicPartition] = set()  # their records are damaged
         self._is_running = False
         self._failures = SparseLog(log, logging.WARNING)
 
@@ -51,6 +53,16 @@ class DirectoryReports:
         if known != self._directory_id(partition.name):
             self.report(partition)
         return known is not None and any(known)
+
+    def report_lost(self, partition: Partition) -> None:
+        """The replica cannot be read: others must lead, and none may count on it."""
+        self._lost.add(partition.name)
+        self.report(partition)
+
+    def report_found(self, partition: Partition) -> None:
+        """It has nothing that cannot be read any more."""
+        self._lost.discard(partition.name)
+        self.report(partition)
 
     def report(self, partition: Partition) -> None:
         self._due[partition.name] = partition.topic_id
@@ -94,5 +106,7 @@ class DirectoryReports:
         ]
 
     def _directory_id(self, name: TopicPartition) -> bytes | None:
+        if name in self._lost:
+            return LOST_DIRECTORY
         directory = self._logs.directory_of(name)
         return None if directory is None else directory.directory_id

@@ -45,6 +45,13 @@ class Leadership:
     replicas: Sequence[int]
     in_sync_replicas: Sequence[int]
     is_recovering: bool = False  # elected uncleanly, and not yet recovered
+    directories: Sequence[bytes] = ()  # of the replicas
+
+    def moved_since(self, before: Leadership) -> frozenset[int]:
+        """Replicas whose directory is another than before."""
+        known = dict(zip(before.replicas, before.directories, strict=False))
+        now = zip(self.replicas, self.directories, strict=False)
+        return frozenset(each for each, directory in now if known.get(each, directory) != directory)
 
 
 class LeaderListener(Protocol):
@@ -127,12 +134,15 @@ class Partition:
         if decided.partition_epoch < self.leadership.partition_epoch:
             return
         is_new_epoch = decided.leader_epoch != self.leadership.leader_epoch
+        moved = decided.moved_since(self.leadership)
         self.leadership = decided
         if decided.leader != self.broker_id:
             self._stop_leading()
         elif is_new_epoch or self.leader_state is None:
             self._start_leading(now_ms)
         else:
+            # What it has in another directory is known when it fetches again.
+            self.leader_state.forget_progress(moved)
             self.leader_state.update(decided.replicas, decided.in_sync_replicas, now_ms)
         if decided.is_recovering and self.leader_state is not None:
             self._listener.leads_unrecovered(self)

@@ -22,6 +22,7 @@ from ottla.base.scheduling.tasks import next_turn
 from ottla.metadata import entities
 from ottla.metadata.image import Image
 from ottla.metadata.records import NO_LEADER, RECOVERING
+from ottla.replication.damaged_replicas import DamagedReplicas
 from ottla.replication.deletions import Deletions
 from ottla.replication.directory_reports import DirectoryReports
 from ottla.replication.partition import LeaderListener, Leadership, Partition
@@ -47,6 +48,7 @@ class PartitionPlacement:
         start: Start,
         listener: LeaderListener,
         reports: DirectoryReports | None = None,
+        damaged: DamagedReplicas | None = None,
     ) -> None:
         self._broker_id = broker_id
         self._logs = logs
@@ -57,6 +59,7 @@ class PartitionPlacement:
         self._start = start
         self._listener = listener
         self._reports = reports  # None without a cluster
+        self._damaged = damaged
         self.lost: set[tuple[str, int]] = set()  # their log was not found, or was removed
         self._waiting_for_room: dict[tuple[str, int], None] = {}
         self._out_of_room = SparseLog(log, logging.ERROR)
@@ -100,6 +103,8 @@ class PartitionPlacement:
             self._table.tell_leads(partition)
         elif was_leader and not partition.is_leader:
             self._table.tell_resigned(name)
+        if self._damaged is not None:
+            self._damaged.check(partition, decided)
 
     def _open(
         self, topic: entities.Topic, name: TopicPartition, decided: entities.PartitionRegistration
@@ -141,6 +146,8 @@ class PartitionPlacement:
     def remove(self, name: TopicPartition) -> None:
         self.lost.discard(name)
         self._waiting_for_room.pop(name, None)
+        if self._damaged is not None:
+            self._damaged.removed(name)
         self._table.remove(name)
 
     def directory_failed(self, lost: Iterable[TopicPartition]) -> None:
@@ -188,4 +195,5 @@ def leadership_of(decided: entities.PartitionRegistration) -> Leadership:
         decided.replicas,
         decided.in_sync_replicas,
         decided.leader_recovery == RECOVERING,
+        decided.directories,
     )

@@ -90,6 +90,11 @@ class LeaderState:
             if each in self.in_sync_replicas and each not in before:
                 progress.caught_up_ms = max(progress.caught_up_ms, now_ms)
 
+    def forget_progress(self, broker_ids: Collection[int]) -> None:
+        """These may have fewer records than before."""
+        for each in broker_ids:
+            self.followers.pop(each, None)  # added again by `update`
+
     def request(self, in_sync_replicas: Collection[int]) -> None:
         """A change is requested. Until its outcome is known, old and new replicas count."""
         self.requested = frozenset(in_sync_replicas)

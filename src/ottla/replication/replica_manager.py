@@ -28,6 +28,7 @@ from ottla.metadata.changes import Changes, PartitionChange
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.replication.damaged_replicas import DamagedReplicas
 from ottla.replication.deletions import Deletions
 from ottla.replication.directory_reports import DirectoryReports
 from ottla.replication.fetch_sessions import FetchKey, FetchSession, TopicKey
@@ -39,7 +40,7 @@ from ottla.replication.partition_table import PartitionFollower, PartitionTable
 from ottla.replication.waiting import LEFT_AT_ONCE
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.directories.startup_settlement import settle_duplicates, settle_found
-from ottla.storage.errors import StorageError
+from ottla.storage.errors import CorruptLogError, StorageError
 from ottla.storage.log.log import Log
 
 log = logging.getLogger(__name__)
@@ -65,6 +66,9 @@ class ReplicaManager:
         self._table = PartitionTable(followers)
         self._configs = PartitionConfigs(self._table, config_of)
         self._deletions = Deletions(logs, driver)
+        self._damaged: DamagedReplicas | None = None
+        if reports is not None:
+            self._damaged = DamagedReplicas(broker_id, reports, followers, driver)
         self._placement = PartitionPlacement(
             broker_id,
             logs,
@@ -75,6 +79,7 @@ class ReplicaManager:
             driver.start,
             listener,
             reports,
+            self._damaged,
         )
         self._new = NewPartitions(self._placement.place)
         self._image = Image()  # replaced by `load`
@@ -130,6 +135,11 @@ class ReplicaManager:
 
     def __len__(self) -> int:
         return len(self._partitions)
+
+    def damage_found(self, partition: Partition, error: CorruptLogError) -> None:
+        """Records of the partition cannot be read."""
+        if self._damaged is not None:
+            self._damaged.found(partition, error)
 
     # Fetch sessions
 

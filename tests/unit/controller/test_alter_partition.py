@@ -7,7 +7,12 @@ from ottla.controller.alter_partition import decide_alter_partition
 from ottla.controller.brokers import decide_controlled_shutdown, decide_fence_broker
 from ottla.controller.decision import Decision
 from ottla.controller.reassignment import decide_alter_partition_reassignments
-from ottla.metadata.records import RECOVERED, RECOVERING
+from ottla.metadata.records import (
+    LOST_DIRECTORY,
+    RECOVERED,
+    RECOVERING,
+    PartitionChanged,
+)
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages import alter_partition_response as response
@@ -191,3 +196,17 @@ def test_the_same_partition_twice_in_a_request_is_changed_once() -> None:
     assert codes == [ErrorCode.NONE, ErrorCode.INVALID_REQUEST]
     cluster.carry_out(decision)
     assert cluster.partition().in_sync_replicas == (1, 2)
+
+
+def test_a_replica_that_is_lost_does_not_become_in_sync() -> None:
+    """It is about to remove what the leader has seen it fetch."""
+    cluster = with_topic()
+    partition = cluster.partition()
+    lost = (*partition.directories[:2], LOST_DIRECTORY)
+    epoch = partition.partition_epoch + 1
+    topic_id = cluster.image.topics["t"].id
+    cluster.apply([PartitionChanged(topic_id, 0, epoch, in_sync_replicas=(1, 2), directories=lost)])
+    refused = decide(cluster, [1, 2, 3])
+    assert result(refused).error_code == ErrorCode.INELIGIBLE_REPLICA
+    cluster.apply([PartitionChanged(topic_id, 0, epoch + 1, directories=partition.directories)])
+    assert result(decide(cluster, [1, 2, 3])).error_code == ErrorCode.NONE

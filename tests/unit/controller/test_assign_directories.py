@@ -4,8 +4,8 @@ import pytest
 from tests.unit.controller.clusters import Cluster, directory
 
 from ottla.controller.assign_directories import decide_assign_directories
-from ottla.controller.brokers import decide_directories_offline
-from ottla.metadata.records import NO_LEADER
+from ottla.controller.brokers import decide_directories_offline, decide_fence_broker
+from ottla.metadata.records import LOST_DIRECTORY, NO_LEADER
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.assign_replicas_to_dirs_request import (
@@ -83,3 +83,23 @@ def test_only_the_broker_itself_may_say_so() -> None:
     cluster = two_brokers()
     with pytest.raises(BrokerError, match="Expected broker epoch"):
         decide_assign_directories(cluster.state, AssignReplicasToDirsRequest(1, 0))
+
+
+def test_a_replica_with_damaged_records_is_neither_in_sync_nor_eligible() -> None:
+    cluster = two_brokers()
+    cluster.add_topic("strict", (1, 2), configs={"min.insync.replicas": "2"})
+    for topic in ("t", "strict"):
+        assert assign(cluster, topic, LOST_DIRECTORY) is ErrorCode.NONE
+        now = cluster.partition(topic)
+        assert (now.leader, now.in_sync_replicas, now.eligible_replicas) == (2, (2,), ())
+
+
+def test_a_damaged_replica_that_no_other_can_replace_stays_as_it_is() -> None:
+    cluster = two_brokers()
+    before = cluster.partition("alone")
+    assert assign(cluster, "alone", LOST_DIRECTORY) is ErrorCode.KAFKA_STORAGE_ERROR
+    assert cluster.partition("alone") == before
+    epoch = cluster.image.brokers[2].epoch
+    cluster.carry_out(decide_fence_broker(cluster.state, 2, epoch))
+    assert assign(cluster, "t", LOST_DIRECTORY) is ErrorCode.KAFKA_STORAGE_ERROR
+    assert cluster.partition().leader == 1

@@ -212,6 +212,10 @@ def alter_isr(rng: Random, cluster: Cluster) -> Expected:
         version >= 3 and any(claimed[each] not in (-1, brokers[each].epoch) for each in members)
     ):
         code = ErrorCode.INELIGIBLE_REPLICA
+    elif any(
+        each not in old.in_sync_replicas and not model.can_lead(each, old) for each in members
+    ):
+        code = ErrorCode.INELIGIBLE_REPLICA  # its directory is offline
     if code is not ErrorCode.NONE:
         assert told.error_code == code
         return {}

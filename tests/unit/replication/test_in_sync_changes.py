@@ -255,3 +255,28 @@ async def test_a_change_that_changes_nothing_is_over() -> None:
     world.fetch(OTHER, world.partition.log.log_end_offset)
     await running(world, 0.05)
     assert world.counted == {ME}
+
+
+@story
+async def test_a_follower_in_another_directory_has_to_fetch_again_before_it_is_in_sync() -> None:
+    """It may have lost what it had fetched before."""
+    world = World()
+    end = world.append()
+
+    def place(directory: bytes) -> None:
+        world.epoch += 1
+        directories = (b"mine", directory, b"third")
+        decided = Leadership(ME, 4, world.epoch, (ME, OTHER, THIRD), (ME,), directories=directories)
+        world.partition.lead_or_follow(decided, 0)
+
+    place(b"before")
+    state = world.partition.leader_state
+    assert state is not None
+    world.fetch(OTHER, end)
+    assert state.may_rejoin(OTHER, world.partition.log.high_watermark)
+    place(b"before")
+    assert state.may_rejoin(OTHER, world.partition.log.high_watermark)
+    place(b"after")
+    assert not state.may_rejoin(OTHER, world.partition.log.high_watermark)
+    world.fetch(OTHER, end)
+    assert state.may_rejoin(OTHER, world.partition.log.high_watermark)

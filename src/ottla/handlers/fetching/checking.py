@@ -16,6 +16,7 @@ from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.handlers.fetching.reading import NOTHING, Found, failed
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.reading import RangeCheck
 
@@ -26,10 +27,15 @@ READ_AGAIN_MAX = 3  # then the client gets no records, and fetches again
 CHECKED_AT_ONCE = 100  # outcomes that are processed in one iteration of the event loop
 
 ReadAgain = Callable[[Found], Awaitable[Found]]
+DamageFound = Callable[[Partition, CorruptLogError], None]
 
 
 async def check_all(
-    found: list[Found], unchecked: list[int], read_again: ReadAgain, scheduler: StepScheduler
+    found: list[Found],
+    unchecked: list[int],
+    read_again: ReadAgain,
+    scheduler: StepScheduler,
+    damage_found: DamageFound,
 ) -> None:
     """Check the entries of `found` at the indexes `unchecked`; replace those that failed."""
     for _ in range(READ_AGAIN_MAX):
@@ -37,7 +43,7 @@ async def check_all(
         outcomes = await scheduler.in_thread(partial(run_checks, checks))
         still_unchecked = []
         for number, (at, error) in enumerate(zip(unchecked, outcomes, strict=True), 1):
-            found[at] = await outcome_of(found[at], error, read_again)
+            found[at] = await outcome_of(found[at], error, read_again, damage_found)
             if found[at].check is not None:
                 still_unchecked.append(at)
             if number % CHECKED_AT_ONCE == 0:
@@ -64,7 +70,9 @@ def run_checks(checks: list[RangeCheck | None]) -> list[Exception | None]:
     return errors
 
 
-async def outcome_of(found: Found, error: Exception | None, read_again: ReadAgain) -> Found:
+async def outcome_of(
+    found: Found, error: Exception | None, read_again: ReadAgain, damage_found: DamageFound
+) -> Found:
     assert found.check is not None
     if not found.check.is_current:
         return await read_again(found)
@@ -72,6 +80,8 @@ async def outcome_of(found: Found, error: Exception | None, read_again: ReadAgai
         found.check.confirm()
         return found._replace(check=None)
     log.error("%s: not served: %s", found.partition, error)
+    if isinstance(error, CorruptLogError) and found.partition is not None:
+        damage_found(found.partition, error)
     return Found(found.wanted, failed(found.wanted, code_of(found, error)), found.partition)
 
 

@@ -13,7 +13,6 @@ from functools import partial
 from ottla.base.files.readers import CACHED, LookUpReader
 from ottla.base.scheduling.steps import Steps
 from ottla.handlers.fetching.answering import measuring, responding
-from ottla.handlers.fetching.checking import check_all
 from ottla.handlers.fetching.operation import FetchOperation
 from ottla.handlers.serving.disposal import cut_up, freeing
 from ottla.handlers.serving.large_responses import close_account
@@ -138,7 +137,7 @@ class LargeFetchOperation(FetchOperation):
     async def check(self) -> FetchResponse:
         parts = self.context.parts
         if self.unchecked:
-            await check_all(self.found, self.unchecked, self.read_again, parts.scheduler)
+            await self.check_unchecked()
         return await parts.large_responses.build(self.answering_counted(), self.context)
 
     def answering_counted(self) -> Steps[FetchResponse]:

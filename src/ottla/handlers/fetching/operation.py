@@ -214,10 +214,18 @@ class FetchOperation:
 
     async def check(self) -> FetchResponse:
         if self.unchecked:
-            await check_all(
-                self.found, self.unchecked, self.read_again, self.context.parts.scheduler
-            )
+            await self.check_unchecked()
         return self.answer()
+
+    async def check_unchecked(self) -> None:
+        parts = self.context.parts
+        await check_all(
+            self.found,
+            self.unchecked,
+            self.read_again,
+            parts.scheduler,
+            parts.replicas.damage_found,
+        )
 
     async def read_again(self, before: Found) -> Found:
         """The file has changed: read the partition again, within the same bounds."""

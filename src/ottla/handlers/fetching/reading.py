@@ -84,6 +84,7 @@ def look_up(
     except BrokerError as error:
         return Found(wanted, failed(wanted, error.code), partition)
     except CorruptLogError as error:
+        context.parts.replicas.damage_found(partition, error)
         return Found(wanted, failed(wanted, damaged(error).code), partition)
 
 
