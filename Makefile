@@ -79,10 +79,12 @@ fuzz: setup  ## fuzz the decoders; FUZZ_RUNS=10000000 for a long run
 	$(BIN)/python fuzz/batches.py -runs=$(FUZZ_RUNS)
 
 SEEDS ?= 2000
+CLUSTER_SEEDS ?= 50
 
-simulation: setup  ## elections of controllers, and replicas of a partition, with faults; SEEDS=100000
+simulation: setup  ## elections, replicas of a partition, whole clusters, with faults; SEEDS=, CLUSTER_SEEDS=
 	$(BIN)/python -m tests.unit.controller.election_world --seeds $(SEEDS)
 	$(BIN)/python -m tests.simulation.partitions.run --seeds $(SEEDS)
+	$(BIN)/python -m tests.simulation.cluster.run --seeds $(CLUSTER_SEEDS)
 
 CLUSTER_FAULTS_S ?= 60
 

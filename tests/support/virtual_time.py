@@ -21,11 +21,13 @@ class _VirtualSelector(selectors.SelectSelector):
     def __init__(self) -> None:
         super().__init__()
         self.now_s = 0.0
+        self.overshoot_s = 0.0  # how late a timer is, as with every real clock
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is None:
             raise Deadlock
-        self.now_s += max(timeout, 0.0)
+        if timeout > 0:
+            self.now_s += timeout + self.overshoot_s
         return []  # no sockets: nothing outside this process is waited for
 
 

@@ -135,12 +135,16 @@ class _Connection:
 class ModelService:
     """What one broker sees of the ensemble."""
 
-    def __init__(self, ensemble: Ensemble, *, delay_max_s: float = 0.02) -> None:
+    def __init__(
+        self, ensemble: Ensemble, *, delay_max_s: float = 0.02, session: int | None = None
+    ) -> None:
+        """`session`: of an earlier process, which is taken over unless it has expired."""
         self._ensemble = ensemble
         self._rng = ensemble.rng
         self._delay_max_s = delay_max_s
         self._loop = asyncio.get_running_loop()
-        self._session = ensemble.begin_session()
+        is_valid = session in ensemble.sessions
+        self._session = session if session is not None and is_valid else ensemble.begin_session()
         self._tree: Tree = {}
         self._seen = 0  # transactions that the server has applied
         self._watches: list[tuple[str, bool, OnChange]] = []  # on the server
@@ -162,6 +166,10 @@ class ModelService:
 
     def subscribe(self, listener: Callable[[SessionState], None]) -> None:
         self._listeners.append(listener)
+
+    @property
+    def is_connected(self) -> bool:
+        return self._is_connected.is_set() and not self._is_closed
 
     async def connected(self) -> None:
         await self._is_connected.wait()

@@ -40,6 +40,7 @@ from ottla.broker.housekeeping import Housekeeping
 from ottla.broker.moved_logs import MovedLogs, directory_moves
 from ottla.broker.network_settings import network_settings
 from ottla.broker.offline_directories import OfflineDirectories
+from ottla.broker.outside import Outside
 from ottla.broker.preloading import preload
 from ottla.broker.producer_ids import ProducerIds
 from ottla.broker.registration import host_name, registration
@@ -92,9 +93,11 @@ class Broker:
         clock: Clock | None = None,
         rng: Random | None = None,
         server: Callable[[Parts], RequestServer] = Dispatcher,
+        outside: Outside = Outside(),  # noqa: B008
     ) -> None:
         self.settings = settings
         self._make_server = server
+        self._outside = outside
         self.config = settings.config
         self.broker_id = self.config.node_id
         self.clock = clock or SystemClock()
@@ -186,6 +189,7 @@ class Broker:
             self._tasks,
             self.clock,
             listener,
+            self._outside,
         )
 
     def _expect_directories(self, image: Image, past: DirectoryHistory) -> None:
@@ -307,6 +311,7 @@ class Broker:
             network_settings(self.config, self.settings.listeners, self.current.layers),
             self._make_server(self.parts),
             self.parts.response_memory,
+            self._outside.bind,
         )
         self._connection_limiter = ConnectionLimiter(
             self.network, self.current, self.parts.quotas, self._tasks

@@ -26,7 +26,7 @@ from ottla.network.connection import Connection
 from ottla.network.context import ListenerContext, NetworkContext
 from ottla.network.counters import NetworkCounters
 from ottla.network.limits import AdmissionControl, ConnectionQuota, Refusal
-from ottla.network.listening import bind_sockets, prepare_accepted
+from ottla.network.listening import Bind, bind_sockets, prepare_accepted
 from ottla.network.served import RequestServer
 from ottla.network.settings import ListenerSettings
 
@@ -49,8 +49,10 @@ class Listener:
         server: RequestServer,
         network: NetworkContext,
         broker_quota: ConnectionQuota,
+        bind: Bind = bind_sockets,
     ) -> None:
         self.settings = settings
+        self._bind = bind
         self.port = settings.port  # once it is open, the one that the system chose
         self.quota = ConnectionQuota(settings.limits)
         self._admission = AdmissionControl(self.quota, broker_quota, is_exempt=settings.is_exempt)
@@ -82,7 +84,7 @@ class Listener:
 
     async def open(self) -> None:
         """Bind the port; the system refuses clients until `start`."""
-        self._sockets = await bind_sockets(self.settings)
+        self._sockets = await self._bind(self.settings)
         self.port = self._sockets[0].getsockname()[1]
 
     def start(self) -> None:

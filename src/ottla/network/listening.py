@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
+from collections.abc import Awaitable, Callable
 
 from ottla.network.settings import ListenerSettings
+
+Bind = Callable[[ListenerSettings], Awaitable[list[socket.socket]]]
 
 ANY_ADDRESS = ("", "::")  # one IPv6 socket that accepts IPv4 clients too
 

@@ -24,6 +24,7 @@ from ottla.network.connection import Connection
 from ottla.network.context import NetworkContext
 from ottla.network.limits import ConnectionQuota
 from ottla.network.listener import Listener
+from ottla.network.listening import Bind, bind_sockets
 from ottla.network.memory_pressure import MemoryPressure
 from ottla.network.request_memory import RequestMemory
 from ottla.network.request_scheduler import RequestScheduler
@@ -43,8 +44,10 @@ class Network:
         settings: NetworkSettings,
         server: RequestServer,
         response_memory: ResponseMemory | None = None,
+        bind: Bind = bind_sockets,
     ) -> None:
         self._settings = settings
+        self._bind = bind
         self._server = server
         self._executor = ThreadPoolExecutor(READING_THREADS, thread_name_prefix="cold-read")
         self.quota = ConnectionQuota(settings.limits)
@@ -75,7 +78,7 @@ class Network:
         self._pressure.start(loop)
         try:
             for settings in self._settings.listeners:
-                listener = Listener(settings, self._server, self._context, self.quota)
+                listener = Listener(settings, self._server, self._context, self.quota, self._bind)
                 await listener.open()
                 self.listeners[settings.name] = listener
         except BaseException:

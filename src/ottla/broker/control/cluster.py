@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 
 from ottla.base.clock import Clock
 from ottla.base.files.filesystem import FileSystem
-from ottla.base.scheduling.loop_watchdog import watch_event_loop
 from ottla.base.scheduling.step_scheduler import DedicatedDriver, StepScheduler
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.base.uuids import random_uuid, uuid_to_text
@@ -28,6 +27,7 @@ from ottla.broker.control.embedded import METADATA_DIRECTORY, create_topics_here
 from ottla.broker.control.liveness import Liveness, WatchedBroker, remove_ended
 from ottla.broker.control.membership import REMINDER_S, Membership
 from ottla.broker.first_start import DirectoryHistory
+from ottla.broker.outside import Outside
 from ottla.broker.producer_ids import Block
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.zookeeper_connect import ConnectString
@@ -45,9 +45,9 @@ from ottla.metadata.changes import Changes
 from ottla.metadata.continuity import load_known
 from ottla.metadata.image import Image
 from ottla.metadata.publisher import Publisher
-from ottla.metadata.zookeeper.kazoo_service import KazooService, open_service
+from ottla.metadata.zookeeper.kazoo_service import open_service
 from ottla.metadata.zookeeper.membership import require_free_id
-from ottla.metadata.zookeeper.service import SessionState
+from ottla.metadata.zookeeper.service import SessionState, ZooKeeperService, ZooKeeperSession
 from ottla.metadata.zookeeper.session_file import read_session, write_session
 from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
 from ottla.network.channel.channel import Channel, Channels, ChannelSettings
@@ -89,6 +89,7 @@ class ClusterControl:
         tasks: OwnedTasks,
         clock: Clock,
         listener: str,
+        outside: Outside,
     ) -> None:
         self._files = files
         self._directory = directory
@@ -98,12 +99,13 @@ class ClusterControl:
         self._disk = disk
         self._clock = clock
         self._listener = listener  # that brokers use among themselves
+        self._outside = outside
         self._broker_id = settings.node_id
         self._connect = ConnectString.parse(settings.config.zookeeper_connect or "")
         self._owned = tasks
         self._tasks: list[asyncio.Task[None]] = []  # the broker ends with the first of them
         self._membership: Membership | None = None
-        self._service: KazooService | None = None
+        self._service: ZooKeeperService | None = None
 
     @property
     def cluster_parts(self) -> ClusterParts:
@@ -161,16 +163,18 @@ class ClusterControl:
         await self._unless_failed(self.publisher.wait_for(1))  # the cluster has a name
         return image
 
-    async def _open_service(self) -> KazooService:
-        config = self._config
-        timeout_ms = config.zookeeper_session_timeout_ms
-        open_ = partial(
-            open_service,
+    async def _connect_to_zookeeper(self, session: ZooKeeperSession | None) -> ZooKeeperService:
+        timeout_ms = self._config.zookeeper_session_timeout_ms
+        return await open_service(
             self._connect,
             self._disk.in_thread,
             session_timeout_ms=timeout_ms,
-            connection_timeout_ms=config.zookeeper_connection_timeout_ms or timeout_ms,
+            connection_timeout_ms=self._config.zookeeper_connection_timeout_ms or timeout_ms,
+            session=session,
         )
+
+    async def _open_service(self) -> ZooKeeperService:
+        open_ = self._outside.open_zookeeper or self._connect_to_zookeeper
         # This process has the lock of the directory: the one that had the session has ended.
         old = read_session(self._files, self._directory, str(self._connect))
         reminder = asyncio.get_running_loop().call_later(
@@ -181,14 +185,14 @@ class ClusterControl:
         )
         try:
             if old is not None:
-                await (await open_(session=old)).close()
-            service = await open_()
+                await (await open_(old)).close()
+            service = await open_(None)
         finally:
             reminder.cancel()
         service.subscribe(self._note_session)
         return service
 
-    def _write_session(self, service: KazooService) -> None:
+    def _write_session(self, service: ZooKeeperService) -> None:
         write_session(self._files, self._directory, str(self._connect), service.session)
 
     def new_channels(self) -> Channels:
@@ -243,7 +247,7 @@ class ClusterControl:
         write_session = partial(self._write_session, self._service)
         self._start(self._membership.stay(self._disk.in_thread, write_session), "membership")
         timeout_s = self._config.zookeeper_session_timeout_ms / 1000
-        self._start(watch_event_loop(timeout_s), "event loop watchdog")
+        self._start(self._outside.watch_event_loop(timeout_s), "event loop watchdog")
         done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             await task

@@ -72,9 +72,11 @@ class Liveness:
             except OSError:  # TimeoutError is one
                 pass
             else:
-                with suppress(OSError):
-                    await reader.read()
-                writer.close()
+                try:
+                    with suppress(OSError):
+                        await reader.read()
+                finally:
+                    writer.close()
                 continue  # at once: a refused connection tells that the process has ended
             await asyncio.sleep(RETRY_S)
 

@@ -114,6 +114,9 @@ class ZooKeeperService(Protocol):
     @property
     def session(self) -> ZooKeeperSession: ...
 
+    @property
+    def is_connected(self) -> bool: ...
+
     async def connected(self) -> None:
         """Return while there is a connection; wait for one otherwise."""
 

@@ -1,0 +1,303 @@
+"""Whole brokers, a model of ZooKeeper and clients in one process, in virtual time.
+
+Owns      the processes and their disks, the clients, and faults of processes, disks, connections,
+          networks and sessions, all drawn from one seed.
+Promises  a seed gives the same events at the same times (within one process: the order of sets of
+          strings differs between processes, unless PYTHONHASHSEED is set). At the end, without
+          faults, all replicas are in sync and have the same files; they contain what was
+          acknowledged, and what consumers have seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import ExitStack
+from hashlib import sha256
+from random import Random
+from typing import Any
+from unittest.mock import patch
+
+from tests.simulation.cluster.client import TOPIC, Client, Consumer, Producer, records_in
+from tests.simulation.cluster.network import Network, SimulatedLoop
+from tests.simulation.cluster.process import DATA, BrokerProcess, host_of, track_tasks
+from tests.support.zookeeper_model import Ensemble
+
+from ottla.metadata.image import Image
+from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from ottla.testing.filesystem import MemoryDisk
+
+BROKERS = [1, 2, 3]
+PARTITIONS = 2
+FAULTS_S = 40.0
+FAULT_INTERVAL_S = 1.2
+SETTLED_S = 90.0
+EVENTS_SHOWN = 60
+
+
+class World:
+    def __init__(self, seed: int, loop: SimulatedLoop) -> None:
+        self.rng = Random(seed)
+        self.loop = loop
+        self.network = Network(loop, self.rng)
+        self.ensemble = Ensemble(self.rng)
+        self.events: list[str] = []
+        self.disks = {each: MemoryDisk() for each in BROKERS}
+        for disk in self.disks.values():
+            disk.make_directory(DATA)
+            disk.sync_directory("/")
+        self.processes: dict[int, BrokerProcess] = {}
+        self.clients: list[Client] = []
+        self.producers: list[Producer] = []
+        self.consumers: list[Consumer] = []
+        self.has_lost = False  # a broker has lost power, and is not in sync everywhere yet
+
+    @property
+    def acknowledged(self) -> int:
+        return sum(len(each.acknowledged) for each in self.producers)
+
+    def note(self, event: str) -> None:
+        self.events.append(f"{self.loop.time():.6f} {event}")
+
+    # Brokers
+
+    def start(self, broker_id: int) -> None:
+        self.note(f"{broker_id} starts")
+        self.processes[broker_id] = BrokerProcess(
+            broker_id, self.disks[broker_id], self.network, self.ensemble, self.rng
+        )
+
+    def check_processes(self) -> None:
+        """A broker ends only if it is asked to; then it is started again, as by a supervisor."""
+        for broker_id, process in list(self.processes.items()):
+            if process.running.done() and not process.is_stopping:
+                self.note(f"{broker_id} has ended: {process.error!r}")
+                process.kill()
+                del self.processes[broker_id]
+
+    def new_client(self, name: str) -> Client:
+        client = Client(name, BROKERS, Random(self.rng.random()))
+        self.clients.append(client)
+        return client
+
+    @property
+    def image(self) -> Image | None:
+        """Of the controller."""
+        for process in self.processes.values():
+            control = getattr(process.broker, "control", None)
+            controller = getattr(control, "controller", None)
+            if controller is not None and controller.is_active:
+                return process.broker.publisher.image
+        return None
+
+    @property
+    def is_in_sync(self) -> bool:
+        """Whether all replicas are, according to everybody."""
+        if len(self.processes) < len(BROKERS) or self.image is None:
+            return False
+        for process in self.processes.values():
+            image = process.broker.publisher.image if process.is_ready else None
+            topic = None if image is None else image.topic(TOPIC)
+            if topic is None or len(topic.partitions) < PARTITIONS:
+                return False
+            if any(len(each.in_sync_replicas) < len(BROKERS) for each in topic.partitions):
+                return False
+        return True
+
+    # The story
+
+    async def story(self) -> None:
+        for broker_id in BROKERS:
+            self.start(broker_id)
+        await self._until(lambda: all(each.is_ready for each in self.processes.values()), 60)
+        await self._create_topic()
+        await self._until(lambda: self.is_in_sync, 60)
+        tasks = self._start_clients()
+        await self._make_faults()
+        self.note("no more faults")
+        self.network.heal()
+        await self._settle()
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        for task in tasks:
+            if not task.cancelled():
+                task.result()
+        await self._check_the_end()
+
+    async def _until(self, condition: Any, seconds: float) -> None:
+        deadline_s = self.loop.time() + seconds
+        while not condition():
+            assert self.loop.time() < deadline_s, f"not within {seconds} s: {self._shown()}"
+            await asyncio.sleep(0.05)
+            self.check_processes()
+
+    def _shown(self) -> str:
+        image = self.image
+        topic = None if image is None else image.topic(TOPIC)
+        ready = [each.broker_id for each in self.processes.values() if each.is_ready]
+        return f"{ready} are ready, {topic and topic.partitions}"
+
+    async def _create_topic(self) -> None:
+        client = self.new_client("admin")
+        request = CreateTopicsRequest([CreatableTopic(TOPIC, PARTITIONS, 3)], timeout_ms=5000)
+        response = await client.ask(self.rng.choice(BROKERS), request)
+        assert response.topics[0].error_code == 0, response.topics[0].error_message
+
+    def _start_clients(self) -> list[asyncio.Task[None]]:
+        for index in range(PARTITIONS):
+            self.producers.append(Producer(self.new_client(f"producer{index}"), index))
+            self.consumers.append(Consumer(self.new_client(f"consumer{index}"), index))
+        clients: list[Producer | Consumer] = [*self.producers, *self.consumers]
+        return [asyncio.ensure_future(each.run()) for each in clients]
+
+    async def _settle(self) -> None:
+        for broker_id in BROKERS:
+            if broker_id not in self.processes:
+                self.start(broker_id)
+
+        def is_settled() -> bool:
+            for broker_id in BROKERS:
+                if broker_id not in self.processes:
+                    self.start(broker_id)
+            return self.is_in_sync
+
+        await self._until(is_settled, SETTLED_S)
+        self.note("in sync")
+
+    # Faults
+
+    async def _make_faults(self) -> None:
+        end_s = self.loop.time() + FAULTS_S
+        while self.loop.time() < end_s:
+            await asyncio.sleep(self.rng.expovariate(1 / FAULT_INTERVAL_S))
+            self.check_processes()
+            if self.has_lost and self.is_in_sync:
+                self.has_lost = False
+            await self._make_fault()
+
+    async def _make_fault(self) -> None:
+        broker_id = self.rng.choice(BROKERS)
+        process = self.processes.get(broker_id)
+        if process is None:
+            self.start(broker_id)
+            return
+        match self.rng.randrange(8):
+            case 0 | 1:
+                if not self.has_lost:
+                    self.note(f"{broker_id} is killed")
+                    del self.processes[broker_id]
+                    process.kill()
+            case 2:
+                if self.is_in_sync and not self.has_lost:
+                    self.note(f"{broker_id} loses power")
+                    self.has_lost = True
+                    del self.processes[broker_id]
+                    process.lose_power(self.rng)
+            case 3:
+                if process.is_ready and not self.has_lost:
+                    self.note(f"{broker_id} stops")
+                    await process.stop()
+                    self.processes.pop(broker_id, None)
+            case 4:
+                self._lose_session(process)
+            case 5:
+                other = self.rng.choice([each for each in BROKERS if each != broker_id])
+                self.note(f"{broker_id} and {other} cannot reach each other")
+                self.network.cut(host_of(broker_id), host_of(other))
+            case 6:
+                self.note("the network heals")
+                self.network.heal()
+            case 7:
+                count = self.network.reset_some(0.3)
+                self.note(f"{count} connections are reset")
+
+    def _lose_session(self, process: BrokerProcess) -> None:
+        if process.service is not None:
+            away_s = self.rng.choice((0.3, 1.0, 4.0))
+            self.note(f"{process.broker_id} loses ZooKeeper for {away_s} s")
+            process.service.lose_connection(away_s)
+
+    # The end
+
+    async def _check_the_end(self) -> None:
+        reader = self.new_client("reader")
+        for index in range(PARTITIONS):
+            content = await self._content(reader, index)
+            self._check_partition(index, content)
+        await self._until(self._are_files_equal, 30)
+        self.note(sha256(repr(sorted(self._files(1).items())).encode()).hexdigest())
+
+    async def _content(self, reader: Client, index: int) -> dict[int, bytes]:
+        consumer = Consumer(reader, index)
+        last = max(self.producers[index].acknowledged, default=-1)
+        for _ in range(300):
+            await consumer.poll()
+            if consumer.offset > last:
+                return consumer.seen
+        raise AssertionError(f"{index} is read up to {consumer.offset}, {last} was acknowledged")
+
+    def _check_partition(self, index: int, content: dict[int, bytes]) -> None:
+        for offset, value in self.producers[index].acknowledged.items():
+            found = content.get(offset)
+            assert found == value, f"{value!r} was acknowledged at {index}:{offset}: {found!r}"
+        for offset, value in self.consumers[index].seen.items():
+            found = content.get(offset, value)
+            assert found == value, f"{value!r} was read at {index}:{offset}: {found!r}"
+        assert len(set(content.values())) == len(content), "a record is there twice"
+        self.note(f"{index} has {len(content)} records")
+
+    def _files(self, broker_id: int) -> dict[str, bytes]:
+        disk = self.disks[broker_id]
+        found: dict[str, bytes] = {}
+        for index in range(PARTITIONS):
+            path = f"{DATA}/{TOPIC}-{index}"
+            logs = [each for each in disk.list_directory(path) if each.endswith(".log")]
+            for name in sorted(logs):
+                file = disk.open(f"{path}/{name}")
+                data = bytes(file.read_at(0, file.size()))
+                found[f"{index}"] = found.get(f"{index}", b"") + data
+        return {name: repr(records_in(data)).encode() for name, data in found.items()}
+
+    def _are_files_equal(self) -> bool:
+        return len({repr(self._files(each)) for each in BROKERS}) == 1
+
+    async def close(self) -> None:
+        for client in self.clients:
+            client.close()
+        for process in self.processes.values():
+            process.kill()
+        await asyncio.sleep(1)
+
+
+class SeedFailed(AssertionError):
+    """What was wrong, with the seed and the events before it."""
+
+    def __init__(self, seed: int, world: World, error: Exception) -> None:
+        shown = "\n".join(world.events[-EVENTS_SHOWN:])
+        super().__init__(f"seed {seed}: {error!r}, after {len(world.events)} events:\n{shown}")
+        self.seed, self.events, self.error = seed, world.events, error
+
+
+def run_seed(seed: int) -> World:
+    """SeedFailed if something was wrong."""
+
+    async def whole() -> World:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, SimulatedLoop)
+        track_tasks(loop)
+        loop.set_exception_handler(lambda _loop, _context: None)  # of processes that have ended
+        world = World(seed, loop)
+        try:
+            await world.story()
+        except Exception as error:
+            raise SeedFailed(seed, world, error) from error
+        finally:
+            await world.close()
+        return world
+
+    ids = Random(seed)
+    with ExitStack() as patches:
+        patches.enter_context(patch.object(os, "urandom", ids.randbytes))
+        with asyncio.Runner(loop_factory=SimulatedLoop) as runner:
+            return runner.run(whole())
