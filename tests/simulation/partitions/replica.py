@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from types import SimpleNamespace
 from typing import Any, NamedTuple, cast
 
@@ -16,6 +17,7 @@ from tests.support.steps_by_hand import JobsLater
 from ottla.base.clock import Clock, monotonic_ms
 from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
+from ottla.base.rates import Windows
 from ottla.base.scheduling.steps import run_blocking
 from ottla.config.load import load_config
 from ottla.config.topic_options import TopicConfig
@@ -40,6 +42,7 @@ from ottla.replication.in_sync_requests import (
 )
 from ottla.replication.partition import ACKS_ALL, Partition
 from ottla.replication.partition_placement import check_epoch, leadership_of
+from ottla.replication.replication_quota import ReplicationQuota, sent_by_leaders
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint, open_log
 from ottla.testing.filesystem import MemoryDisk
@@ -237,8 +240,15 @@ class Replica:
         """The parts of a broker that reading a partition uses."""
         replicas = SimpleNamespace(partition_by_key=lambda _key: self.leading)
         config = SimpleNamespace(broker=CONFIG)
+        quota = ReplicationQuota(
+            self.broker_id, sent_by_leaders, lambda: inf, Windows(11, 1000), self.clock
+        )
         parts = SimpleNamespace(
-            replicas=replicas, metadata=self.image, clock=self.clock, config=config
+            replicas=replicas,
+            metadata=self.image,
+            clock=self.clock,
+            config=config,
+            leader_quota=quota,
         )
         return cast(Context, SimpleNamespace(parts=parts, peer=None, version=FETCH_VERSION))
 
