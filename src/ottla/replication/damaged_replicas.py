@@ -90,7 +90,8 @@ class DamagedReplicas:
             return
         finally:
             self._repairing.discard(name)
-        del self._damaged[name]
+        if self._damaged.pop(name, None) is None:
+            return  # it was removed from this broker meanwhile
         self._reports.report_found(partition)
         self._followers.leadership_changed(partition)
 
@@ -103,4 +104,5 @@ class DamagedReplicas:
 
     def removed(self, name: TopicPartition) -> None:
         """The partition is not on this broker any more."""
-        self._damaged.pop(name, None)
+        if self._damaged.pop(name, None) is not None:
+            self._reports.forget(name)  # another topic may have its name later

@@ -64,6 +64,11 @@ class DirectoryReports:
         self._lost.discard(partition.name)
         self.report(partition)
 
+    def forget(self, name: TopicPartition) -> None:
+        """The partition is not on this broker any more."""
+        self._lost.discard(name)
+        self._due.pop(name, None)
+
     def report(self, partition: Partition) -> None:
         self._due[partition.name] = partition.topic_id
         if not self._is_running:

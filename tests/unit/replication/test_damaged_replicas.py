@@ -15,11 +15,17 @@ from tests.unit.replication.test_directory_reports import (
     reports_of,
     story,
 )
-from tests.unit.replication.test_several_directories import FIRST, T0
+from tests.unit.replication.test_several_directories import FIRST, SECOND, T0
 from tests.unit.storage.log_making import append
 
 from ottla.metadata.image import Image
-from ottla.metadata.records import LOST_DIRECTORY, PartitionChanged, PartitionCreated, TopicCreated
+from ottla.metadata.records import (
+    LOST_DIRECTORY,
+    PartitionChanged,
+    PartitionCreated,
+    TopicCreated,
+    TopicDeleted,
+)
 from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
 
@@ -118,3 +124,16 @@ async def test_a_report_that_was_refused_is_repeated_when_others_are_in_sync() -
     await asyncio.sleep(1)
     assert world.sent()[count:] == [LOST_DIRECTORY]
     assert world.end == 3
+
+
+@story
+async def test_a_new_topic_with_the_name_of_a_damaged_one_is_not_lost() -> None:
+    world = DamagedWorld()
+    world.find_damage()
+    world.publish(TopicDeleted(FIRST))
+    await asyncio.sleep(1)
+    created = PartitionCreated(SECOND, 0, BOTH, BOTH, ME, directories=(KNOWN, KNOWN))
+    world.publish(TopicCreated(SECOND, "t"), created)
+    assert world.end == 0
+    await asyncio.sleep(1)
+    assert world.sent()[-1] == world.id_of(T0)
