@@ -73,8 +73,8 @@ class Broker:
     checkpoint: Checkpoint = Checkpoint()  # noqa: RUF009
     high_watermark: int = 0  # in its checkpoint
     applied: int = 0  # batches
-    has_lost: bool = False  # power, and has not been in sync since
-    is_unclean: bool = False  # stopped without order, and has not registered since
+    has_failed: bool = False  # killed or without power, and not in sync since
+    has_lost: bool = False  # power, and not in sync since
     starts: int = 0
 
 
@@ -159,11 +159,13 @@ class World:
         if NAME.topic in self.controller.image.topics:
             self.judge.check(self.serving, self.decided)
         for broker in self.brokers.values():
-            if broker.has_lost and broker.process is not None:
-                is_registered = (
-                    broker.process.epoch == self.controller.image.brokers[broker.id].epoch
-                )
-                broker.has_lost = not (is_registered and broker.id in self.decided.in_sync_replicas)
+            if broker.has_failed and self._is_recovered(broker):
+                broker.has_failed = broker.has_lost = False
+
+    def _is_recovered(self, broker: Broker) -> bool:
+        registered = self.controller.image.brokers[broker.id]
+        is_its_own = broker.process is not None and broker.process.epoch == registered.epoch
+        return is_its_own and broker.id in self.decided.in_sync_replicas
 
     # Clients
 
@@ -324,7 +326,6 @@ class World:
         process.epoch = self.controller.carry_out(decision)
         broker.registered = self.controller.image.brokers[broker.id]
         broker.clean_epoch = -1
-        broker.is_unclean = False
         self.note(f"{broker.id} registers with epoch {process.epoch}")
 
     def decide_unfence(self, process: Replica) -> None:
@@ -355,19 +356,15 @@ class World:
     def may_crash(self, broker: Broker, *, loses_power: bool) -> bool:
         """Whether the records of the partition must survive it.
 
-        Those that have everything are in sync or eligible. If one replica loses records, another
-        that has them must stay so: one that was killed is not distinguished from one that has lost
-        power, and once all were stopped that way, the last leader is elected again with what it
-        has. Fewer replicas than must be in sync may lose records at a time. As long as nobody does,
-        all may be killed.
+        The controller does not distinguish a broker that was killed from one that has lost power:
+        both lose their standing. If one has lost records, fewer replicas may fail at a time than
+        must be in sync. As long as nobody loses records, all may be killed: then the last leader
+        leads again.
         """
-        if self.survives_power_loss:
-            return True
-        complete = {*self.decided.in_sync_replicas, *self.decided.eligible_replicas}
         others = [each for each in self.brokers.values() if each is not broker]
-        is_anyone_left = any(each.id in complete and not each.is_unclean for each in others)
-        losing = sum(each.has_lost for each in others) + (loses_power or broker.has_lost)
-        return losing < self.min_in_sync and (is_anyone_left or not losing)
+        has_loss = loses_power or broker.has_lost or any(each.has_lost for each in others)
+        failed = 1 + sum(each.has_failed for each in others)
+        return self.survives_power_loss or not has_loss or failed < self.min_in_sync
 
     def crash(self, broker: Broker, *, loses_power: bool) -> None:
         process = broker.process
@@ -379,7 +376,7 @@ class World:
         else:
             broker.disk.files.kill()
         broker.has_lost |= loses_power
-        broker.is_unclean = True
+        broker.has_failed = True
         self._end(broker)
         self.note(f"{broker.id} {'loses power' if loses_power else 'is killed'}")
 
