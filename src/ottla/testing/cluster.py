@@ -95,7 +95,7 @@ class RunningCluster:
         try:
             starts: list[Callable[[], object]] = []
             if self._zookeeper is not None:
-                self._zookeeper_address = f"localhost:{quiet_ports(1)[0]}"
+                self._zookeeper_address = f"localhost:{self._zookeeper_port()}"
                 self._zookeeper.address = self._zookeeper_address
                 starts.append(self._zookeeper.start)
             self.brokers.update({each: self._new_broker(each) for each in self.ids})
@@ -111,6 +111,16 @@ class RunningCluster:
             self.close()
             raise
         return self
+
+    def _zookeeper_port(self) -> int:
+        """The same each time for data that is kept: brokers take over the sessions of the processes
+        before them, which they know by the address of ZooKeeper."""
+        path = self._directory / "zookeeper.port"
+        if self._is_kept and path.exists():
+            return int(path.read_text())
+        (port,) = quiet_ports(1)
+        path.write_text(f"{port}\n")
+        return port
 
     def _new_broker(self, broker_id: int) -> RunningBroker:
         config = {

@@ -223,3 +223,21 @@ def test_too_few_replicas_refuse_and_go_on_when_one_is_back(replicated: Replicat
     replicated.wait_until_in_sync()
     replicated.check()
     replicated.wait_until_equal()
+
+
+def test_a_cluster_whose_data_is_kept_starts_again_with_its_records(tmp_path: Path) -> None:
+    values = []
+    for number in range(2):
+        with RunningCluster(data=tmp_path / "kept") as cluster:
+            producer = Producer({**QUIET, "bootstrap.servers": cluster.bootstrap_servers})
+            producer.produce("kept", b"%d" % number, partition=0)
+            assert producer.flush(60) == 0
+            consumer = Consumer(
+                {**QUIET, "bootstrap.servers": cluster.bootstrap_servers, "group.id": "unused"}
+            )
+            consumer.assign([TopicPartition("kept", 0, number)])
+            message = consumer.poll(60)
+            assert message is not None
+            values.append(message.value())
+            consumer.close()
+    assert values == [b"0", b"1"]
