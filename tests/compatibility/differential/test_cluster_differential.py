@@ -29,6 +29,9 @@ from tests.support.long_run import VARIABLE as LONG_RUN
 
 pytestmark = pytest.mark.xdist_group("cluster-differential")
 
+# What a broker of Kafka answers here depends on whether it has applied the last change by then.
+TIMED = ("cluster_incremental_alter_configs",)
+
 
 @pytest.fixture(scope="module")
 def found() -> list[Difference]:
@@ -54,6 +57,7 @@ def test_some_recordings_are_what_three_kafkas_say_now() -> None:
     seed = int(os.environ.get(SEED_VARIABLE) or USUAL_SEED)
     share = 1 if os.environ.get(LONG_RUN) else LIVE_SHARE
     chosen = random.Random(seed).sample(runs, len(runs) // share)
+    chosen = [run for run in chosen if run.script.name not in TIMED]
     with kafka_cluster() as cluster:
         live = run_cluster_scripts(cluster, chosen)
     other = [

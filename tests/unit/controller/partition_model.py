@@ -188,8 +188,20 @@ class Model:
         is_up = not broker.is_fenced
         if is_clean and is_up:
             return future.settled(future.leaderless())
+
+        def is_kept(old: PartitionRegistration) -> bool:
+            return broker.has_directory(old.directory_of(broker.id))
+
+        def is_dropped(old: PartitionRegistration) -> bool:
+            return in_sync(broker.id)(old) and is_kept(old)
+
+        def is_gone(old: PartitionRegistration) -> bool:
+            return complete(broker.id)(old) and not is_kept(old)
+
         if is_clean:
-            return future.settled(future.without(broker.id, in_sync(broker.id)))
+            dropped = future.without(broker.id, is_dropped)
+            gone = future.without(broker.id, is_gone, is_lost=True)
+            return future.settled([*dropped, *gone])
 
         def is_concerned(old: PartitionRegistration) -> bool:
             return complete(broker.id)(old) or (is_up and old.leader == NOBODY)
