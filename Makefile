@@ -81,10 +81,12 @@ fuzz: setup  ## fuzz the decoders; FUZZ_RUNS=10000000 for a long run
 SEEDS ?= 2000
 CLUSTER_SEEDS ?= 50
 
+FIRST_SEED = $(if $(FIRST),--first $(FIRST))
+
 simulation: setup  ## elections, replicas of a partition, whole clusters, with faults; SEEDS=, CLUSTER_SEEDS=
-	$(BIN)/python -m tests.unit.controller.election_world --seeds $(SEEDS)
-	$(BIN)/python -m tests.simulation.partitions.run --seeds $(SEEDS)
-	$(BIN)/python -m tests.simulation.cluster.run --seeds $(CLUSTER_SEEDS)
+	$(BIN)/python -m tests.unit.controller.election_world --seeds $(SEEDS) $(FIRST_SEED)
+	$(BIN)/python -m tests.simulation.partitions.run --seeds $(SEEDS) $(FIRST_SEED)
+	$(BIN)/python -m tests.simulation.cluster.run --seeds $(CLUSTER_SEEDS) $(FIRST_SEED)
 
 CLUSTER_FAULTS_S ?= 60
 
