@@ -29,7 +29,8 @@ from tests.support.long_run import VARIABLE as LONG_RUN
 
 pytestmark = pytest.mark.xdist_group("cluster-differential")
 
-# What a broker of Kafka answers here depends on whether it has applied the last change by then.
+# Kafka has answered this one differently than when it was recorded. The cause is not known: perhaps
+# a broker had not applied the last change yet.
 TIMED = ("cluster_incremental_alter_configs",)
 
 
