@@ -39,6 +39,11 @@ Recovery means that all replicas of all partitions are in sync within two minute
 `make chaos` runs every kind of fault for eight minutes, `make faults` the campaigns with a name. A
 run adds itself with `--ledger`.
 
+The table is not every run. Four earlier ones failed (seeds 11, 12, 13, 15): three for faults of
+the broker that are mended, and clients that hung; the fourth reported 21 duplicates and 21 records
+out of order, which are attributed to a fault of a test client and were not traced one by one. The
+gap of seed 17 was corrected by hand from 45.8 s when the column came to mean producers only.
+
 """
 HEADINGS = (
     "Date", "Run", "Seed", "Seconds", "Faults", "Answers dropped", "Acked", "Lost", "Doubled",
