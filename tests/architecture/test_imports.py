@@ -15,7 +15,8 @@ from tests.architecture.sources import (
 pytestmark = pytest.mark.xdist_group("architecture")
 
 LEVELS = {
-    "cli": 10, "testing": 10,
+    "cli": 11, "testing": 11,
+    "pipelines": 10,
     "broker": 9, "spark": 9,
     "handlers": 8, "client": 8,
     "coordinators": 7, "controller": 7,
@@ -26,7 +27,7 @@ LEVELS = {
     "protocol": 2,
     "base": 1,
 }  # fmt: skip
-OVER_THE_WIRE = {"client", "spark"}  # these reach a broker by socket only
+OVER_THE_WIRE = {"client", "pipelines", "spark"}  # these reach a broker by socket only
 BROKER_SIDE = {"broker", "handlers", "coordinators", "controller", "replication", "storage"}
 SPARK_ORDER = ["options", "planning", "records", "source"]
 STORAGE_ORDER = ["files", "indexes", "segments", "producers", "log", "directories", "compaction"]

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from ottla.protocol.records.batch import Buffer
 from ottla.protocol.records.column_layout import (
+    BucketSums,
     FilledColumns,
     HeaderColumns,
     RecordSegment,
@@ -63,3 +64,22 @@ def encode_columns(
 ) -> tuple[bytearray, int, int]: ...
 def key_partitions(keys: StringColumn, partitions: int, without_key: int) -> bytearray: ...
 def group_rows(groups: Buffer, count: int) -> tuple[bytearray, list[int]]: ...
+def xxh64(data: Buffer, seed: int = 0) -> int: ...
+def fold_segments(
+    segments: Iterable[RecordSegment], topic_id: bytes, partition: int, bucket_ms: int
+) -> list[BucketSums]: ...
+def fold_columns(
+    count: int,
+    offsets: Buffer,
+    timestamps: Buffer,
+    keys: StringColumn | None,
+    values: StringColumn | None,
+    headers: HeaderColumns | None,
+    row_hashes: Buffer | None,
+    with_content: bool,
+    topic_id: bytes,
+    partition: int,
+    bucket_ms: int,
+) -> list[BucketSums]: ...
+def add_hashes(hashes: Buffer, column: StringColumn, seed: int) -> None: ...
+def finish_hashes(hashes: Buffer) -> None: ...

@@ -19,6 +19,7 @@ from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from ottla.protocol.records.column_layout import BucketSums
 from ottla.protocol.records.faults import invalid_record
 from ottla.protocol.records.record import Record
 
@@ -54,3 +55,4 @@ include "_native_writing.pxi"
 include "_native_columns.pxi"
 include "_native_rows.pxi"
 include "_native_partitions.pxi"
+include "_native_sums.pxi"

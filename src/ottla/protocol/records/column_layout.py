@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ottla.protocol.records.batch import Buffer
 
 INT64_MAX = 2**63 - 1
+UINT64_MAX = 2**64 - 1
 
 
 class RecordSegment(NamedTuple):
@@ -66,3 +67,40 @@ class HeaderColumns(NamedTuple):
     lists: ListColumn
     keys: StringColumn
     values: StringColumn
+
+
+class BucketSums(NamedTuple):
+    """The sums of the records of one partition in one time bucket; hashes are 64-bit numbers,
+    added (mod 2**64) and combined by exclusive or. `_plain_sums.py` has their definition."""
+
+    bucket: int
+    records: int
+    size: int  # of keys, values and headers
+    content_sum: int
+    content_xor: int
+    place_sum: int
+    place_xor: int
+    row_sum: int
+    row_xor: int
+    min_timestamp: int
+    max_timestamp: int
+    first_offset: int
+    last_offset: int
+
+    def merged(self, other: BucketSums) -> BucketSums:
+        """The sums of both. The order does not matter, and neither does who merged what before."""
+        return BucketSums(
+            self.bucket,
+            self.records + other.records,
+            self.size + other.size,
+            self.content_sum + other.content_sum & UINT64_MAX,
+            self.content_xor ^ other.content_xor,
+            self.place_sum + other.place_sum & UINT64_MAX,
+            self.place_xor ^ other.place_xor,
+            self.row_sum + other.row_sum & UINT64_MAX,
+            self.row_xor ^ other.row_xor,
+            min(self.min_timestamp, other.min_timestamp),
+            max(self.max_timestamp, other.max_timestamp),
+            min(self.first_offset, other.first_offset),
+            max(self.last_offset, other.last_offset),
+        )

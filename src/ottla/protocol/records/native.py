@@ -6,10 +6,14 @@ Promises  both have the same functions, results and faults; only the speed diffe
 
 try:
     from ottla.protocol.records._native import (
+        add_hashes,
         columns,
         decode,
         encode,
         encode_columns,
+        finish_hashes,
+        fold_columns,
+        fold_segments,
         group_rows,
         index,
         key_partitions,
@@ -17,15 +21,20 @@ try:
         skip,
         slices,
         walk,
+        xxh64,
     )
 
     IMPLEMENTATION = "compiled"
 except ImportError:  # built without a compiler
     from ottla.protocol.records._plain import (
+        add_hashes,
         columns,
         decode,
         encode,
         encode_columns,
+        finish_hashes,
+        fold_columns,
+        fold_segments,
         group_rows,
         index,
         key_partitions,
@@ -33,16 +42,21 @@ except ImportError:  # built without a compiler
         skip,
         slices,
         walk,
+        xxh64,
     )
 
     IMPLEMENTATION = "plain Python"
 
 __all__ = [
     "IMPLEMENTATION",
+    "add_hashes",
     "columns",
     "decode",
     "encode",
     "encode_columns",
+    "finish_hashes",
+    "fold_columns",
+    "fold_segments",
     "group_rows",
     "index",
     "key_partitions",
@@ -50,4 +64,5 @@ __all__ = [
     "skip",
     "slices",
     "walk",
+    "xxh64",
 ]

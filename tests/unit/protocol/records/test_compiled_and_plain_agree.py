@@ -174,3 +174,56 @@ def test_encode_columns(random: Random) -> None:
     keys_and_values = [random.choice((None, random_column(random, rows))) for _ in range(2)]
     limits = (random.randrange(4), rows, random.choice((0, 100, 1 << 30)))
     agreed("encode_columns", *limits, random_int64(random), times, *keys_and_values, headers, 0)
+
+
+PLACE = (bytes(range(16)), 7, 600_000)
+
+
+@on_many_seeds
+def test_fold_segments(random: Random) -> None:
+    segments = [random_segment(random) for _ in range(random.randrange(3))]
+    agreed("fold_segments", segments, *PLACE)
+
+
+@on_many_seeds
+def test_fold_columns(random: Random) -> None:
+    rows = random.randrange(6)
+    headers = None
+    if random.random() < 0.5:
+        lists, keys = random_column(random, rows), random_column(random, 80)
+        headers = HeaderColumns(
+            ListColumn(*lists[1:]), keys._replace(valid=None), random_column(random, 80)
+        )
+    numbers = [
+        b"".join(random_int64(random).to_bytes(8, "little", signed=True) for _ in range(rows))
+        for _ in range(3)
+    ]
+    strings = [random.choice((None, random_column(random, rows))) for _ in range(2)]
+    hashes, with_content = random.choice((None, numbers[2])), random.random() < 0.8
+    count = rows + (random.random() < 0.05)
+    agreed("fold_columns", count, *numbers[:2], *strings, headers, hashes, with_content, *PLACE)
+
+
+def test_a_topic_id_or_a_bucket_that_cannot_be_is_refused() -> None:
+    assert agreed("fold_segments", [], bytes(15), 0, 600_000) is ValueError
+    assert agreed("fold_segments", [], bytes(16), 0, 0) is ValueError
+
+
+@on_many_seeds
+def test_hashes_of_rows(random: Random) -> None:
+    column = random_column(random, random.randrange(6))
+    missing = random.randrange(2)
+    found = [hash_outcome(module, column, missing) for module in implementations()]
+    assert found[0] == found[-1]
+
+
+def hash_outcome(module: object, column: StringColumn, missing: int) -> object:
+    hashes = bytearray(8 * max(column.rows - (missing and column.rows > 3), 0))
+    found = outcome(module.add_hashes, hashes, column, 5)  # type: ignore[attr-defined]
+    module.finish_hashes(hashes)  # type: ignore[attr-defined]
+    return found if found is not None else bytes(hashes)
+
+
+@on_many_seeds
+def test_xxh64(random: Random) -> None:
+    agreed("xxh64", random.randbytes(random.randrange(200)), random.getrandbits(64))
