@@ -122,7 +122,7 @@ async def measure_all(arguments: argparse.Namespace, directory: str) -> dict[str
 async def led_partitions(broker: Any, count: int) -> list[Any]:
     """Partitions of which another broker has a copy, as far as this one knows."""
     from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-    from ottla.replication.partition import Leadership
+    from ottla.replication.leadership import Leadership
 
     await Client(broker).ask(CreateTopicsRequest([CreatableTopic(TOPIC, count, 1)], 30000), 7)
     partitions = [broker.replicas.partition(TOPIC, index) for index in range(count)]

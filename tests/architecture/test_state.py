@@ -28,7 +28,11 @@ OWNERS = {
     "storage/log/replacement.py": {"Swap", "Swaps"},
     "storage/log/unsynced.py": {"Unsynced"},
     "storage/segments/segment.py": {"Segment"},
+    "replication/fetch_notifications.py": {"FetchNotifications"},
+    "replication/follower_replica.py": {"FollowerReplica"},
+    "replication/leader_replica.py": {"LeaderReplica"},
     "replication/partition.py": {"Partition"},
+    "replication/replica.py": {"Replica"},
     "replication/partition_state.py": {"LeaderState"},
 }
 # In these folders an attribute of that name is taken for one of them. In others, where messages
@@ -138,4 +142,5 @@ def test_the_state_is_found() -> None:
     ]
     assert {"health", "listener", "start"} <= found["storage/log/log_context.py"]
     assert {"config", "offsets", "segments"} <= found["storage/log/log.py"]
+    assert {"leader_state", "leadership"} <= found["replication/replica.py"]
     assert {"leader_state", "log"} <= found["replication/partition.py"]

@@ -13,8 +13,8 @@ from __future__ import annotations
 import asyncio
 
 from ottla.replication.in_sync_changes import InSyncChanges
+from ottla.replication.leader_replica import LeaderReplica
 from ottla.replication.low_watermarks import LowWatermarks
-from ottla.replication.partition import Partition
 
 LATE_NEWS_S = 0.01
 
@@ -23,10 +23,10 @@ class LeaderEvents:
     def __init__(self, changes: InSyncChanges, low_watermarks: LowWatermarks) -> None:
         self._changes = changes
         self._low_watermarks = low_watermarks
-        self._appended: dict[Partition, int] = {}
-        self._untold: dict[Partition, None] = {}
+        self._appended: dict[LeaderReplica, int] = {}
+        self._untold: dict[LeaderReplica, None] = {}
 
-    def records_appended(self, partition: Partition, size: int) -> None:
+    def records_appended(self, partition: LeaderReplica, size: int) -> None:
         if not self._appended:
             asyncio.get_running_loop().call_soon(self._wake_followers)
         self._appended[partition] = self._appended.get(partition, 0) + size
@@ -36,13 +36,13 @@ class LeaderEvents:
         for partition, size in appended.items():
             partition.notify_followers(size)
 
-    def high_watermark_advanced(self, partition: Partition) -> None:
+    def high_watermark_advanced(self, partition: LeaderReplica) -> None:
         self._tell_soon(partition)
 
-    def log_start_advanced(self, partition: Partition) -> None:
+    def log_start_advanced(self, partition: LeaderReplica) -> None:
         self._tell_soon(partition)
 
-    def _tell_soon(self, partition: Partition) -> None:
+    def _tell_soon(self, partition: LeaderReplica) -> None:
         if not self._untold:
             asyncio.get_running_loop().call_later(LATE_NEWS_S, self._tell)
         self._untold[partition] = None
@@ -52,11 +52,11 @@ class LeaderEvents:
         for partition in untold:
             partition.tell_followers_offsets()
 
-    def low_watermark_changed(self, partition: Partition) -> None:
+    def low_watermark_changed(self, partition: LeaderReplica) -> None:
         self._low_watermarks.changed(partition)
 
-    def follower_caught_up(self, partition: Partition) -> None:
+    def follower_caught_up(self, partition: LeaderReplica) -> None:
         self._changes.check(partition)
 
-    def leads_unrecovered(self, partition: Partition) -> None:
+    def leads_unrecovered(self, partition: LeaderReplica) -> None:
         self._changes.check(partition)

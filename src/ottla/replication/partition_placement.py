@@ -25,7 +25,9 @@ from ottla.metadata.records import NO_LEADER, RECOVERING
 from ottla.replication.damaged_replicas import DamagedReplicas
 from ottla.replication.deletions import Deletions
 from ottla.replication.directory_reports import DirectoryReports
-from ottla.replication.partition import LeaderListener, Leadership, Partition
+from ottla.replication.leader_replica import LeaderListener
+from ottla.replication.leadership import Leadership
+from ottla.replication.partition import Partition
 from ottla.replication.partition_configs import PartitionConfigs
 from ottla.replication.partition_table import PartitionTable
 from ottla.storage.directories.log_manager import LogManager

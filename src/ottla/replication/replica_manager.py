@@ -32,8 +32,9 @@ from ottla.replication.damaged_replicas import DamagedReplicas
 from ottla.replication.deletions import Deletions
 from ottla.replication.directory_reports import DirectoryReports
 from ottla.replication.fetch_sessions import FetchKey, FetchSession, TopicKey
+from ottla.replication.leader_replica import LeaderListener
 from ottla.replication.new_partitions import NewPartitions
-from ottla.replication.partition import LeaderListener, Partition
+from ottla.replication.partition import Partition
 from ottla.replication.partition_configs import ConfigOf, PartitionConfigs
 from ottla.replication.partition_placement import PartitionPlacement
 from ottla.replication.partition_table import PartitionFollower, PartitionTable

@@ -2,8 +2,8 @@
 
 Owns      the set of sessions, and which one is evicted.
 Promises  a client for which there is no room is served without a session, as in Kafka.
-Leaves    removing a closed session from its partitions to `on_close`. `Partition.sessions` refers
-          to sessions only to notify them.
+Leaves    removing a closed session from its partitions to `on_close`. `FetchNotifications.sessions`
+          refers to sessions only to notify them.
 """
 
 from __future__ import annotations

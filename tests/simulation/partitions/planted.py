@@ -15,7 +15,8 @@ from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.controller import alter_partition, brokers
 from ottla.replication.following import fetched_records
 from ottla.replication.following.replica_session import ReplicaPosition
-from ottla.replication.partition import NO_EPOCH, Partition
+from ottla.replication.leadership import NO_EPOCH
+from ottla.replication.partition import Partition
 from ottla.replication.partition_state import LeaderState
 from ottla.replication.waiting import Done
 from ottla.storage.log.leader_epochs import EpochEndOffset

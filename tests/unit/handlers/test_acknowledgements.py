@@ -31,7 +31,8 @@ from ottla.protocol.messages.produce_request import (
 from ottla.protocol.messages.produce_response import PartitionProduceResponse, ProduceResponse
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
-from ottla.replication.partition import Leadership, Partition
+from ottla.replication.leadership import Leadership
+from ottla.replication.partition import Partition
 
 VERSION = 9
 TOPIC = "t"

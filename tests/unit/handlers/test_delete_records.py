@@ -20,7 +20,7 @@ from ottla.protocol.messages.delete_records_request import (
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
-from ottla.replication.partition import Leadership
+from ottla.replication.leadership import Leadership
 
 
 def delete(

@@ -12,7 +12,7 @@ from ottla.protocol.messages.offset_for_leader_epoch_request import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
-from ottla.replication.partition import Leadership
+from ottla.replication.leadership import Leadership
 
 
 def ask(

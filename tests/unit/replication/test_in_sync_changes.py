@@ -21,8 +21,10 @@ from ottla.protocol.messages import alter_partition_response as response
 from ottla.protocol.messages.alter_partition_request import TopicData
 from ottla.replication.in_sync_changes import InSyncChanges
 from ottla.replication.leader_events import LeaderEvents
+from ottla.replication.leader_replica import ACKS_ALL
+from ottla.replication.leadership import Leadership
 from ottla.replication.low_watermarks import LowWatermarks
-from ottla.replication.partition import ACKS_ALL, Leadership, Partition
+from ottla.replication.partition import Partition
 
 NAME = TopicPartition("t", 0)
 TOPIC_ID = TopicId(b"sixteen bytes ID")

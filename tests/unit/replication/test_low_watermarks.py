@@ -10,8 +10,10 @@ from ottla.base.ids import TopicId, TopicPartition
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.fetch_sessions import FetchKey, FetchSession, WantedPartition
+from ottla.replication.leader_replica import LeaderReplica
+from ottla.replication.leadership import Leadership
 from ottla.replication.low_watermarks import LowWatermarks
-from ottla.replication.partition import Leadership, Partition
+from ottla.replication.partition import Partition
 from ottla.replication.sole_replica import SoleReplica
 
 ME, OTHER, THIRD = 1, 2, 3
@@ -26,12 +28,12 @@ class Told(SoleReplica):
     low_watermarks: LowWatermarks
 
     def __init__(self) -> None:
-        self.log_starts: list[Partition] = []
+        self.log_starts: list[LeaderReplica] = []
 
-    def log_start_advanced(self, partition: Partition) -> None:
+    def log_start_advanced(self, partition: LeaderReplica) -> None:
         self.log_starts.append(partition)
 
-    def low_watermark_changed(self, partition: Partition) -> None:
+    def low_watermark_changed(self, partition: LeaderReplica) -> None:
         self.low_watermarks.changed(partition)
 
 

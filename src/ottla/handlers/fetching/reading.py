@@ -25,7 +25,8 @@ from ottla.protocol.messages.fetch_response import (
     PartitionData,
 )
 from ottla.replication.fetch_sessions import NO_MARK, WantedPartition
-from ottla.replication.partition import NO_EPOCH, Partition
+from ottla.replication.leadership import NO_EPOCH
+from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.reading import RangeCheck
 

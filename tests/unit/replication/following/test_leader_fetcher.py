@@ -34,7 +34,8 @@ from ottla.protocol.messages.list_offsets_request import ListOffsetsRequest
 from ottla.replication.following.leader_fetcher import LeaderFetcher
 from ottla.replication.following.lost_leaders import LostLeaders
 from ottla.replication.following.replica_session import FetchLimits
-from ottla.replication.partition import Leadership, Partition
+from ottla.replication.leadership import Leadership
+from ottla.replication.partition import Partition
 from ottla.replication.replication_quota import ReplicationQuota, fetched_by_followers
 from ottla.replication.sole_replica import SoleReplica
 from ottla.storage.log.log import Log
