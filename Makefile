@@ -9,7 +9,7 @@ STAMP := $(VENV)/.set-up
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo demo-clean test retest test-times test-long chaos check format generate oracles bench fuzz simulation cluster-faults faults mutants wheel clean
+.PHONY: help setup run demo demo-clean test test-ci retest test-times test-long chaos check format generate oracles bench fuzz simulation cluster-faults faults mutants wheel clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -35,19 +35,25 @@ demo-clean:  ## remove the files of the demo
 # Tests mostly wait for other processes.
 WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 2 )))
 
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+# `make retest` reads the status.
+KEEP_STATUS = status=$$?; mkdir -p .pytest_cache; echo $$status > .pytest_cache/status; exit $$status
+
 test: setup  ## set up and run the tests
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup; \
-	status=$$?; mkdir -p .pytest_cache; echo $$status > .pytest_cache/status; exit $$status
+	@$(PYTEST) -m 'not java and not ci'; $(KEEP_STATUS)
+
+test-ci: setup  ## what CI runs besides: comparisons with Apache Kafka (Maven), chaos, the whole demo
+	@$(PYTEST) -m 'java or ci'; $(KEEP_STATUS)
 
 retest: setup  ## run the failed tests of the last run again, each by itself, if there are only a few
 	$(BIN)/python -m tools.retest
 
 test-times: setup  ## the tests once more, with a table of where their time goes
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -p tests.support.recorded_times || true
+	@$(PYTEST) -q -m 'not java and not ci' -p tests.support.recorded_times || true
 	@$(BIN)/python -m tools.test_times
 
 test-long: setup  ## run all tests, including slow ones
-	OTTLA_LONG=1 OTTLA_SPARK=all $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+	OTTLA_LONG=1 OTTLA_SPARK=all $(PYTEST)
 
 check: setup  ## lint, types, architecture, generated files up to date
 	$(BIN)/ruff format --check .

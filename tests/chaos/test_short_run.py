@@ -12,7 +12,7 @@ from tests.chaos.__main__ import execute
 from tests.chaos.campaigns import CAMPAIGNS
 from tests.chaos.report import report
 
-pytestmark = pytest.mark.xdist_group("chaos")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("chaos")]
 
 
 def test_nothing_is_lost_doubled_or_reordered_by_a_minute_of_faults(tmp_path: Path) -> None:

@@ -309,7 +309,11 @@ def check_metadata(cluster: RunningCluster, clients: list[Administration]) -> No
     print("metadata of every broker:", digests.popitem()[1])
     for client in clients:
         own = {name for name in image.topics if name.startswith(f"{client._name}-")}
-        assert own == client.topics.keys()
+        lost, unexpected = client.topics.keys() - own, own - client.topics.keys()
+        assert not lost, f"acknowledged, but gone: {lost}"
+        assert not unexpected, (
+            f"{unexpected}; acknowledged deletions: {unexpected & client.deleted}"
+        )
         for name, topic_id in client.topics.items():
             assert topic_id in (None, image.topics[name].id), f"{name} was made twice"
     for broker_id in cluster.ids:

@@ -8,7 +8,7 @@ import random
 import pytest
 from tests.integration.cluster.chaos import run
 
-pytestmark = pytest.mark.xdist_group("cluster-chaos")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("cluster-chaos")]
 SECONDS = 12.0
 
 

@@ -33,6 +33,7 @@ def check_again(directory: DemoDirectory) -> subprocess.CompletedProcess[str]:
         return run("demo.checker", "--bootstrap", servers, "--lake", str(directory.lake))
 
 
+@pytest.mark.ci
 @pytest.mark.slow
 @pytest.mark.usefixtures("spark_jvm")
 def test_nothing_is_lost_or_doubled_by_two_kills_and_damage_is_noticed(tmp_path: Path) -> None:

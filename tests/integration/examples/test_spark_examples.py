@@ -14,7 +14,7 @@ from tests.support.spark_jvm import shared_jvm
 
 from ottla.testing.broker import RunningBroker
 
-pytestmark = pytest.mark.xdist_group("spark-examples")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("spark-examples")]
 
 
 Tell = Callable[..., list[str]]

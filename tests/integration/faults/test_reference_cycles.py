@@ -12,6 +12,7 @@ import socket
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from tests.integration.faults.expensive_requests import attacks, read_answer
 
 from ottla.broker.broker import Broker
@@ -23,6 +24,7 @@ OBJECTS_MAX = 20  # of a few small cycles, which do not grow with the request
 TIMEOUT_S = 60.0
 
 
+@pytest.mark.ci
 def test_no_request_leaves_reference_cycles(tmp_path: Path) -> None:
     found = asyncio.run(find_cycles(tmp_path, set()))
     assert found == {}

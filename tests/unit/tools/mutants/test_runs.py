@@ -122,6 +122,7 @@ def run(root: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.ci
 @pytest.mark.slow
 def test_faults_are_found_and_what_changes_nothing_survives(toy: Path) -> None:
     pytest.importorskip("coverage")
