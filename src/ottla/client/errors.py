@@ -12,6 +12,7 @@ ClientError            every error that this folder raises deliberately
     UnknownTopic           the topic, or the partition, does not exist
     TopicRecreated         the name now belongs to another topic, in which old offsets are invalid
     OffsetOutOfRange       the requested records were deleted (retention), or do not exist yet
+    LogTruncated           the leader does not have records that an earlier leader had
     ProducerFenced         another producer with the same transactional id has taken over
     InvalidTransactionState  the transaction was ended the other way, or never begun
 
@@ -133,6 +134,24 @@ class OffsetOutOfRange(KafkaError):
         )
         self.topic, self.partition, self.offset = topic, partition, offset
         self.log_start, self.end = log_start, end
+
+
+class LogTruncated(KafkaError):
+    """The records before `offset` were known from a leader of `epoch`. Those from `replaced_from`
+    on were lost in an unclean election: other records may have their offsets now."""
+
+    def __init__(
+        self, topic: str, partition: int, offset: int, epoch: int, replaced_from: int
+    ) -> None:
+        super().__init__(
+            ErrorCode.OFFSET_OUT_OF_RANGE,
+            f"{topic}-{partition} at offset {offset}",
+            f"the log was truncated: the records from {replaced_from} up to {offset} (not "
+            f"included), of leader epoch {epoch} or before, were lost when a replica that did not "
+            "have them became the leader (unclean.leader.election.enable)",
+        )
+        self.topic, self.partition, self.offset = topic, partition, offset
+        self.epoch, self.replaced_from = epoch, replaced_from
 
 
 class ProducerFenced(KafkaError):

@@ -143,6 +143,21 @@ class ClientSettings:
     fetch_min_bytes: int = option(
         "fetch.min.bytes", 1, INT, at_least(0), "A broker waits until it has this many bytes."
     )
+    client_rack: str = option(
+        "client.rack",
+        "",
+        STRING,
+        anything,
+        "Where the client runs. Leaders send it to an in-sync replica whose broker.rack is the "
+        "same, if their replica.selector.class says so (KIP-392).",
+    )
+    metadata_max_age_ms: int = option(
+        "metadata.max.age.ms",
+        300_000,
+        LONG,
+        between(0, INT64_MAX),
+        "How long to read from a follower before the leader is asked again.",
+    )
     check_crcs: bool = option(
         "check.crcs", True, BOOLEAN, anything, "Verify the checksum of every record batch."
     )

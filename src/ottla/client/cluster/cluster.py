@@ -54,6 +54,7 @@ class Cluster:
         self.topology = Topology()
         self._open_transport = open_transport
         self._connections: dict[Address, Connection] = {}
+        self._outdated: set[Address] = set()  # brokers that answered with leaders of the past
         self.coordinators: dict[tuple[int, str], int] = {}
 
     def __enter__(self) -> Self:
@@ -173,13 +174,15 @@ class Cluster:
         return connection
 
     def _candidates(self) -> Iterator[Address]:
-        """Connected brokers first, then known ones, then bootstrap.servers."""
+        """Connected brokers first, then known ones, then bootstrap.servers; those with outdated
+        metadata last."""
         open_now = [at for at, connection in self._connections.items() if connection.is_open]
         known = list(self.topology.brokers.values())
         bootstrap = list(self.settings.addresses)
         for group in (open_now, known, bootstrap):
             random.shuffle(group)
-        yield from dict.fromkeys([*open_now, *known, *bootstrap])
+        every = dict.fromkeys([*open_now, *known, *bootstrap])
+        yield from sorted(every, key=self._outdated.__contains__)
 
     # Asking
 
@@ -190,12 +193,19 @@ class Cluster:
             for address in self._candidates():
                 try:
                     connection = self._connection_at(address)
-                    return connection.ask(built_for(connection, request))
+                    answer = connection.ask(built_for(connection, request))
+                    self._note_age(address, answer)
+                    return answer
                 except (ConnectionLost, Unreachable) as error:
                     problems[str(address)] = error_text(error)
             if not retries.left_ms:
                 raise Unreachable(problems)
             retries.pause(Unreachable(problems))
+
+    def _note_age(self, address: Address, answer: Message) -> None:
+        if isinstance(answer, MetadataResponse):
+            is_outdated = self.topology.is_newer_than(answer)
+            (self._outdated.add if is_outdated else self._outdated.discard)(address)
 
     def ask_broker(
         self, broker_id: int, request: Message | BuildFor, *, at_most: int | None = None

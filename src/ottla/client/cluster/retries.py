@@ -43,6 +43,11 @@ class Retries:
         self._has_warned = False
 
     @property
+    def now_s(self) -> float:
+        """The monotonic clock, for those who decide when to try again."""
+        return time.monotonic()
+
+    @property
     def left_ms(self) -> int:
         return max(0, int((self._deadline_s - time.monotonic()) * 1000))
 

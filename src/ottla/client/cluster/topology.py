@@ -73,6 +73,25 @@ class Topology:
                 self.forget_topic(name)
         return problems
 
+    def is_newer_than(self, answer: MetadataResponse) -> bool:
+        """Whether a leader is known here that is newer than the one in the response: the broker
+        which answered has not heard of it, or is cut off from the others."""
+        for topic in answer.topics:
+            known = self.topics.get(topic.name or "")
+            if known is not None and known.topic_id != bytes(topic.topic_id):
+                continue  # epochs of another topic of this name do not count
+            for each in topic.partitions:
+                at = TopicPartition(topic.name or "", each.partition_index)
+                if at in self.leaders and 0 <= each.leader_epoch < self.leaders[at].epoch:
+                    return True
+        return False
+
+    def demand_epoch(self, partition: TopicPartition, epoch: int) -> None:
+        """A leader of this epoch is known to have existed: older ones are not accepted."""
+        known = self.leaders.get(partition)
+        if known is None or known.epoch < epoch:
+            self.leaders[partition] = Leader(NO_LEADER, epoch)
+
     def _learn_topic(self, topic: TopicDescription) -> None:
         known = self.topics.get(topic.name)
         if known is None or known.topic_id != topic.topic_id:

@@ -7,12 +7,15 @@ Leaves    sockets and threads to `fetch_stream.py`, errors to `fetcher.py`.
 
 With a fetch session (KIP-227) a request names only the partitions that changed. A single partition
 changes every time: it is fetched without a session, which the broker would have to store.
+
+With a rack, a leader may answer with another replica instead of records (KIP-392); such a partition
+leaves the session as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
@@ -25,6 +28,7 @@ from ottla.client.fetching.fetched_records import (
     waiting_for,
     whole_batches,
 )
+from ottla.client.fetching.response_content import FetchProblem, ResponseContent
 from ottla.config.addresses import Address
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.fetch_request import (
@@ -51,28 +55,6 @@ EPOCH_MAX = 2**31 - 1
 EMPTY_ANSWERS_MAX = 3  # this many in a row, before the end of the log, look like a gap
 
 
-class FetchProblem(NamedTuple):
-    """A partition with an error, and its new leader if the response names one."""
-
-    position: Position
-    code: ErrorCode
-    leader: Leader
-    endpoints: dict[int, Address]
-
-
-@dataclass
-class ResponseContent:
-    """The content of one response. After a session error the next request names every partition
-    again."""
-
-    records: list[FetchedRecords] = field(default_factory=list)
-    problems: list[FetchProblem] = field(default_factory=list)
-    done: list[Position] = field(default_factory=list)
-    gaps: list[Position] = field(default_factory=list)  # no records seem to be left there
-    session_error: ErrorCode = ErrorCode.NONE
-    waiting: str = ""  # what the reader waits for, for error messages
-
-
 @dataclass(frozen=True)
 class FetchLimits:
     max_bytes: int
@@ -90,10 +72,11 @@ class Asked(NamedTuple):
 
 
 class FetchSession:
-    def __init__(self, limits: FetchLimits, version: int) -> None:
+    def __init__(self, limits: FetchLimits, version: int, rack: str = "") -> None:
         self.positions: dict[TopicPartition, Position] = {}
         self.version = version
         self._limits = limits
+        self._rack = rack
         self._session_id = 0
         self._epoch = FIRST_EPOCH
         self._was_full = True  # the last request named every partition
@@ -158,6 +141,7 @@ class FetchSession:
             session_epoch=epoch,
             topics=[FetchTopic(*topic, parts) for topic, parts in topics.items()],
             forgotten_topics_data=[ForgottenTopic(*topic, parts) for topic, parts in gone.items()],
+            rack_id=self._rack,
         )
 
     # Answers
@@ -171,7 +155,7 @@ class FetchSession:
         self._note_session(answer.session_id)
         endpoints = {each.node_id: Address(each.host, each.port) for each in answer.node_endpoints}
         is_idle = not answer.throttle_time_ms and not any(
-            part.records or part.error_code
+            part.records or part.error_code or part.preferred_read_replica >= 0
             for topic in answer.responses
             for part in topic.partitions
         )
@@ -179,10 +163,17 @@ class FetchSession:
             self._read_part(position, part, endpoints, content)
         self._note_emptiness(answer, is_idle, content)
         failed = (each.position for each in content.problems)
-        for position in [*failed, *content.done, *content.gaps]:
+        for position in [*failed, *content.done, *content.gaps, *content.moved]:
             del self.positions[position.partition]
         self._rotate(content)
         return content
+
+    def take_due(self, now_s: float) -> list[Position]:
+        """Positions whose replica is to be chosen again; they leave the session."""
+        due = [each for each in self.positions.values() if each.review_s <= now_s]
+        for position in due:
+            del self.positions[position.partition]
+        return due
 
     def reset(self) -> None:
         """Begin a new session: the next request names every partition."""
@@ -219,13 +210,16 @@ class FetchSession:
             return
         is_committed = self._limits.isolation_number
         position.readable_offset = part.last_stable_offset if is_committed else part.high_watermark
-        if not part.records:
-            return
-        data, end_offset = whole_batches(part.records, position)
-        content.records.append(fetched_records(position, part, data, end_offset))
-        position.offset, position.empty_answers, position.silent_since_s = end_offset, 0, None
+        if part.records:
+            data, end_offset, position.read_epoch = whole_batches(part.records, position)
+            position.checked_epoch = position.leader_epoch  # the log that the records are from
+            content.records.append(fetched_records(position, part, data, end_offset))
+            position.offset, position.empty_answers, position.silent_since_s = end_offset, 0, None
         if position.is_done:
             content.done.append(position)
+        elif part.preferred_read_replica >= 0:
+            position.replica = part.preferred_read_replica
+            content.moved.append(position)
 
     def _note_emptiness(
         self, answer: FetchResponse, is_idle: bool, content: ResponseContent

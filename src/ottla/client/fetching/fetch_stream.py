@@ -11,6 +11,7 @@ Threads   `add` and `stop` from any; the rest in its own.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -18,7 +19,8 @@ from ottla.client.cluster.retries import Reaction, reaction_to
 from ottla.client.connections.connection import Connection
 from ottla.client.errors import ClientError, ConnectionLost, MalformedAnswer, kafka_error
 from ottla.client.fetching.bounded_queue import BoundedQueue
-from ottla.client.fetching.fetch_session import FetchLimits, FetchSession, Position, ResponseContent
+from ottla.client.fetching.fetch_session import FetchLimits, FetchSession, Position
+from ottla.client.fetching.response_content import ResponseContent
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.errors import MalformedMessage
 
@@ -43,8 +45,10 @@ class FetchStream:
         limits: FetchLimits,
         deliveries: BoundedQueue[Delivery],
         positions: list[Position],
+        rack: str = "",
     ) -> None:
         self.broker_id = broker_id
+        self._rack = rack
         self._open_connection = open_connection
         self._limits = limits
         self._deliveries = deliveries
@@ -95,7 +99,7 @@ class FetchStream:
             self._connection = connection
         has_ids = all(any(each.topic_id) for each in self._added)
         version = connection.version_of(ApiKey.FETCH, None if has_ids else 12)
-        return FetchSession(self._limits, version), connection
+        return FetchSession(self._limits, version, self._rack), connection
 
     def _converse(self, session: FetchSession, connection: Connection) -> None:
         refusals = 0
@@ -121,6 +125,7 @@ class FetchStream:
             raise MalformedAnswer(connection.address, "Fetch", error) from error
         if content.session_error and reaction_to(content.session_error) is Reaction.FAIL:
             raise kafka_error(content.session_error, f"Fetch at {connection.address}")
+        content.moved += session.take_due(time.monotonic())
         return content
 
     def _ask(self, session: FetchSession, connection: Connection) -> bool:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from struct import Struct
+from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
 from ottla.client.fetching.aborted_transactions import AbortedTransaction, wanted_batches
@@ -24,6 +26,8 @@ from ottla.protocol.records.batch import (
 
 COMPACT = "compact"
 TIERED = ("remote.storage.enable", "redpanda.remote.read")
+NO_EPOCH = -1
+LEADER = -1  # instead of a follower
 SILENCE_MIN_S = 20.0  # long for a broker with tiered storage, shorter than all timeouts
 
 _BASE_LENGTH_MAGIC = Struct(">qi4xB").unpack_from
@@ -51,6 +55,13 @@ class FetchedRecords:
         return wanted_batches(self.data, self.aborted_transactions)
 
 
+class KnownEnd(NamedTuple):
+    """The records before `offset` are known from a leader of this epoch."""
+
+    offset: int
+    epoch: int
+
+
 @dataclass
 class Position:
     """The position of a reader in one partition."""
@@ -59,7 +70,12 @@ class Position:
     topic_id: bytes
     offset: int
     end_offset: int | None  # None: without an end
-    leader_epoch: int = -1
+    leader_epoch: int = NO_EPOCH  # of the leader in the next request
+    end_epoch: int = NO_EPOCH  # of the leader that returned the end of the range
+    read_epoch: int = NO_EPOCH  # of the last batch that was read
+    checked_epoch: int = NO_EPOCH  # of the last leader that was found to have what is known
+    replica: int = LEADER  # the follower to read from
+    review_s: float = inf  # when the choice between leader and follower is made again
     readable_offset: int = -1  # the end of the readable log in the last response
     empty_answers: int = 0
     silent_since_s: float | None = None  # when a gap was first suspected here
@@ -67,6 +83,20 @@ class Position:
     @property
     def is_done(self) -> bool:
         return self.end_offset is not None and self.offset >= self.end_offset
+
+    @property
+    def known(self) -> KnownEnd | None:
+        """What a new leader must have. If the end of the range came with an epoch, a leader that
+        has the records up to there has everything before it."""
+        if self.end_offset is not None and self.end_epoch != NO_EPOCH:
+            return KnownEnd(self.end_offset, self.end_epoch)
+        return None if self.read_epoch == NO_EPOCH else KnownEnd(self.offset, self.read_epoch)
+
+    def must_check(self, leader_epoch: int) -> bool:
+        """Whether a leader of this epoch may lack what is known. Leaders of the same epoch are one
+        and the same, whose log only grows."""
+        known = self.known
+        return known is not None and leader_epoch > max(known.epoch, self.checked_epoch)
 
 
 def fetched_records(
@@ -105,8 +135,16 @@ def is_gap(configs: Mapping[str, str | None], silent_s: float) -> bool:
     return silent_s >= SILENCE_MIN_S and all(configs.get(each) != "true" for each in TIERED)
 
 
-def whole_batches(data: memoryview, position: Position) -> tuple[memoryview, int]:
-    """The complete batches that begin before the end of the range, and the offset after them."""
+class WholeBatches(NamedTuple):
+    """Complete batches, the offset after them, and the leader epoch of the last one."""
+
+    data: memoryview
+    end_offset: int
+    leader_epoch: int
+
+
+def whole_batches(data: memoryview, position: Position) -> WholeBatches:
+    """The complete batches that begin before the end of the range."""
     at, last, size = 0, -1, len(data)
     end_offset = position.end_offset
     while size - at >= HEADER_BYTES:
@@ -119,13 +157,16 @@ def whole_batches(data: memoryview, position: Position) -> tuple[memoryview, int
         if at + LENGTH_PREFIX_BYTES + length > size:
             break
         if end_offset is not None and base_offset >= end_offset:
-            return data[:at], end_offset
+            return WholeBatches(data[:at], end_offset, position.read_epoch)
         last = at
         at += LENGTH_PREFIX_BYTES + length
-    next_offset = read_header(data, last).next_offset if last >= 0 else -1
-    if next_offset <= position.offset:
+    header = read_header(data, last) if last >= 0 else None
+    if header is None or header.next_offset <= position.offset:
         raise MalformedMessage(
             f"{position.partition}: asked from offset {position.offset} on, got {size} bytes that "
-            f"end before offset {next_offset}"
+            f"end before offset {-1 if header is None else header.next_offset}"
         )
-    return data[:at], next_offset if end_offset is None else min(next_offset, end_offset)
+    next_offset = header.next_offset
+    if end_offset is not None:
+        next_offset = min(next_offset, end_offset)
+    return WholeBatches(data[:at], next_offset, header.partition_leader_epoch)

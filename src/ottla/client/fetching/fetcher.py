@@ -5,11 +5,12 @@
                             end_offset=fetched.end_offset, is_wanted=fetched.is_wanted)
 
 Promises  every batch of the range once and in order, despite leader changes, broker restarts and
-          lost connections; the next responses arrive while the caller decodes; at most
-          `ANSWERS_AHEAD` + 2 responses of `fetch.max.bytes` per broker are in memory. Without
-          progress, GaveUp is raised after `default.api.timeout.ms`.
+          lost connections; LogTruncated if a new leader lacks records of the old one. The next
+          responses arrive while the caller decodes; at most `ANSWERS_AHEAD` + 2 responses of
+          `fetch.max.bytes` per broker are in memory. Without progress, GaveUp is raised after
+          `default.api.timeout.ms`.
 Leaves    the requests to `fetch_session.py`, the sockets to `fetch_stream.py`, which errors are
-          retriable to `fetch_errors.py`.
+          retriable to `fetch_errors.py`, the choice of followers to `replica_choice.py`.
 Threads   one reads (the cluster's); each broker has an internal thread.
 """
 
@@ -27,14 +28,12 @@ from ottla.client.cluster.retries import Reaction, Retries, reaction_to
 from ottla.client.errors import ClientError, ConnectionLost, MalformedAnswer, Unreachable
 from ottla.client.fetching.bounded_queue import BoundedQueue
 from ottla.client.fetching.fetch_errors import check_topic, classify_error, has_nothing_left
-from ottla.client.fetching.fetch_session import (
-    FetchedRecords,
-    FetchLimits,
-    FetchProblem,
-    Position,
-    ResponseContent,
-)
+from ottla.client.fetching.fetch_session import FetchLimits
 from ottla.client.fetching.fetch_stream import Delivery, FetchStream
+from ottla.client.fetching.fetched_records import NO_EPOCH, FetchedRecords, Position
+from ottla.client.fetching.replica_choice import Source, leave_follower, move, source_of
+from ottla.client.fetching.response_content import FetchProblem, ResponseContent
+from ottla.client.fetching.truncation import check_histories
 from ottla.client.settings import ClientSettings
 
 __all__ = ["FetchedRecords", "Fetcher", "PartitionRange", "fetch_range", "fetch_ranges"]
@@ -46,12 +45,25 @@ WAIT_S = 1.0
 @dataclass(frozen=True)
 class PartitionRange:
     """Offsets from `start_offset` up to `end_offset` (not included; None: without an end). With a
-    topic id, another topic of the same name is detected before the first request."""
+    topic id, another topic of the same name is detected before the first request. `end_epoch` is
+    the epoch of the leader that returned the end: later leaders must have the records before
+    it."""
 
     partition: TopicPartition
     start_offset: int
     end_offset: int | None = None
     topic_id: bytes = ZERO_UUID
+    end_epoch: int = NO_EPOCH
+
+    @property
+    def position(self) -> Position:
+        return Position(
+            self.partition,
+            self.topic_id,
+            self.start_offset,
+            self.end_offset,
+            end_epoch=self.end_epoch,
+        )
 
 
 def fetch_range(
@@ -91,12 +103,15 @@ class Fetcher:
         self._cluster = cluster
         self._limits = limits_of(cluster.settings, isolation_level)
         self._unassigned = [
-            Position(each.partition, each.topic_id, each.start_offset, each.end_offset)
+            each.position
             for each in ranges
             if each.end_offset is None or each.start_offset < each.end_offset
         ]
+        for each in self._unassigned:
+            if each.end_epoch != NO_EPOCH and any(each.topic_id):
+                cluster.topology.demand_epoch(each.partition, each.end_epoch)
         self._end_offsets = {each.partition: each.end_offset for each in self._unassigned}
-        self._streams: dict[int, FetchStream] = {}
+        self._streams: dict[Source, FetchStream] = {}
         self._deliveries: BoundedQueue[Delivery] = BoundedQueue(ANSWERS_AHEAD)
         self._ready: list[FetchedRecords] = []  # the next one last
         self._retries = Retries(_described(self._unassigned), cluster.settings)
@@ -164,6 +179,8 @@ class Fetcher:
             del self._end_offsets[position.partition]
         for position in content.gaps:
             self._end_or_retry(position)
+        for position in content.moved:
+            self._move(position)
         if content.problems:
             self._handle(content.problems)
 
@@ -181,40 +198,52 @@ class Fetcher:
         else:
             self._has_progress = True
 
+    def _move(self, position: Position) -> None:
+        settings = self._cluster.settings
+        move(position, self._retries.now_s, settings.metadata_max_age_ms / 1000)
+        if position.replica >= 0 and position.replica not in self._cluster.topology.brokers:
+            self._cluster.read_metadata([position.partition.topic], self._retries)
+        self._unassigned.append(position)
+
     def _assign(self) -> None:
-        """Give every position to the broker that leads its partition."""
+        """Give every position to the broker that it is read from."""
         partitions = [each.partition for each in self._unassigned]
         problem = self._cluster.find_leaders(partitions, self._retries)
-        waiting, shares = [], dict[int, list[Position]]()
         for position in self._unassigned:
             check_topic(self._cluster, position)
+        check_histories(self._cluster, self._unassigned)
+        waiting, shares = [], dict[Source, list[Position]]()
+        for position in self._unassigned:
             leader = self._cluster.leader_of(position.partition)
-            if leader is None:
+            if leader is None or position.must_check(leader.epoch):  # it has just changed
                 waiting.append(position)
             else:
                 position.leader_epoch = leader.epoch
-                shares.setdefault(leader.broker_id, []).append(position)
+                source = source_of(position, leader, self._cluster.settings.client_rack)
+                shares.setdefault(source, []).append(position)
         self._unassigned = waiting
-        for broker_id, positions in shares.items():
-            self._give(broker_id, positions)
+        for source, positions in shares.items():
+            self._give(source, positions)
         if self._unassigned:
             self._last = problem or self._last
             self._retries.pause(self._last)
 
-    def _give(self, broker_id: int, positions: list[Position]) -> None:
-        stream = self._streams.get(broker_id)
+    def _give(self, source: Source, positions: list[Position]) -> None:
+        stream = self._streams.get(source)
         if stream is not None:
             positions = [each for each in positions if not stream.add(each)]
         if not positions:
             return
         try:
-            connect = self._cluster.connector(broker_id)
+            connect = self._cluster.connector(source.broker_id)
         except Unreachable as error:
             self._handle_loss(error, positions)
             self._unassigned.extend(positions)
             return
-        stream = FetchStream(broker_id, connect, self._limits, self._deliveries, positions)
-        self._streams[broker_id] = stream
+        stream = FetchStream(
+            source.broker_id, connect, self._limits, self._deliveries, positions, source.rack
+        )
+        self._streams[source] = stream
         stream.start()
 
     # Troubles
@@ -223,10 +252,13 @@ class Fetcher:
         is_pause_due = False
         for position, code, leader, endpoints in problems:
             self._unassigned.append(position)
-            if self._cluster.topology.note_hint(position.partition, leader, endpoints):
+            has_hint = self._cluster.topology.note_hint(position.partition, leader, endpoints)
+            was_at_follower = leave_follower(position, self._retries.now_s)
+            if has_hint:
                 continue
-            self._last = classify_error(self._cluster, position, code)
-            is_pause_due = True
+            if not was_at_follower:
+                self._last = classify_error(self._cluster, position, code)
+                is_pause_due = True
             if reaction_to(code) is not Reaction.RETRY:
                 self._cluster.forget_leaders([position.partition])
         if is_pause_due and not self._ready:
@@ -238,8 +270,10 @@ class Fetcher:
         ):
             raise error
         self._last = error
-        self._cluster.forget_leaders([each.partition for each in returned])
-        if not self._ready:
+        now_s = self._retries.now_s
+        at_leader = [each.partition for each in returned if not leave_follower(each, now_s)]
+        self._cluster.forget_leaders(at_leader)
+        if at_leader and not self._ready:
             self._retries.pause(error)
 
 

@@ -41,7 +41,6 @@ REFUSED = {
 WITHOUT_EFFECT: WithoutEffect = COMMON_WITHOUT_EFFECT | {
     "allow.auto.create.topics": BOOLEAN,
     "auto.commit.interval.ms": INT,
-    "client.rack": STRING,
     "exclude.internal.topics": BOOLEAN,
     "group.instance.id": STRING,
     "heartbeat.interval.ms": INT,

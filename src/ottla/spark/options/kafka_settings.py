@@ -21,12 +21,11 @@ from ottla.spark.options.option_table import KAFKA_PREFIX, parse_option
 CLIENT_ID = "client.id"
 WithoutEffect = Mapping[str, Kind[Any]]  # Kafka's name: its type
 
-# Settings of Java's sockets, metadata and metrics. They are accepted, so that a job need not be
+# Settings of Java's sockets and metrics. They are accepted, so that a job need not be
 # changed, and nothing here depends on them.
 COMMON_WITHOUT_EFFECT: dict[str, Kind[Any]] = {
     "client.dns.lookup": STRING,
     "connections.max.idle.ms": LONG,
-    "metadata.max.age.ms": LONG,
     "metrics.num.samples": INT,
     "metrics.recording.level": STRING,
     "metrics.sample.window.ms": LONG,

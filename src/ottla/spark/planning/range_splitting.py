@@ -17,12 +17,14 @@ BATCH_SPLIT_OFFSETS = 1_000_000  # about a second of work for a task
 
 @dataclass(frozen=True)
 class TaskRange:
-    """Offsets from `start` up to, and not including, `end`, of the topic with this id."""
+    """Offsets from `start` up to, and not including, `end`, of the topic with this id. The epoch is
+    that of the leader which returned the end of the log when the range was planned."""
 
     place: TopicPartition
     start: int
     end: int
     topic_id: bytes = b""  # empty if the cluster does not support topic ids
+    end_epoch: int = -1  # -1 if it is not known
 
     @property
     def size(self) -> int:

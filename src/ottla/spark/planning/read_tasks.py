@@ -1,7 +1,8 @@
 """What Spark carries from the driver to the tasks: the ranges of each task, and the common part.
 
 The leaders of the partitions are sent along, so that a task can fetch without reading metadata
-first. A leader that has changed since then answers with an error, and the task looks it up.
+first. A leader that has changed since then answers with an error, and the task looks it up. Tasks
+with a rack may be sent to any broker: they get the addresses of all.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ class KnownLeaders:
     brokers: Mapping[int, Address] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, topology: Topology, ranges: Iterable[TaskRange]) -> KnownLeaders:
+    def of(
+        cls, topology: Topology, ranges: Iterable[TaskRange], *, with_all_brokers: bool = False
+    ) -> KnownLeaders:
         """Only with topic ids: otherwise the leader epochs of an earlier topic of this name would
         be taken for those of the new one."""
         found = {
@@ -38,6 +41,8 @@ class KnownLeaders:
             and leader.broker_id in topology.brokers
         }
         brokers = {leader.broker_id for leader in found.values()}
+        if found and with_all_brokers:
+            brokers.update(topology.brokers)
         return cls(found, {each: topology.brokers[each] for each in sorted(brokers)})
 
     def tell(self, topology: Topology) -> None:

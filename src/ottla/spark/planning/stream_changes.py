@@ -1,7 +1,7 @@
 """The topics as they are now compared with a stream's checkpoint, and the ranges of a batch.
 
 Owns      which partitions are new, gone, or of a topic that was created again; logs that are
-          shorter than what was read; where a micro-batch begins.
+          shorter than what was read, or lack some of it; where a micro-batch begins.
 Leaves    asking the cluster, and reporting losses (failOnDataLoss), to `source/stream_reader.py`.
 """
 
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from ottla.base.ids import TopicPartition
 from ottla.base.uuids import uuid_from_text, uuid_to_text
+from ottla.client.admin.leader_epochs import NO_EPOCH
+from ottla.client.fetching.fetched_records import KnownEnd
 from ottla.spark.errors import named
 from ottla.spark.planning.range_splitting import TaskRange
 from ottla.spark.planning.stream_offsets import StreamOffsets
@@ -82,6 +84,27 @@ def told_moved_back(places: Sequence[TopicPartition], starts: Offsets, ends: Off
     return f"The log has become shorter than what was read: {shown}. Records were lost or replaced."
 
 
+def known_ends(
+    reached: StreamOffsets, kept: Sequence[TopicPartition]
+) -> dict[TopicPartition, KnownEnd]:
+    """What was read of partitions that the stream continues, where leader epochs are known."""
+    epochs = reached.leader_epochs
+    return {at: KnownEnd(reached.offsets[at], epochs[at]) for at in kept if at in epochs}
+
+
+def told_truncated(known: Mapping[TopicPartition, KnownEnd], resumed_at: Offsets) -> str:
+    shown = ", ".join(
+        f"{place}: the records from offset {start} up to {known[place].offset}, of leader epoch "
+        f"{known[place].epoch} or before"
+        for place, start in list(resumed_at.items())[:20]
+    )
+    return (
+        "Records that were read are not in the log any more, because a replica without them became "
+        "the leader (unclean.leader.election.enable); others may have their offsets now. "
+        f"{shown}."
+    )
+
+
 def ids_as_text(topic_ids: Mapping[str, bytes], topics: Set[str] | None = None) -> dict[str, str]:
     """Of all, or only of some topics."""
     return {
@@ -107,14 +130,21 @@ def batch_start(start: StreamOffsets, end: StreamOffsets) -> BatchStart:
     found: dict[TopicPartition, int | None] = {}
     for place in end.offsets:
         is_recreated = is_another(place.topic, start.topic_ids, end.topic_ids)
-        found[place] = None if is_recreated and not is_first else began.get(place)
+        begin = None if is_recreated and not is_first else began.get(place)
+        found[place] = end.resumed_at.get(place, begin)
     return BatchStart(found, tuple(place for place in end.offsets if place not in began))
 
 
 def ranges_of(starts: Offsets, end: StreamOffsets) -> list[TaskRange]:
     """The ranges of the batch; empty if the start is unknown or not before the end."""
     return [
-        TaskRange(place, starts[place], offset, _raw_id(end, place.topic))
+        TaskRange(
+            place,
+            starts[place],
+            offset,
+            _raw_id(end, place.topic),
+            end.leader_epochs.get(place, NO_EPOCH),
+        )
         for place, offset in sorted(end.offsets.items())
         if place in starts and starts[place] < offset
     ]

@@ -6,7 +6,9 @@ Owns      that JSON: the form of Spark's `kafka` format, and one more name, whic
           It holds the ids of the topics, so that a topic that was deleted and created again is
           detected, and an id of the query, because Spark does not pass its own to Python. The end
           of the first batch also holds where that batch began: Spark asks for the start again when
-          it repeats that batch, and `latest` would then be another offset.
+          it repeats that batch, and `latest` would then be another offset. Leader epochs tell
+          later whether a log still has the records before these offsets; where it does not, the
+          end of the next batch holds where that batch resumes.
 Promises  checkpoints of Spark's `kafka` format are read; equal offsets are equal JSON.
 """
 
@@ -23,6 +25,8 @@ from ottla.spark.options.positions import parse_object_numbers
 RESERVED = "$ottla"
 TOPIC_IDS = "topicIds"
 BEGAN_AT = "beganAt"
+LEADER_EPOCHS = "leaderEpochs"
+RESUMED_AT = "resumedAt"
 QUERY = "query"
 UNDECIDED = "undecided"
 
@@ -35,6 +39,8 @@ class StreamOffsets:
     topic_ids: Mapping[str, str] = field(default_factory=dict)  # text form; unknown ids are absent
     began_at: Mapping[TopicPartition, int] | None = None
     query: str = ""  # chosen in the first batch
+    leader_epochs: Mapping[TopicPartition, int] = field(default_factory=dict)  # of known leaders
+    resumed_at: Mapping[TopicPartition, int] = field(default_factory=dict)  # in truncated logs
     is_undecided: bool = False  # a start that could not be looked up, and may not be needed
 
     def to_json(self) -> dict[str, Any]:
@@ -45,6 +51,10 @@ class StreamOffsets:
             extra[TOPIC_IDS] = dict(sorted(self.topic_ids.items()))
         if self.began_at is not None:
             extra[BEGAN_AT] = _nested(self.began_at)
+        if self.leader_epochs:
+            extra[LEADER_EPOCHS] = _nested(self.leader_epochs)
+        if self.resumed_at:
+            extra[RESUMED_AT] = _nested(self.resumed_at)
         if self.query:
             extra[QUERY] = self.query
         if self.is_undecided:
@@ -54,7 +64,9 @@ class StreamOffsets:
         return written
 
     def is_same_place(self, other: StreamOffsets) -> bool:
-        return self.offsets == other.offsets and self.topic_ids == other.topic_ids
+        """Whether a batch from the other one to this one would be empty."""
+        is_same = self.offsets == other.offsets and self.topic_ids == other.topic_ids
+        return is_same and not self.resumed_at
 
 
 def offsets_from_json(value: Any) -> StreamOffsets:
@@ -69,6 +81,8 @@ def offsets_from_json(value: Any) -> StreamOffsets:
             {str(topic): str(text) for topic, text in extra.get(TOPIC_IDS, {}).items()},
             None if began is None else parse_object_numbers(began, minimum=0),
             str(extra.get(QUERY, "")),
+            parse_object_numbers(extra.get(LEADER_EPOCHS, {}), minimum=0),
+            parse_object_numbers(extra.get(RESUMED_AT, {}), minimum=0),
             bool(extra.get(UNDECIDED, False)),
         )
     except (ValueError, AttributeError) as error:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
+from ottla.client.admin.leader_epochs import NO_EPOCH
 from ottla.client.cluster.cluster import Cluster
 from ottla.spark.options.positions import Earliest
 from ottla.spark.options.source_checks import ending_position, starting_position
@@ -61,7 +62,8 @@ def plan_ranges(cluster: Cluster, query: Query, bounds: Bounds) -> list[TaskRang
         log.warning("no topic matches %s: the batch is empty", selection_text(options))
     logs, places = Logs(cluster), topics.partitions
     starts = resolve_start(logs, starting_position(options, Earliest()), places, query)
-    ends = resolve_end(logs, ending_position(options), places, query)
+    at_end = Logs(cluster)  # only epochs that came with the ends, not with the starts
+    ends = resolve_end(at_end, ending_position(options), places, query)
     ranges = {
         place: bounds.narrowed(starts[place], ends[place])
         for place in places
@@ -70,7 +72,13 @@ def plan_ranges(cluster: Cluster, query: Query, bounds: Bounds) -> list[TaskRang
     if bounds.search_ms is not None:
         ranges = find_start_by_time(logs, ranges, bounds.search_ms)
     return [
-        TaskRange(place, start, end, topics.topic_ids.get(place.topic, b""))
+        TaskRange(
+            place,
+            start,
+            end,
+            topics.topic_ids.get(place.topic, b""),
+            at_end.end_epochs.get(place, NO_EPOCH),
+        )
         for place, (start, end) in ranges.items()
     ]
 

@@ -1,8 +1,9 @@
 """A stream's progress, committed to a consumer group, so that lag tools show the query.
 
 Owns      the name of the group, and the offsets last committed to it.
-Promises  offsets never move back; a commit that fails is a warning and is tried again later, and
-          never stops the query. Committed offsets do not decide where a query continues.
+Promises  offsets never move back, unless the log did; a commit that fails is a warning and is
+          tried again later, and never stops the query. Committed offsets do not decide where a
+          query continues.
 """
 
 from __future__ import annotations
@@ -89,6 +90,11 @@ class GroupProgress:
         for place in places:
             self._committed.pop(place, None)
             self._asked.discard(place)
+
+    def allow_back(self, places: Iterable[TopicPartition]) -> None:
+        """For logs that lack what was read: the next commit may be before the last one."""
+        self._committed |= dict.fromkeys(places, -1)
+        self._asked.update(places)
 
     def close(self) -> None:
         self._cluster.close()

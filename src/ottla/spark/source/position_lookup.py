@@ -31,17 +31,23 @@ Offsets = dict[TopicPartition, int]
 
 
 class Logs:
-    """Where the logs of a cluster begin and end."""
+    """Where the logs of a cluster begin and end. `end_epochs` are the epochs of the leaders that
+    returned the ends, each with the end that was looked up last."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
+        self.end_epochs: dict[TopicPartition, int] = {}
 
     def earliest(self, places: Places) -> Offsets:
         return self.at(dict.fromkeys(places, EARLIEST))
 
     def latest(self, places: Places) -> Offsets:
         """The end; with read_committed, the last stable offset."""
-        return self.at(dict.fromkeys(places, LATEST))
+        if not places:
+            return {}
+        found = list_offsets(self._cluster, dict.fromkeys(places, LATEST))
+        self.end_epochs |= {place: each.leader_epoch for place, each in found.items()}
+        return {place: each.offset for place, each in found.items()}
 
     def high_watermarks(self, places: Places) -> Offsets:
         """The end, regardless of open transactions."""

@@ -32,14 +32,14 @@ from ottla.spark.planning.stream_changes import (
     batch_start,
     compare,
     ids_as_text,
+    known_ends,
     losses,
-    moved_back,
     ranges_of,
-    told_moved_back,
 )
 from ottla.spark.planning.stream_offsets import StreamOffsets, offsets_from_json
 from ottla.spark.process_model import PickledAsQuery
 from ottla.spark.source.group_progress import GroupProgress, group_name, new_query_id
+from ottla.spark.source.log_ends import Known, LogEnds
 from ottla.spark.source.position_lookup import Logs, Offsets, resolve_start
 from ottla.spark.source.query import Query
 from ottla.spark.source.record_sizes import RecordSizes
@@ -62,6 +62,7 @@ class StreamReader(
         self._initial: StreamOffsets | None = None
         self._query_id = new_query_id()  # if the checkpoint holds none
         self._admission = Admission(query.options)
+        self._log_ends = LogEnds(query.loss_policy, self._pauses)
         self._last_ends: Mapping[TopicPartition, int] = {}
         self._sizes = RecordSizes()
 
@@ -100,18 +101,21 @@ class StreamReader(
         if reached.is_undecided:
             reached = self._begin()
         topics = self._topics_now(reached)
-        starts = self._starts_of(reached, topics)
+        starts, known = self._starts_of(reached, topics)
         self._report_progress(reached, topics.partitions)
-        latest = self._ends_of(starts)
-        self._last_ends = latest
+        found = self._log_ends.find(self._connected, starts, known)
+        starts |= self._resumed(reached, found.resumed_at)
+        self._last_ends = found.ends
         now_s = time.monotonic()
-        ends = self._admission.decide_ends(reached.offsets, starts, latest, limit, now_s)
+        ends = self._admission.decide_ends(reached.offsets, starts, found.ends, limit, now_s)
         is_first = reached.began_at is None and reached == self._initial
         end = StreamOffsets(
             ends,
             ids_as_text(topics.topic_ids, {place.topic for place in ends}),
             reached.offsets if is_first else None,
             reached.query or self._query_id,
+            {place: epoch for place, epoch in found.epochs.items() if place in ends},
+            {place: at for place, at in found.resumed_at.items() if place in ends},
         )
         if end.is_same_place(reached) and not is_first:
             return start
@@ -142,8 +146,9 @@ class StreamReader(
             time.sleep((RETRY_INTERVAL_MS if interval_ms is None else interval_ms) / 1000)
             yield
 
-    def _starts_of(self, reached: StreamOffsets, topics: FoundTopics) -> Offsets:
-        """Where each existing partition continues; losses are reported."""
+    def _starts_of(self, reached: StreamOffsets, topics: FoundTopics) -> tuple[Offsets, Known]:
+        """Where each existing partition continues, and what is known of it; losses are
+        reported."""
         change = compare(reached, topics.partitions, ids_as_text(topics.topic_ids))
         for told in losses(change, self._is_selected, selection_text(self.query.options)):
             self.query.loss_policy.report(told)
@@ -152,29 +157,16 @@ class StreamReader(
                 progress.forget(change.recreated)
             self._admission.stop_at_instead(self._logs.latest(change.recreated))
         beginnings = self._logs.earliest([*change.new, *change.recreated])
-        return {place: reached.offsets[place] for place in change.kept} | beginnings
+        starts = {place: reached.offsets[place] for place in change.kept} | beginnings
+        return starts, known_ends(reached, change.kept)
+
+    def _resumed(self, reached: StreamOffsets, resumed_at: Offsets) -> Offsets:
+        if resumed_at and (progress := self._progress_of(reached)) is not None:
+            progress.allow_back(resumed_at)
+        return resumed_at
 
     def _is_selected(self, place: TopicPartition) -> bool:
         return is_selected(self.query.options, place)
-
-    def _ends_of(self, starts: Offsets) -> Offsets:
-        """The ends of the logs. An end before what was read is looked up again: it may be caused
-        by a change of leaders. If it stays, records were lost."""
-        ends: Offsets = {}
-        back = list(starts)
-        for _ in self._pauses():
-            ends = ends | self._logs.latest(back)
-            if not (back := moved_back(starts, ends)):
-                return ends
-            # The last stable offset lies before what was read if the stream was not always
-            # read_committed: that is no loss.
-            high = self._logs.high_watermarks(back)
-            ends |= {place: starts[place] for place in back if high[place] >= starts[place]}
-            if not (back := moved_back(starts, ends)):
-                return ends
-        told = told_moved_back(back, starts, ends)
-        self.query.loss_policy.report(told)
-        return ends
 
     # Batches
 

@@ -41,7 +41,11 @@ def plan_tasks(
 
 
 def _told(cluster: Cluster, tasks: Sequence[Ranges]) -> list[TaskRanges]:
-    return [TaskRanges(each, KnownLeaders.of(cluster.topology, each)) for each in tasks]
+    has_rack = bool(cluster.settings.client_rack)
+    return [
+        TaskRanges(each, KnownLeaders.of(cluster.topology, each, with_all_brokers=has_rack))
+        for each in tasks
+    ]
 
 
 def cores_here() -> int:

@@ -3,8 +3,9 @@
 Owns      reading the ranges, and what happens when records no longer exist.
 Promises  memory is bounded: a few Fetch responses of each broker, one decompressed record batch,
           one Arrow batch. Records of a partition stay in order. Gaps (markers, aborted and
-          compacted records) are no loss; records that were deleted, or a topic that was created
-          again, are. Every error names topic, partition and offset.
+          compacted records) are no loss; records that were deleted, or that a new leader does not
+          have, and a topic that was created again, are. Every error names topic, partition and
+          offset.
 Leaves    fetching to `client/fetching/`, decoding to `records/decoding.py`, files to
           `parquet_files.py`.
 """
@@ -19,8 +20,10 @@ from pyspark.sql.datasource import InputPartition
 
 from ottla.base.ids import TopicPartition
 from ottla.base.uuids import ZERO_UUID
+from ottla.client.admin.leader_epochs import NO_EPOCH
+from ottla.client.admin.list_offsets import latest_offsets
 from ottla.client.cluster.cluster import Cluster
-from ottla.client.errors import OffsetOutOfRange, TopicRecreated, UnknownTopic
+from ottla.client.errors import LogTruncated, OffsetOutOfRange, TopicRecreated, UnknownTopic
 from ottla.client.fetching.fetch_session import FetchedRecords
 from ottla.client.fetching.fetcher import PartitionRange, fetch_ranges
 from ottla.client.settings import ClientSettings
@@ -68,6 +71,7 @@ class TaskReader:
         self._cluster = cluster
         self._decoder = Decoder(plan)
         self._left = {each.place: each for each in ranges if each.size}
+        self._starts = {each.place: each.start for each in ranges}
 
     def read(self) -> Iterator[pa.RecordBatch]:
         while self._left:
@@ -79,12 +83,16 @@ class TaskReader:
                 return
             except OffsetOutOfRange as error:
                 self._after_loss(error)
+            except LogTruncated as error:
+                self._after_truncation(error)
             except (TopicRecreated, UnknownTopic) as error:
                 self._lose_topic(error)
 
     def _fetch(self) -> Iterator[FetchedRecords]:
         wanted = [
-            PartitionRange(each.place, each.start, each.end, each.topic_id or ZERO_UUID)
+            PartitionRange(
+                each.place, each.start, each.end, each.topic_id or ZERO_UUID, each.end_epoch
+            )
             for each in self._left.values()
         ]
         return fetch_ranges(self._cluster, wanted)
@@ -109,6 +117,21 @@ class TaskReader:
         )
         is_beyond = error.log_start <= left.start  # the log ends before the range
         self._move(place, left.end if is_beyond else error.log_start)
+
+    def _after_truncation(self, error: LogTruncated) -> None:
+        """A stream's next batch begins where the log differs (`log_ends.py`), so that this one ends
+        there. Otherwise the records that the log has now are read instead, from there on."""
+        place = TopicPartition(error.topic, error.partition)
+        left = self._left[place]
+        self._plan.loss_policy.report(f"{offset_text(place, left.start)}: {error}.")
+        if self._plan.loss_policy.is_stream and left.end_epoch != NO_EPOCH:
+            end, start = min(left.end, error.replaced_from), left.start
+        else:
+            end = min(left.end, latest_offsets(self._cluster, [place])[place])
+            start = max(self._starts[place], min(left.start, error.replaced_from))
+        self._left[place] = replace(left, start=start, end=end, end_epoch=NO_EPOCH)
+        if start >= end:
+            del self._left[place]
 
     def _lose_topic(self, error: TopicRecreated | UnknownTopic) -> None:
         for place, left in list(self._left.items()):

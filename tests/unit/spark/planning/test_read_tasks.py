@@ -37,6 +37,13 @@ def test_a_task_has_the_leaders_of_its_partitions() -> None:
     assert there.brokers == {1: Address("one", 9092)}
 
 
+def test_a_task_with_a_rack_knows_where_all_brokers_are() -> None:
+    ranges = [TaskRange(A0, 0, 1, ID)]
+    found = KnownLeaders.of(topology(), ranges, with_all_brokers=True)
+    assert found.leaders == {A0: Leader(1, 7)}
+    assert found.brokers == topology().brokers
+
+
 def test_without_a_topic_id_leaders_are_asked_for() -> None:
     assert KnownLeaders.of(topology(), [TaskRange(B0, 0, 1)]) == KnownLeaders()
 

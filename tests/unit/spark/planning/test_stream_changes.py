@@ -2,13 +2,16 @@
 
 from ottla.base.ids import TopicPartition
 from ottla.base.uuids import random_uuid, uuid_to_text
+from ottla.client.fetching.fetched_records import KnownEnd
 from ottla.spark.options.source_options import parse_options
 from ottla.spark.planning.stream_changes import (
     batch_start,
     compare,
+    known_ends,
     losses,
     moved_back,
     ranges_of,
+    told_truncated,
 )
 from ottla.spark.planning.stream_offsets import StreamOffsets
 from ottla.spark.source.group_progress import NAME_CHARACTERS_MAX, group_name, moved_forward
@@ -67,6 +70,25 @@ def test_an_id_that_was_edited_is_as_if_unknown() -> None:
 
 def test_ends_before_what_was_read_are_noticed() -> None:
     assert moved_back({A0: 5, A1: 5}, {A0: 4, A1: 5, B0: 0}) == [A0]
+
+
+def test_a_batch_after_a_truncation_begins_where_the_log_differs() -> None:
+    reached = StreamOffsets({A0: 9, A1: 9}, leader_epochs={A0: 3, A1: 3})
+    end = StreamOffsets({A0: 12, A1: 8}, leader_epochs={A0: 5, A1: 5}, resumed_at={A0: 7, A1: 6})
+    begin = batch_start(reached, end)
+    assert begin.offsets == {A0: 7, A1: 6}
+    ranges = ranges_of({A0: 7, A1: 6}, end)
+    assert [(each.start, each.end, each.end_epoch) for each in ranges] == [(7, 12, 5), (6, 8, 5)]
+    assert batch_start(end, StreamOffsets({A0: 13, A1: 9})).offsets == {A0: 12, A1: 8}
+
+
+def test_only_what_continues_is_known_and_a_truncation_is_told_with_offsets() -> None:
+    reached = StreamOffsets({A0: 9, A1: 9, B0: 9}, leader_epochs={A0: 3, B0: 4})
+    known = known_ends(reached, [A0, A1])
+    assert known == {A0: KnownEnd(9, 3)}
+    assert "a-0: the records from offset 7 up to 9, of leader epoch 3" in told_truncated(
+        known, {A0: 7}
+    )
 
 
 def test_progress_only_moves_forward() -> None:

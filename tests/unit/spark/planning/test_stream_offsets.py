@@ -30,11 +30,18 @@ def test_partitions_are_in_the_order_of_their_numbers() -> None:
         StreamOffsets({}),
         StreamOffsets({A0: 5}),
         StreamOffsets({A0: 5, B0: 2**62}, {"a": "x"}, {A0: 1}, "5f0c"),
+        StreamOffsets({A0: 5, A1: 6}, leader_epochs={A1: 3}, resumed_at={A0: 2}),
         StreamOffsets({}, is_undecided=True),
     ],
 )
 def test_what_is_written_is_read_again(offsets: StreamOffsets) -> None:
     assert offsets_from_json(json.loads(json.dumps(offsets.to_json()))) == offsets
+
+
+def test_another_leader_alone_is_no_other_place_but_a_restart_is() -> None:
+    reached = StreamOffsets({A0: 5}, leader_epochs={A0: 3})
+    assert StreamOffsets({A0: 5}, leader_epochs={A0: 4}).is_same_place(reached)
+    assert not StreamOffsets({A0: 5}, resumed_at={A0: 2}).is_same_place(reached)
 
 
 def test_a_checkpoint_of_spark_s_kafka_format_is_read() -> None:
@@ -52,6 +59,7 @@ def test_a_checkpoint_of_spark_s_kafka_format_is_read() -> None:
         {"$ottla": 5},
         {"$ottla": {"topicIds": []}},
         {"$ottla": {"beganAt": {"a": 1}}},
+        {"$ottla": {"leaderEpochs": {"a": {"0": "x"}}}},
     ],
 )
 def test_what_is_no_offset_is_refused(value: Any) -> None:

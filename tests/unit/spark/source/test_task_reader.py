@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from ottla.base.ids import TopicPartition
-from ottla.client.errors import OffsetOutOfRange, TopicRecreated, UnknownTopic
+from ottla.client.errors import LogTruncated, OffsetOutOfRange, TopicRecreated, UnknownTopic
 from ottla.client.fetching.fetch_session import FetchedRecords
 from ottla.client.fetching.fetcher import PartitionRange
 from ottla.protocol.records.building import build_batch
@@ -65,7 +65,8 @@ def read(
             yield answer
 
     monkeypatch.setattr(task_reader, "fetch_ranges", fetch_ranges)
-    reader: Any = TaskReader(plan(**changes), None, [TaskRange(PLACE, start, end)])  # type: ignore[arg-type]
+    planned = TaskRange(PLACE, start, end, end_epoch=3)
+    reader: Any = TaskReader(plan(**changes), None, [planned])  # type: ignore[arg-type]
     tables = list(reader.read())
     return pa.Table.from_batches(tables).column("value").to_pylist() if tables else []
 
@@ -125,6 +126,36 @@ def test_records_that_go_while_they_are_read_are_a_loss(monkeypatch: pytest.Monk
 def test_offsets_beyond_the_end_leave_nothing_to_read(monkeypatch: pytest.MonkeyPatch) -> None:
     beyond: Answers = [OffsetOutOfRange("orders", 3, 8, log_start=0, end=5)]
     assert read(monkeypatch, beyond, 8, 9, loss_policy=LossPolicy(is_strict=False)) == []
+
+
+def truncated(replaced_from: int) -> Answers:
+    """After the first two records, the log has others from an offset on, and ends at 5."""
+    lost = LogTruncated("orders", 3, 9, 3, replaced_from)
+    return [fetched(batch(0, b"a", b"b"), 0, 2), lost]
+
+
+def test_records_that_a_new_leader_does_not_have_are_a_loss(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = r"partition 3, offset 2: .*records from 4 up to 9 .*unclean.leader.election"
+    with pytest.raises(DataLoss, match=told):
+        read(monkeypatch, truncated(4), 0, 9)
+
+
+def test_a_stream_ends_its_batch_where_the_log_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its next batch begins there."""
+    lenient = LossPolicy(is_strict=False, is_stream=True)
+    answers = [*truncated(4), fetched(batch(2, b"c", b"d"), 2, 4)]
+    assert read(monkeypatch, answers, 0, 9, loss_policy=lenient) == [b"a", b"b", b"c", b"d"]
+    assert read(monkeypatch, truncated(1), 0, 9, loss_policy=lenient) == [b"a", b"b"]
+
+
+def test_a_batch_reads_on_with_what_the_log_has_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task_reader, "latest_offsets", lambda *_: {PLACE: 5})
+    lenient = LossPolicy(is_strict=False)
+    answers = [*truncated(1), fetched(batch(1, b"x", b"y", b"z", b"!"), 1, 5)]
+    rows = read(monkeypatch, answers, 0, 9, loss_policy=lenient)
+    assert rows == [b"a", b"b", b"x", b"y", b"z", b"!"]
 
 
 def test_a_recreated_topic_is_a_loss(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,47 @@
+"""Which replica a position is read from: the leader, or a follower that the leader named (KIP-392).
+
+Owns      how long a reader stays with a follower, and with the leader after a follower has failed.
+Promises  whatever a follower answers or does not answer, the leader is asked next.
+Leaves    the choice of a follower to the leader: it knows what its followers have.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+from ottla.client.cluster.topology import Leader
+from ottla.client.fetching.fetched_records import LEADER, Position
+
+LEADER_ONLY_S = 10.0  # after a follower has failed: its leader names it until it notices, too
+
+
+class Source(NamedTuple):
+    """A broker to fetch from. With a rack it is a leader, which may name a follower there."""
+
+    broker_id: int
+    rack: str = ""
+
+
+def source_of(position: Position, leader: Leader, rack: str) -> Source:
+    if position.replica != LEADER:
+        return Source(position.replica)
+    is_open = position.review_s == inf
+    return Source(leader.broker_id, rack if is_open else "")
+
+
+def move(position: Position, now_s: float, follower_s: float) -> None:
+    """Go to the follower that was named, for a time; after that time, or after the time with the
+    leader only, ask the leader again."""
+    if position.review_s == inf:
+        position.review_s = now_s + follower_s
+    else:
+        position.replica, position.review_s = LEADER, inf
+
+
+def leave_follower(position: Position, now_s: float) -> bool:
+    """After an error: whether it was read from a follower. It goes on at the leader."""
+    if position.replica == LEADER:
+        return False
+    position.replica, position.review_s = LEADER, now_s + LEADER_ONLY_S
+    return True
