@@ -47,6 +47,10 @@ class BucketKey(NamedTuple):
     def start_ms(self) -> int:
         return self.bucket * BUCKET_MS
 
+    @property
+    def end_ms(self) -> int:
+        return self.start_ms + BUCKET_MS
+
 
 class HashSums(NamedTuple):
     """64-bit hashes, added (mod 2**64) and combined by exclusive or."""

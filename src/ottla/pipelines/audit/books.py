@@ -1,0 +1,170 @@
+"""The books of all topics and tiers: each tier against the reference, bucket by bucket.
+
+Owns      which tiers are compared, percentages, lag, and until when a tier is complete.
+Promises  a topic that no tier counted is *not audited*, and has no percentage; a percentage is
+          rounded down, so that 100 % means all.
+Leaves    the rules for one bucket to `comparison.py`.
+
+Decisions only: given reports and the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ottla.pipelines.audit.comparison import State, Verdict, compare_bucket
+from ottla.pipelines.audit.reports import (
+    BOOKED,
+    BROKER,
+    COUNTED,
+    BucketReport,
+    Coverage,
+    PartitionId,
+    Tier,
+    inconsistent_partitions,
+)
+from ottla.pipelines.audit.sums import BUCKET_MS, UNDATED, BucketKey
+
+REFERENCE = "broker"
+
+
+@dataclass(frozen=True)
+class TopicBook:
+    """One topic in one tier, compared with the reference."""
+
+    topic: str
+    topic_id: str
+    tier: str
+    kind: str
+    reference: str
+    now_ms: int
+    verdicts: Mapping[BucketKey, Verdict] = field(default_factory=dict)
+    audited_until_ms: int | None = None  # the reference has counted everything before; None: never
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether the tier was counted where the records are, not where they were written."""
+        return self.kind == COUNTED
+
+    def between(self, from_ms: int, to_ms: int) -> dict[BucketKey, Verdict]:
+        """Buckets that overlap the time; those without a time always do."""
+        return {
+            key: verdict
+            for key, verdict in self.verdicts.items()
+            if key.bucket == UNDATED or (key.start_ms < to_ms and key.end_ms > from_ms)
+        }
+
+    @property
+    def faults(self) -> dict[BucketKey, Verdict]:
+        return {key: each for key, each in self.verdicts.items() if each.state.is_fault}
+
+    @property
+    def share(self) -> float | None:
+        """Of the records of closed buckets, how many are there; None if nothing was audited."""
+        return share_of(self.verdicts.values(), self.audited_until_ms)
+
+    @property
+    def complete_until_ms(self) -> int | None:
+        """Every record before this time is there; None if that is known of no time."""
+        if self.audited_until_ms is None:
+            return None
+        ends = [self.audited_until_ms // BUCKET_MS * BUCKET_MS]
+        for key, each in self.verdicts.items():
+            if each.state is not State.COMPLETE:
+                if key.bucket == UNDATED:
+                    return None
+                ends.append(key.start_ms)
+        return min(ends)
+
+    @property
+    def lag_ms(self) -> int | None:
+        until = self.complete_until_ms
+        return None if until is None else max(0, self.now_ms - until)
+
+
+def share_of(verdicts: Iterable[Verdict], audited_until_ms: int | None = 0) -> float | None:
+    if audited_until_ms is None:
+        return None
+    judged = [each for each in verdicts if each.state not in (State.OPEN, State.NOT_AUDITED)]
+    judged = [each for each in judged if each.state is not State.FORGED]
+    expected = sum(each.expected or 0 for each in judged)
+    if not expected:
+        return None
+    return sum(each.present for each in judged) / expected
+
+
+def percent_text(share: float | None) -> str:
+    """Rounded down: 99.9999 % is not 100 %."""
+    if share is None:
+        return "not audited"
+    if share >= 1:
+        return "100 %"
+    return f"{int(share * 100_000) / 1000:.3f} %"
+
+
+def balance(tiers: Mapping[str, Tier], now_ms: int, reference: str = REFERENCE) -> list[TopicBook]:
+    """The books of every topic in every tier but the reference; by topic, then tier."""
+    base = tiers.get(reference) or Tier(reference, BROKER)
+    forged = set(inconsistent_partitions(base))
+    books = []
+    for name, tier in sorted(tiers.items()):
+        if name != reference:
+            forged_here = forged | set(inconsistent_partitions(tier))
+            booked = booked_beside(tiers, tier)
+            for topic_id, topic in sorted(tier.topics().items()):
+                books.append(_topic_book(base, tier, booked, topic_id, topic, forged_here, now_ms))
+    return sorted(books, key=lambda book: (book.topic, book.tier))
+
+
+def booked_beside(tiers: Mapping[str, Tier], tier: Tier) -> Tier | None:
+    """What the writer of a counted table says about it."""
+    if tier.kind != COUNTED:
+        return None
+    same = (each for each in tiers.values() if each.kind == BOOKED and each.source == tier.source)
+    return next(same, None)
+
+
+def _topic_book(
+    base: Tier,
+    tier: Tier,
+    booked: Tier | None,
+    topic_id: str,
+    topic: str,
+    forged: set[PartitionId],
+    now_ms: int,
+) -> TopicBook:
+    known = _of_topic(base.coverage, topic_id)
+    keys = {key for key in base.buckets.keys() | tier.buckets.keys() if key.topic_id == topic_id}
+    verdicts: dict[BucketKey, Verdict] = {}
+    for key in sorted(keys):
+        place = PartitionId(key.topic_id, key.partition)
+        verdicts[key] = (
+            Verdict(State.FORGED, reason="the reports do not add up to their total")
+            if place in forged
+            else compare_bucket(
+                key,
+                _of_records(base.buckets.get(key)),
+                known.get(place),
+                _of_records(tier.buckets.get(key)),
+                tier.coverage.get(place),
+                now_ms,
+                None if booked is None else booked.buckets.get(key),
+            )
+        )
+    caught_up = [each.caught_up_ms for each in known.values()]
+    until = None if not caught_up or None in caught_up else min(c for c in caught_up if c)
+    return TopicBook(topic, topic_id, tier.name, tier.kind, base.name, now_ms, verdicts, until)
+
+
+def _of_records(report: BucketReport | None) -> BucketReport | None:
+    """Reports of aborted transactions alone say nothing about records."""
+    if report is None or (report.sums is None and report.left_out is None):
+        return None
+    return report
+
+
+def _of_topic(
+    coverage: Mapping[PartitionId, Coverage], topic_id: str
+) -> dict[PartitionId, Coverage]:
+    return {place: each for place, each in coverage.items() if place.topic_id == topic_id}

@@ -1,0 +1,174 @@
+"""Which offsets to fold next, and what a fold adds to the reports. Decisions only.
+
+Owns      where a tier continues in each partition, how much is one step, what became of offsets
+          that retention has deleted, and which records are late.
+Promises  a step covers whole ranges of offsets once: coverage and sums change together.
+Leaves    folding to `log_fold.py`, writing to `report_log.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from ottla.pipelines.audit.reports import (
+    BucketReport,
+    Coverage,
+    PartitionId,
+    Tier,
+    totals_of,
+)
+from ottla.pipelines.audit.sums import BUCKET_MS, UNDATED, Book, BucketKey, Sums, add_to
+
+
+@dataclass(frozen=True, slots=True)
+class LogPosition:
+    """Where the log of a partition begins and ends now."""
+
+    topic: str
+    log_start: int
+    stable_end: int  # the last stable offset
+
+
+@dataclass(frozen=True, slots=True)
+class FoldRange:
+    """Offsets from `start` up to `end`."""
+
+    topic: str
+    place: PartitionId
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedRange:
+    """The sums of one range; `log_start` is above `start` if retention was faster."""
+
+    range: FoldRange
+    committed: Book
+    aborted: Book
+    log_start: int
+
+
+def next_ranges(
+    tier: Tier, positions: Mapping[PartitionId, LogPosition], offsets_max: int
+) -> list[FoldRange]:
+    """For each partition the offsets after those it covers, `offsets_max` in total at most, shared
+    so that every partition advances."""
+    open_ranges = []
+    for place, position in sorted(positions.items()):
+        known = tier.coverage.get(place)
+        start = position.log_start if known is None else max(known.covers, position.log_start)
+        if start < position.stable_end:
+            open_ranges.append(FoldRange(position.topic, place, start, position.stable_end))
+    # The smallest first, so that what they leave of their share goes to the others.
+    ranges, left = [], offsets_max
+    for number, each in enumerate(sorted(open_ranges, key=lambda each: each.end - each.start)):
+        share = max(1, left // (len(open_ranges) - number))
+        ranges.append(replace(each, end=min(each.end, each.start + share)))
+        left -= ranges[-1].end - ranges[-1].start
+    return ranges
+
+
+def split_ranges(ranges: Iterable[FoldRange], offsets_max: int) -> list[FoldRange]:
+    """Ranges for tasks, none longer than `offsets_max`."""
+    return [
+        replace(each, start=start, end=min(start + offsets_max, each.end))
+        for each in ranges
+        for start in range(each.start, each.end, offsets_max)
+    ]
+
+
+@dataclass(frozen=True)
+class FoldStep:
+    """What one step changes, in one transaction."""
+
+    coverage: dict[PartitionId, Coverage]
+    buckets: dict[BucketKey, BucketReport]
+
+
+def decide_step(
+    tier: Tier,
+    positions: Mapping[PartitionId, LogPosition],
+    folded: Iterable[FoldedRange],
+    now_ms: int,
+) -> FoldStep:
+    """`now_ms` is when the positions were looked up."""
+    committed: Book = {}
+    aborted: Book = {}
+    advances: dict[PartitionId, list[FoldedRange]] = {}
+    for each in folded:
+        advances.setdefault(each.range.place, []).append(each)
+        add_to(committed, each.committed)
+        add_to(aborted, each.aborted)
+    changed = {
+        key: _added(tier, key, committed.get(key), aborted.get(key))
+        for key in committed.keys() | aborted.keys()
+    }
+    totals = totals_of({**tier.buckets, **changed})
+    coverage = {
+        place: replace(
+            _advanced(tier.coverage.get(place), position, advances.get(place, []), now_ms),
+            total=totals.get(place),
+        )
+        for place, position in positions.items()
+    }
+    return FoldStep(coverage, changed)
+
+
+def _added(tier: Tier, key: BucketKey, sums: Sums | None, aborted: Sums | None) -> BucketReport:
+    known = tier.buckets.get(key) or BucketReport(None)
+    coverage = tier.coverage.get(PartitionId(key.topic_id, key.partition))
+    is_late = coverage is not None and is_closed(key, coverage)
+    return BucketReport(
+        _merged(known.sums, sums),
+        _merged(known.aborted, aborted),
+        _merged(known.late, sums) if is_late else known.late,
+    )
+
+
+def _merged(one: Sums | None, other: Sums | None) -> Sums | None:
+    return other if one is None else one if other is None else one.merged(other)
+
+
+def is_closed(key: BucketKey, coverage: Coverage) -> bool:
+    """Whether everything there was has been counted at a time after the bucket's end. Records
+    without a usable timestamp are never late."""
+    if key.bucket == UNDATED or coverage.caught_up_ms is None:
+        return False
+    return key.start_ms + BUCKET_MS <= coverage.caught_up_ms
+
+
+def _advanced(
+    known: Coverage | None, position: LogPosition, folded: list[FoldedRange], now_ms: int
+) -> Coverage:
+    if known is None:
+        known = Coverage(position.topic, position.log_start, position.log_start, now_ms)
+    gaps, covers = list(known.gaps), known.covers
+    for each in sorted(folded, key=lambda each: each.range.start):
+        counted_from = max(each.range.start, min(each.log_start, each.range.end))
+        if counted_from > covers:
+            gaps.append((covers, counted_from))
+        covers = each.range.end
+    if not folded and position.log_start > covers:  # everything was deleted
+        gaps.append((covers, position.log_start))
+        covers = position.log_start
+    has_all = covers >= position.stable_end
+    return replace(
+        known,
+        covers=covers,
+        at_ms=now_ms,
+        caught_up_ms=now_ms if has_all else known.caught_up_ms,
+        gaps=joined(gaps),
+    )
+
+
+def joined(gaps: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Sorted, and those that touch each other as one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(gaps):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return tuple(found)

@@ -1,0 +1,243 @@
+"""The records of the topic `ottla-audit`: what each tier has seen, in total, never in increments.
+
+Owns      keys and values of these records, and the state that follows from them (`Tier`).
+Promises  a record replaces the one before it with the same key, so that a report that is written
+          twice is counted once. What another version wrote is kept out and named.
+Leaves    reading and writing to `report_log.py`, what sums mean to `sums.py`.
+
+    key                                            value
+    ["tier", tier]                                 what kind of tier it is
+    ["partition", tier, topic id, partition]       which offsets it covers, and its total
+    ["bucket", tier, topic id, partition, bucket]  the sums of one bucket
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from ottla.pipelines.audit.sums import (
+    BUCKET_MS,
+    Book,
+    BucketKey,
+    Sums,
+    decode_sums,
+    encode_sums,
+)
+
+VERSION = 1
+TIER, PARTITION, BUCKET = "tier", "partition", "bucket"
+
+# Kinds of tiers
+PRODUCER, BROKER, BOOKED, COUNTED = "producer", "broker", "booked", "counted"
+KINDS = (PRODUCER, BROKER, BOOKED, COUNTED)
+
+
+class PartitionId(NamedTuple):
+    topic_id: str
+    partition: int
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Which offsets of a partition a tier has counted: from `start` up to `covers`, without `gaps`.
+
+    Offsets in gaps were deleted by retention before they were counted: nothing is known of them.
+    """
+
+    topic: str
+    start: int
+    covers: int
+    at_ms: int  # when the tier looked at the end of the log or table
+    caught_up_ms: int | None = None  # when it last had counted everything there was; None: never
+    gaps: tuple[tuple[int, int], ...] = ()
+    total: Sums | None = None  # of all buckets
+
+    def has(self, first: int, last: int) -> bool:
+        """Whether all offsets from `first` to `last` are covered."""
+        return self.start <= first and last < self.covers and not self._overlaps(first, last)
+
+    def overlaps_gap(self, sums: Sums) -> bool:
+        return self._overlaps(sums.first_offset, sums.last_offset)
+
+    def _overlaps(self, first: int, last: int) -> bool:
+        return any(start <= last and first < end for start, end in self.gaps)
+
+
+@dataclass(frozen=True, slots=True)
+class BucketReport:
+    """What a tier has of one bucket; None if it only has records that do not count."""
+
+    sums: Sums | None
+    aborted: Sums | None = None  # records of aborted transactions
+    late: Sums | None = None  # part of `sums`: what came after the bucket was closed
+    left_out: Sums | None = None  # what a pipeline read, but did not write: filtered, bad, late
+    unaudited: int | None = None  # rows not in `sums`: their records were not counted in the log
+
+
+@dataclass
+class Tier:
+    """All reports of one tier."""
+
+    name: str
+    kind: str = BROKER
+    source: str = ""  # where it counts: a cluster, a table
+    coverage: dict[PartitionId, Coverage] = field(default_factory=dict)
+    buckets: dict[BucketKey, BucketReport] = field(default_factory=dict)
+
+    def topics(self) -> dict[str, str]:
+        """Names by topic id."""
+        return {place.topic_id: each.topic for place, each in self.coverage.items()}
+
+
+# Encoding
+
+
+def tier_record(tier: Tier) -> tuple[bytes, bytes]:
+    value = {"version": VERSION, "kind": tier.kind, "source": tier.source}
+    return _json([TIER, tier.name]), _json(value)
+
+
+def coverage_record(tier: str, place: PartitionId, coverage: Coverage) -> tuple[bytes, bytes]:
+    value: dict[str, Any] = {
+        "version": VERSION,
+        "topic": coverage.topic,
+        "start": coverage.start,
+        "covers": coverage.covers,
+        "at": coverage.at_ms,
+    }
+    if coverage.caught_up_ms is not None:
+        value["caught_up"] = coverage.caught_up_ms
+    if coverage.gaps:
+        value["gaps"] = [list(gap) for gap in coverage.gaps]
+    if coverage.total is not None:
+        value["total"] = encode_sums(coverage.total)
+    return _json([PARTITION, tier, *place]), _json(value)
+
+
+def bucket_record(
+    tier: str, key: BucketKey, report: BucketReport, covers: int
+) -> tuple[bytes, bytes]:
+    value: dict[str, Any] = {"version": VERSION, "covers": covers}
+    for name in ("sums", "aborted", "late", "left_out"):
+        sums = getattr(report, name)
+        if sums is not None:
+            value[name] = encode_sums(sums)
+    if report.unaudited is not None:
+        value["unaudited"] = report.unaudited
+    return bucket_key_bytes(tier, key), _json(value)
+
+
+def bucket_key_bytes(tier: str, key: BucketKey) -> bytes:
+    return _json([BUCKET, tier, key.topic_id, key.partition, key.start_ms])
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+# Decoding
+
+
+class UnreadableReport(ValueError):
+    """A record of the topic that is not a report of this version."""
+
+
+def apply_record(tiers: dict[str, Tier], key: bytes | None, value: bytes | None) -> None:
+    """Take one record into the state; UnreadableReport leaves the state as it was."""
+    try:
+        kind, name, *rest = json.loads(key or b"")
+        content = None if value is None else json.loads(value)
+        if content is not None and content["version"] != VERSION:
+            raise ValueError(f"version {content['version']} of the format")
+        tier = tiers.get(name) or Tier(str(name))
+        _APPLY[kind](tier, rest, content)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UnreadableReport(f"key {key!r}: {error!r}") from None
+    tiers[tier.name] = tier
+
+
+def _apply_tier(tier: Tier, rest: list[Any], content: Any) -> None:
+    if rest:
+        raise ValueError(f"a key with {rest}")
+    if content is not None:
+        tier.kind, tier.source = str(content["kind"]), str(content["source"])
+
+
+def _apply_coverage(tier: Tier, rest: list[Any], content: Any) -> None:
+    topic_id, partition = rest
+    place = PartitionId(str(topic_id), int(partition))
+    if content is None:
+        tier.coverage.pop(place, None)
+        return
+    total = content.get("total")
+    tier.coverage[place] = Coverage(
+        str(content["topic"]),
+        int(content["start"]),
+        int(content["covers"]),
+        int(content["at"]),
+        content.get("caught_up"),
+        tuple((int(start), int(end)) for start, end in content.get("gaps", ())),
+        None if total is None else decode_sums(total),
+    )
+
+
+def _apply_bucket(tier: Tier, rest: list[Any], content: Any) -> None:
+    topic_id, partition, start_ms = rest
+    key = BucketKey(str(topic_id), int(partition), int(start_ms) // BUCKET_MS)
+    if content is None:
+        tier.buckets.pop(key, None)
+        return
+
+    def sums(name: str) -> Sums | None:
+        return decode_sums(content[name]) if name in content else None
+
+    tier.buckets[key] = BucketReport(
+        sums("sums"), sums("aborted"), sums("late"), sums("left_out"), content.get("unaudited")
+    )
+
+
+_APPLY = {TIER: _apply_tier, PARTITION: _apply_coverage, BUCKET: _apply_bucket}
+
+
+# Checks
+
+
+def totals_of(buckets: Mapping[BucketKey, BucketReport]) -> dict[PartitionId, Sums]:
+    """The sums of all buckets of each partition."""
+    totals: dict[PartitionId, Sums] = {}
+    for key, report in buckets.items():
+        if report.sums is not None:
+            place = PartitionId(key.topic_id, key.partition)
+            known = totals.get(place)
+            totals[place] = report.sums if known is None else known.merged(report.sums)
+    return totals
+
+
+def inconsistent_partitions(tier: Tier) -> list[PartitionId]:
+    """Partitions whose buckets do not add up to the total that was written with them: another
+    program has written or deleted a report."""
+    totals = totals_of(tier.buckets)
+    places = sorted(totals.keys() | tier.coverage.keys())
+    return [place for place in places if totals.get(place) != _total(tier.coverage.get(place))]
+
+
+def _total(coverage: Coverage | None) -> Sums | None:
+    return None if coverage is None else coverage.total
+
+
+def with_totals(
+    coverage: Mapping[PartitionId, Coverage], buckets: Mapping[BucketKey, BucketReport]
+) -> dict[PartitionId, Coverage]:
+    totals = totals_of(buckets)
+    return {place: replace(each, total=totals.get(place)) for place, each in coverage.items()}
+
+
+def book_of(tier: Tier) -> Book:
+    return {key: each.sums for key, each in tier.buckets.items() if each.sums is not None}
+
+
+def names_of_topics(tiers: Iterable[Tier]) -> dict[str, str]:
+    return {topic_id: name for tier in tiers for topic_id, name in tier.topics().items()}
