@@ -10,10 +10,11 @@ Leaves    the topic to `decision_log.py`, what follows from a decision to `plan.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from ottla.spark.sink.errors import SinkError
 
@@ -29,6 +30,22 @@ class Written(NamedTuple):
     first_offset: int
     last_offset: int
     records: int
+    # Start and end of each range of offsets; empty if it is one, from the first to the last.
+    ranges: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def of(
+        cls, topic: str, partition: int, records: int, ranges: Sequence[tuple[int, int]]
+    ) -> Self:
+        """The offsets are unknown if there are no ranges."""
+        first, last = (ranges[0][0], ranges[-1][1] - 1) if ranges else (-1, -1)
+        several = tuple((start, end) for start, end in ranges) if len(ranges) > 1 else ()
+        return cls(topic, partition, first, last, records, several)
+
+    def all_ranges(self) -> tuple[tuple[int, int], ...]:
+        if self.ranges or self.first_offset < 0:
+            return self.ranges
+        return ((self.first_offset, self.last_offset + 1),)
 
 
 class TaskTransaction(NamedTuple):
@@ -114,9 +131,9 @@ def _encode(fields: dict[str, Any]) -> bytes:
 
 
 def _transaction_fields(transaction: TaskTransaction) -> dict[str, Any]:
-    written: dict[str, list[list[int]]] = {}
-    for topic, *numbers in transaction.written:
-        written.setdefault(topic, []).append(numbers)
+    written: dict[str, list[list[Any]]] = {}
+    for topic, *numbers, ranges in transaction.written:
+        written.setdefault(topic, []).append([*numbers, *itertools.chain(*ranges)])
     return {
         "id": transaction.transactional_id,
         "producer": [transaction.producer_id, transaction.producer_epoch],
@@ -176,9 +193,17 @@ def _decode(sink: str, value: bytes) -> dict[str, Any]:
 def _transaction(fields: dict[str, Any]) -> TaskTransaction:
     producer_id, producer_epoch = fields["producer"]
     written = tuple(
-        Written(topic, *numbers) for topic, each in fields["written"].items() for numbers in each
+        _written(topic, *numbers) for topic, each in fields["written"].items() for numbers in each
     )
     return TaskTransaction(fields["id"], producer_id, producer_epoch, written)
+
+
+def _written(
+    topic: str, partition: int, first: int, last: int, records: int, *bounds: int
+) -> Written:
+    """After the number of records come start and end of each range, if there are several."""
+    ranges = tuple(zip(bounds[::2], bounds[1::2], strict=True))
+    return Written(topic, partition, first, last, records, ranges)
 
 
 class DecisionReader:

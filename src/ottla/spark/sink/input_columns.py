@@ -1,9 +1,11 @@
 """Which columns of a DataFrame become records, and whether they have the right types.
 
-Owns      the columns value, key, headers, topic and partition: names, types, which are required.
+Owns      the columns value, key, headers, timestamp, topic and partition: names, types, which are
+          required.
 Promises  as Spark's own `kafka` format: names are case-sensitive, other columns are ignored. A
           warning names them, because a misspelled `key` is one. Errors are raised before a task
-          starts.
+          starts. Other than that format, a column timestamp becomes the time of the records; of
+          another type than timestamp it is ignored, with a warning.
 Leaves    errors of single rows to `row_partitioning.py`.
 """
 
@@ -22,15 +24,16 @@ from pyspark.sql.types import (
     StringType,
     StructField,
     StructType,
+    TimestampType,
 )
 
 from ottla.spark.sink.errors import InvalidRows
 
 log = logging.getLogger("ottla.spark.sink")
 
-WRITTEN = {"value", "key", "headers", "topic", "partition"}
+WRITTEN = {"value", "key", "headers", "timestamp", "topic", "partition"}
 # The other columns of the source: a copy of a topic has them, and no use for them.
-OF_THE_SOURCE = {"offset", "timestamp", "timestampType"}
+OF_THE_SOURCE = {"offset", "timestampType"}
 TEXT = (StringType, BinaryType)
 
 
@@ -42,6 +45,7 @@ class SinkColumns:
     has_key: bool
     has_headers: bool
     has_partition: bool
+    has_timestamp: bool = False
 
 
 def check_columns(schema: StructType, topic: str | None) -> SinkColumns:
@@ -66,7 +70,22 @@ def check_columns(schema: StructType, topic: str | None) -> SinkColumns:
         has_key="key" in fields,
         has_headers="headers" in fields,
         has_partition="partition" in fields,
+        has_timestamp=_has_timestamp(fields.get("timestamp")),
     )
+
+
+def _has_timestamp(field: StructField | None) -> bool:
+    """Jobs that were written for Spark's own format may have such a column of any type."""
+    if field is None:
+        return False
+    if isinstance(field.dataType, TimestampType):
+        return True
+    log.warning(
+        "the column timestamp is %s and is not written: records get the time of writing. Use "
+        "cast(timestamp AS timestamp), or timestamp_millis for a number of milliseconds",
+        field.dataType.simpleString(),
+    )
+    return False
 
 
 def _warn_of_ignored(names: Iterable[str]) -> None:

@@ -220,7 +220,5 @@ def _shown_range(written: Written) -> str:
     place = f"{written.topic}-{written.partition}"
     if written.last_offset < 0:
         return f"{place} ({written.records} records, at unknown offsets)"
-    return (
-        f"{place} offsets {written.first_offset} to {written.last_offset} "
-        f"({written.records} records)"
-    )
+    ranges = " and ".join(f"{start} to {end - 1}" for start, end in written.all_ranges())
+    return f"{place} offsets {ranges} ({written.records} records)"

@@ -27,7 +27,7 @@ NO_PARTITION = -1
 
 
 class PartitionRows(NamedTuple):
-    """Rows for one partition: the columns key, value and headers, if present."""
+    """Rows for one partition: the columns key, value, headers and timestamp, if present."""
 
     partition: TopicPartition
     rows: pa.RecordBatch
@@ -104,7 +104,12 @@ class Splitter:
             yield PartitionRows(TopicPartition(topic, partition), part)
 
     def _payload(self) -> list[str]:
-        optional = (("key", self._columns.has_key), ("headers", self._columns.has_headers))
+        columns = self._columns
+        optional = (
+            ("key", columns.has_key),
+            ("headers", columns.has_headers),
+            ("timestamp", columns.has_timestamp),
+        )
         return ["value", *(name for name, is_there in optional if is_there)]
 
     def _places(self, topic: str, rows: pa.RecordBatch, count: int) -> pa.Array:

@@ -222,6 +222,4 @@ class TaskWriter:
 
 
 def _written(partition: TopicPartition, acknowledged: Acknowledged) -> Written:
-    ranges = acknowledged.ranges
-    first, last = (ranges[0].start, ranges[-1].end - 1) if ranges else (-1, -1)
-    return Written(*partition, first, last, acknowledged.records)
+    return Written.of(*partition, acknowledged.records, acknowledged.ranges)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Message, TopicPartition
 from tests.support.transactions import wait_for_markers
 
 PATIENCE_S = 120.0
@@ -19,6 +19,24 @@ class Found(NamedTuple):
 
 def committed(servers: str, topic: str) -> list[Found]:
     """In the order of the logs, partition by partition."""
+    found = [
+        Found(
+            message.partition(),
+            _text(message.key()),
+            _text(message.value()),
+            tuple(message.headers() or ()),
+        )
+        for message in _messages(servers, topic)
+    ]
+    return sorted(found, key=lambda each: each.partition)
+
+
+def committed_times(servers: str, topic: str) -> list[tuple[str | None, int]]:
+    """Value and timestamp (ms) of each record."""
+    return [(_text(each.value()), each.timestamp()[1]) for each in _messages(servers, topic)]
+
+
+def _messages(servers: str, topic: str) -> list[Message]:
     wait_for_markers(servers, topic)
     consumer = Consumer({
         "bootstrap.servers": servers, "group.id": "reader",
@@ -35,15 +53,8 @@ def committed(servers: str, topic: str) -> list[Found]:
                 assert message.error().name() == "_PARTITION_EOF", message.error()
                 left -= 1
             else:
-                found.append(
-                    Found(
-                        message.partition(),
-                        _text(message.key()),
-                        _text(message.value()),
-                        tuple(message.headers() or ()),
-                    )
-                )
-        return sorted(found, key=lambda each: each.partition)
+                found.append(message)
+        return found
     finally:
         consumer.close()
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from confluent_kafka import Producer
-from tests.integration.spark.sink.committed_records import Found, committed, committed_values
+from tests.integration.spark.sink.committed_records import (
+    Found,
+    committed,
+    committed_times,
+    committed_values,
+)
 from tests.support.waiting import wait_until
 
 from ottla.client.admin.transactions import list_transactions
@@ -54,6 +60,27 @@ def test_every_column_arrives(spark: Any, servers: str, new_topic: Callable[...,
         Found(1, "tombstone", None),
         Found(2, "a", "one", (("h", b"1"), ("h", None))),
     ]
+
+
+def test_the_column_timestamp_is_the_time_of_the_records(
+    spark: Any, servers: str, new_topic: Callable[..., str]
+) -> None:
+    topic = new_topic(3)
+    rows = spark.range(300).selectExpr(
+        "cast(id % 7 AS string) AS key",
+        "cast(id AS string) AS value",
+        "timestamp_millis(1700000000000 + id) AS timestamp",
+    )
+    write(rows, servers, topic)
+    write(
+        values(spark, "now").selectExpr("value", "cast(null AS timestamp) timestamp"),
+        servers,
+        topic,
+    )
+    times = dict(committed_times(servers, topic))
+    now_ms = times.pop("now")
+    assert times == {str(each): 1_700_000_000_000 + each for each in range(300)}
+    assert abs(now_ms - time.time() * 1000) < 3_600_000
 
 
 @pytest.mark.parametrize("headers", ["map('h', '1')", "array(struct('h' AS key, '1' AS value))"])

@@ -45,6 +45,23 @@ def test_a_decision_survives_its_record() -> None:
     assert decode_decision("sink", encode_decision(DECIDED)) == DECIDED
 
 
+def test_every_range_of_offsets_survives_its_record() -> None:
+    ranges = [(5, 9), (12, 13), (40, 42)]
+    written = Written.of("orders", 0, 7, ranges)
+    assert (written.first_offset, written.last_offset) == (5, 41)
+    transaction = TaskTransaction("sink/0/0.0", 4001, 3, (written,))
+    decided = replace(DECIDED, transactions=(transaction,))
+    assert decode_decision("sink", encode_decision(decided)) == decided
+    assert written.all_ranges() == tuple(ranges)
+
+
+def test_one_range_needs_no_list_and_unknown_offsets_have_none() -> None:
+    assert Written.of("orders", 0, 4, [(5, 9)]) == Written("orders", 0, 5, 8, 4)
+    assert Written("orders", 0, 5, 8, 4).all_ranges() == ((5, 9),)
+    assert Written.of("orders", 0, 4, []) == Written("orders", 0, -1, -1, 4)
+    assert Written.of("orders", 0, 4, []).all_ranges() == ()
+
+
 def test_a_decision_is_json_that_people_can_read() -> None:
     assert json.loads(encode_decision(DECIDED)) == {
         "version": 1,

@@ -13,6 +13,7 @@ from pyspark.sql.types import (
     StringType,
     StructField,
     StructType,
+    TimestampType,
 )
 
 from ottla.spark.sink.errors import InvalidRows
@@ -35,16 +36,24 @@ def test_a_value_and_a_topic_are_enough() -> None:
 def test_all_columns_are_found_and_others_left_alone() -> None:
     columns = schema(
         topic=StringType(), partition=IntegerType(), key=BinaryType(), value=BinaryType(),
-        headers=HEADERS, timestamp=LongType(), Partition=LongType(),
+        headers=HEADERS, timestamp=TimestampType(), Partition=LongType(),
     )  # fmt: skip
     found = check_columns(columns, None)
-    assert found == SinkColumns(None, has_key=True, has_headers=True, has_partition=True)
+    assert found == SinkColumns(
+        None, has_key=True, has_headers=True, has_partition=True, has_timestamp=True
+    )
+
+
+def test_a_timestamp_of_another_type_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    found = check_columns(schema(value=StringType(), timestamp=LongType()), "orders")
+    assert not found.has_timestamp
+    assert "the column timestamp is bigint and is not written" in caplog.text
 
 
 def test_ignored_columns_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     copied = schema(
         key=BinaryType(), value=BinaryType(), topic=StringType(), partition=IntegerType(),
-        offset=LongType(), timestamp=LongType(), timestampType=IntegerType(),
+        offset=LongType(), timestamp=TimestampType(), timestampType=IntegerType(),
     )  # fmt: skip
     check_columns(copied, "orders")
     assert caplog.text == ""
