@@ -53,6 +53,7 @@ PURE_EXCEPT: dict[str, set[str]] = {
     },
     "metadata": {"file_log", "publisher", "snapshot_encoding"},
     "metadata/zookeeper": {"kazoo_service", "zookeeper_log"},
+    "pipelines/declaration": set(),
     "replication": {
         "deletions", "directory_moves", "new_partitions", "replica_manager", "session_cache",
         "waiting",

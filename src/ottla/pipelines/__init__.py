@@ -1,1 +1,17 @@
-"""Data pipelines on Spark: declared, run, and proved by the completeness audit."""
+"""Data pipelines on Spark: declared, run, watched, repaired and proved.
+
+    ottla pipeline run orders.yaml
+
+    declaration/  what a pipeline file or a Python program declares: one tree, checked
+    running/      a declared pipeline as a Structured Streaming query: tasks write and report,
+                  the driver commits once
+    lake/         tables that a batch is committed to exactly once: Parquet, Delta, Iceberg
+    status/       the record of each batch, in the compacted topic `ottla-pipelines`
+    audit/        sums of every tier, and whether they agree
+    verbs/        work on a pipeline besides running it: checks, backfills
+
+Owns      everything between a topic and a table or another topic.
+Leaves    reading and writing topics to `spark/`, brokers to the wire.
+
+Decision 13 explains why pipelines are plain Structured Streaming queries.
+"""

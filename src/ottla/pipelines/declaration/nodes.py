@@ -1,0 +1,68 @@
+"""Values of a declaration, each with the place it comes from, so that errors can name it.
+
+Owns      the node: a mapping, a list, or a scalar (text, number, boolean, nothing).
+Leaves    where nodes come from to `yaml_nodes.py` and `python_nodes.py`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+Scalar = str | int | float | bool | None
+
+
+class Place(NamedTuple):
+    file: str
+    line: int  # from 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Node:
+    value: Mapping[str, Node] | Sequence[Node] | Scalar
+    place: Place
+    key_places: Mapping[str, Place] | None = None  # of a mapping: where each key is
+
+    @property
+    def is_mapping(self) -> bool:
+        return isinstance(self.value, Mapping)
+
+    def mapping(self) -> Mapping[str, Node]:
+        assert isinstance(self.value, Mapping)
+        return self.value
+
+    def place_of(self, key: str) -> Place:
+        return (self.key_places or {}).get(key, self.place)
+
+
+class Problem(NamedTuple):
+    place: Place
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The beginning of an answer to an unknown name: the nearest one, or all there are."""
+    known = list(known)
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    return f"did you mean {near[0]}?" if near else f"there is {', '.join(known)}"
+
+
+def kind_of(node: Node) -> str:
+    """For error messages."""
+    if isinstance(node.value, Mapping):
+        return "a mapping"
+    if node.value is None:
+        return "empty"
+    return (
+        "a list"
+        if isinstance(node.value, Sequence | list) and not isinstance(node.value, str)
+        else repr(node.value)
+    )

@@ -1,0 +1,125 @@
+"""Nodes to the tree.
+
+Promises  all problems are found in one go, each with file, line, reason and what to write; an
+          unknown key is named with the nearest known one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+from ottla.pipelines.declaration import keys
+from ottla.pipelines.declaration.keys import KEY, REQUIRED
+from ottla.pipelines.declaration.nodes import Node, Problem, did_you_mean, kind_of
+from ottla.pipelines.declaration.tree import (
+    ClusterAddress,
+    Declaration,
+    Lake,
+    Pipeline,
+    Table,
+    ToTopic,
+)
+from ottla.pipelines.errors import DeclarationError
+
+T = TypeVar("T")
+WRONG: Any = object()  # stands for a value that had a problem
+
+
+class Reader:
+    """Reads sections and collects what is wrong with them."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def section(self, kind: type[T], node: Node, more: Mapping[str, Any] | None = None) -> T:
+        """WRONG if there was a problem."""
+        if not node.is_mapping:
+            return self._wrong(node, f"must be a mapping, and is {kind_of(node)}")
+        declared = {each.metadata[KEY]: each for each in _fields(kind)}
+        given = node.mapping()
+        before = len(self.problems)
+        for unknown in given.keys() - declared.keys():
+            told = f"unknown key {unknown}: {did_you_mean(unknown, declared)}"
+            self.problems.append(Problem(node.place_of(unknown), told))
+        values = dict(more or {})
+        for name, each in declared.items():
+            if name in given:
+                values[each.name] = self._value(kind, each, given[name])
+            elif each.default is REQUIRED:
+                self._wrong(node, f"the key {name} is missing: {each.metadata['doc']}")
+        return kind(**values) if len(self.problems) == before else WRONG
+
+    def _value(self, kind: type, each: dataclasses.Field[Any], node: Node) -> Any:
+        name, reads = each.metadata[KEY], each.metadata["reads"]
+        special = SPECIAL.get((kind, name))
+        if special is not None:
+            return special(self, node)
+        if dataclasses.is_dataclass(reads):
+            return self.section(reads, node)  # type: ignore[arg-type]
+        try:
+            return reads(node)
+        except ValueError as error:
+            return self._wrong(node, f"{name} {error}")
+
+    def _wrong(self, node: Node, told: str) -> Any:
+        self.problems.append(Problem(node.place, told))
+        return WRONG
+
+    def target(self, node: Node) -> Any:
+        """`to` is a lake if it has the key lake, else a topic."""
+        if node.is_mapping and not node.mapping().keys() & {"lake", "topic"}:
+            return self._wrong(node, "to needs the key lake, for a table, or the key topic")
+        is_lake = node.is_mapping and "lake" in node.mapping()
+        return self.section(Lake, node) if is_lake else self.section(ToTopic, node)
+
+    def named(self, kind: type, node: Node) -> Any:
+        """A mapping of names to sections."""
+        if not node.is_mapping or not node.mapping():
+            return self._wrong(node, f"must be a mapping of names, and is {kind_of(node)}")
+        found = {}
+        for each, inner in node.mapping().items():
+            place = node.place_of(each)
+            if not keys.NAME.fullmatch(each):
+                self.problems.append(
+                    Problem(place, f"{each!r}: names are letters, digits, dots, - and _")
+                )
+            more = {"name": each, "place": place} if kind is Pipeline else {}
+            found[each] = self.section(kind, inner, more)
+        return found
+
+    def clusters(self, node: Node) -> Any:
+        """A text is short for {servers: text}."""
+        if not node.is_mapping:
+            return self.named(ClusterAddress, node)
+        whole = {
+            each: Node({"servers": inner}, inner.place) if isinstance(inner.value, str) else inner
+            for each, inner in node.mapping().items()
+        }
+        return self.named(ClusterAddress, Node(whole, node.place, node.key_places))
+
+
+SPECIAL: Mapping[tuple[type, str], Any] = {
+    (Pipeline, "to"): Reader.target,
+    (Pipeline, "tables"): lambda reader, node: reader.named(Table, node),
+    (Declaration, "clusters"): Reader.clusters,
+    (Declaration, "pipelines"): lambda reader, node: reader.named(Pipeline, node),
+}
+
+
+def read_declaration(node: Node, file: str) -> Declaration:
+    """DeclarationError has all problems, in the order of their lines."""
+    reader = Reader()
+    found = reader.section(Declaration, node, {"file": file})
+    raise_problems(reader.problems)
+    return found
+
+
+def raise_problems(problems: Iterable[Problem]) -> None:
+    if found := sorted(problems):
+        raise DeclarationError(*map(str, found))
+
+
+def _fields(kind: type) -> list[dataclasses.Field[Any]]:
+    return [each for each in dataclasses.fields(kind) if KEY in each.metadata]

@@ -1,0 +1,65 @@
+"""YAML read into nodes with line numbers.
+
+Promises  a key that is there twice, a document that is no mapping and text that is no YAML are
+          errors with their line. Only plain YAML: no tags, no Python objects.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from ottla.pipelines.declaration.nodes import Node, Place, Problem
+from ottla.pipelines.errors import DeclarationError
+
+
+def parse_yaml(text: str, file: str) -> Node:
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        told = f"this is no YAML: {error.problem or error.context}"
+        raise DeclarationError(str(Problem(Place(file, line), told))) from None
+    except yaml.YAMLError as error:
+        raise DeclarationError(str(Problem(Place(file, 1), f"this is no YAML: {error}"))) from None
+    if not isinstance(root, yaml.MappingNode):
+        raise DeclarationError(f"{file}:1: the file must be a mapping with the key pipelines")
+    return _node(root, file)
+
+
+def _node(found: Any, file: str) -> Node:
+    place = Place(file, found.start_mark.line + 1)
+    if isinstance(found, yaml.MappingNode):
+        return _mapping(found, file, place)
+    if isinstance(found, yaml.SequenceNode):
+        return Node([_node(each, file) for each in found.value], place)
+    return Node(_scalar(found, place), place)
+
+
+def _mapping(found: Any, file: str, place: Place) -> Node:
+    values: dict[str, Node] = {}
+    places: dict[str, Place] = {}
+    for key, value in found.value:
+        at = Place(file, key.start_mark.line + 1)
+        if not isinstance(key, yaml.ScalarNode):
+            raise DeclarationError(str(Problem(at, "a key must be a text")))
+        if key.value in values:
+            first = places[key.value].line
+            told = f"the key {key.value} is there twice; the first is in line {first}"
+            raise DeclarationError(str(Problem(at, told)))
+        values[key.value] = _node(value, file)
+        places[key.value] = at
+    return Node(values, place, places)
+
+
+def _scalar(found: Any, place: Place) -> Any:
+    """A date or a number with colons stays the text that was written."""
+    try:
+        value = yaml.SafeLoader("").construct_object(found)
+    except yaml.YAMLError as error:
+        raise DeclarationError(str(Problem(place, f"{found.value}: {error}"))) from None
+    is_plain = value is None or isinstance(value, str | bool | float | int)
+    if not is_plain or (isinstance(value, int) and ":" in found.value):
+        return found.value
+    return value

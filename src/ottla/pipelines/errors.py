@@ -1,0 +1,31 @@
+"""Failures of pipelines: what happened, where, and what to do."""
+
+from __future__ import annotations
+
+
+class PipelineError(Exception):
+    """Stops a pipeline. The message names file and line, or topic, partition and offset."""
+
+
+class DeclarationError(PipelineError):
+    """One or several things that are wrong in a declaration, each with its file and line."""
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class LakeError(PipelineError):
+    """A table that cannot be written: it holds something else, or something else changed it."""
+
+
+class BatchRefused(LakeError):
+    """A batch that does not continue where the table ends. Repeating it does not help."""
+
+
+class FencedOut(PipelineError):
+    """Another run of the same pipeline has started."""
+
+
+class TooManyBad(PipelineError):
+    """More records are bad than the declaration allows."""
