@@ -6,7 +6,7 @@
                                             or the process whose number is in a given file
     OTTLA_FAULT_ONCE=/path/of/a/file        in one process only: the first to create the file
 
-Owns      the names of the points between the steps of a transaction.
+Owns      the names of the points between the steps of a transaction, a write and a batch.
 Promises  without the variable, a point costs one function call.
 """
 
@@ -50,8 +50,22 @@ class SinkPoint(Enum):
     DONE = "sink-done"  # but not reported to Spark
 
 
-def point_named(name: str) -> FaultPoint | SinkPoint:
-    return SinkPoint(name) if name.startswith("sink-") else FaultPoint(name)
+class PipelinePoint(Enum):
+    """The points of a batch of a pipeline, all on its driver."""
+
+    STAGED = "pipeline-staged"  # tasks are done, nothing is decided
+    SIDE_COMMITTED = "pipeline-side-committed"  # bad and late records are in their topics
+    DECIDED = "pipeline-decided"  # but not published
+    HALF_PUBLISHED = "pipeline-half-published"  # the first of several files
+    COMMITTED = "pipeline-committed"  # but not reported to Spark
+
+
+Point = FaultPoint | SinkPoint | PipelinePoint
+
+
+def point_named(name: str) -> Point:
+    kinds = {"sink": SinkPoint, "pipeline": PipelinePoint}
+    return kinds.get(name.partition("-")[0], FaultPoint)(name)
 
 
 class FaultPoints:
@@ -64,7 +78,7 @@ class FaultPoints:
         self._victim = environment.get(VICTIM, "")
         self._once = environment.get(ONCE)
 
-    def reach(self, point: FaultPoint | SinkPoint) -> None:
+    def reach(self, point: Point) -> None:
         if point is not self._armed:
             return
         self._left -= 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ottla.config.durations import parse_duration
@@ -55,7 +55,7 @@ def topics(node: Node) -> tuple[str, ...]:
     """A list of names, or one."""
     if isinstance(node.value, str):
         return (topic(node),)
-    if not isinstance(node.value, Sequence) or not node.value:
+    if not isinstance(node.value, list) or not node.value:
         raise ValueError(f"must be a list of topics, and is {kind_of(node)}")
     found = tuple(topic(each) for each in node.value)
     if len(set(found)) < len(found):
@@ -107,7 +107,7 @@ def several_of(*words: str) -> Reads:
     single = one_of(*words)
 
     def read(node: Node) -> tuple[str, ...]:
-        if not isinstance(node.value, Sequence) or isinstance(node.value, str):
+        if not isinstance(node.value, list):
             raise ValueError(f"must be a list of {', '.join(words)}, and is {kind_of(node)}")
         return tuple(single(each) for each in node.value)
 

@@ -7,7 +7,7 @@ Leaves    where nodes come from to `yaml_nodes.py` and `python_nodes.py`.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Node:
-    value: Mapping[str, Node] | Sequence[Node] | Scalar
+    value: Mapping[str, Node] | list[Node] | Scalar
     place: Place
     key_places: Mapping[str, Place] | None = None  # of a mapping: where each key is
 
@@ -61,8 +61,4 @@ def kind_of(node: Node) -> str:
         return "a mapping"
     if node.value is None:
         return "empty"
-    return (
-        "a list"
-        if isinstance(node.value, Sequence | list) and not isinstance(node.value, str)
-        else repr(node.value)
-    )
+    return "a list" if isinstance(node.value, list) else repr(node.value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from ottla.pipelines.declaration import keys
 from ottla.pipelines.declaration.keys import KEY, REQUIRED
@@ -23,7 +23,6 @@ from ottla.pipelines.declaration.tree import (
 )
 from ottla.pipelines.errors import DeclarationError
 
-T = TypeVar("T")
 WRONG: Any = object()  # stands for a value that had a problem
 
 
@@ -33,7 +32,7 @@ class Reader:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
 
-    def section(self, kind: type[T], node: Node, more: Mapping[str, Any] | None = None) -> T:
+    def section(self, kind: type, node: Node, more: Mapping[str, Any] | None = None) -> Any:
         """WRONG if there was a problem."""
         if not node.is_mapping:
             return self._wrong(node, f"must be a mapping, and is {kind_of(node)}")
@@ -56,8 +55,8 @@ class Reader:
         special = SPECIAL.get((kind, name))
         if special is not None:
             return special(self, node)
-        if dataclasses.is_dataclass(reads):
-            return self.section(reads, node)  # type: ignore[arg-type]
+        if isinstance(reads, type):
+            return self.section(reads, node)
         try:
             return reads(node)
         except ValueError as error:
@@ -78,7 +77,7 @@ class Reader:
         """A mapping of names to sections."""
         if not node.is_mapping or not node.mapping():
             return self._wrong(node, f"must be a mapping of names, and is {kind_of(node)}")
-        found = {}
+        found: dict[str, Any] = {}
         for each, inner in node.mapping().items():
             place = node.place_of(each)
             if not keys.NAME.fullmatch(each):
@@ -111,7 +110,7 @@ SPECIAL: Mapping[tuple[type, str], Any] = {
 def read_declaration(node: Node, file: str) -> Declaration:
     """DeclarationError has all problems, in the order of their lines."""
     reader = Reader()
-    found = reader.section(Declaration, node, {"file": file})
+    found: Declaration = reader.section(Declaration, node, {"file": file})
     raise_problems(reader.problems)
     return found
 

@@ -1,0 +1,85 @@
+"""Whether a batch may be committed: pure rules, the same for every format.
+
+Promises  a batch that was committed is not committed again; one that does not continue where the
+          table ends is refused, with topic, partition and offsets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import Enum
+
+from ottla.pipelines.errors import BatchRefused
+from ottla.pipelines.lake.manifest import BATCH, Manifest, Offsets
+
+
+class Step(Enum):
+    COMMIT = "commit"
+    DONE = "done"  # by an earlier attempt, or by another driver
+
+
+def plan_commit(last: Manifest | None, own: Manifest | None, wanted: Manifest) -> Step:
+    """`last` is the newest commit of the table, `own` the newest that read new offsets (`last`
+    may be a backfill)."""
+    if last is not None:
+        _check_owner(last, wanted)
+        if last.identity == wanted.identity:
+            return Step.DONE
+    if wanted.kind != BATCH or own is None:
+        return Step.COMMIT
+    if own.identity == wanted.identity:
+        return Step.DONE
+    if own.query == wanted.query and own.batch > wanted.batch:
+        raise BatchRefused(
+            f"{wanted.pipeline}: the table holds batch {own.batch} of this query, and batch "
+            f"{wanted.batch} is older: the checkpoint was restored from a copy. Delete the state "
+            "of the pipeline: a new query continues where the table ends."
+        )
+    _check_continues(own.ends, wanted)
+    return Step.COMMIT
+
+
+def _check_owner(last: Manifest, wanted: Manifest) -> None:
+    if last.pipeline != wanted.pipeline:
+        raise BatchRefused(
+            f"the table belongs to the pipeline {last.pipeline}, not to {wanted.pipeline}: a table "
+            "has one pipeline. Give another directory, or the old name"
+        )
+
+
+def _check_continues(ends: Offsets, wanted: Manifest) -> None:
+    names = {topic_id: name for name, topic_id in wanted.topics.items()}
+    for topic_id, partitions in wanted.starts.items():
+        for partition, start in partitions.items():
+            end = ends.get(topic_id, {}).get(partition, start)
+            if end != start:
+                what = "would be missing" if start > end else "are in the table already"
+                low, high = sorted((start, end))
+                raise BatchRefused(
+                    f"{wanted.pipeline}: batch {wanted.batch} of topic "
+                    f"{names.get(topic_id, topic_id)}, partition {partition} begins at offset "
+                    f"{start}, and the table ends at {end}: offsets {low} to {high - 1} {what}. "
+                    "Another run of this pipeline with another state has written the table. "
+                    "Delete the state of this one: a new query continues where the table ends."
+                )
+
+
+def next_manifest(last: Manifest | None, own: Manifest | None, wanted: Manifest) -> Manifest:
+    """The manifest with its number, and the ends and times of what was committed before."""
+    before = {} if own is None else own.ends
+    known = (None if own is None else own.newest_ms, wanted.newest_ms)
+    times = [each for each in known if each is not None]
+    return replace(
+        wanted,
+        number=0 if last is None else last.number + 1,
+        previous=None if last is None else last.name,
+        ends=merged(before, wanted.ends) if wanted.kind == BATCH else before,
+        newest_ms=max(times, default=None),
+        complete_until_ms=None if last is None else last.complete_until_ms,
+    )
+
+
+def merged(before: Offsets, after: Offsets) -> dict[str, Mapping[str, int]]:
+    ids = before.keys() | after.keys()
+    return {each: {**before.get(each, {}), **after.get(each, {})} for each in sorted(ids)}

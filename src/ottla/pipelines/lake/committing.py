@@ -1,0 +1,56 @@
+"""Committing a batch to a table, once, whatever else happens to the table meanwhile.
+
+Owns      the loop: look at the table, decide, try, and look again if another commit came first.
+Promises  when this returns, the files of the batch are part of the table, once; when it raises,
+          nothing was decided. Of two drivers with the same batch one commits, and the other finds
+          that it was done.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from ottla.base.fault_points import PipelinePoint, reach
+from ottla.pipelines.errors import LakeError
+from ottla.pipelines.lake.commit_plan import Step, next_manifest, plan_commit
+from ottla.pipelines.lake.manifest import BATCH, Manifest
+from ottla.pipelines.lake.table import LakeTable, chain
+
+TRIES_MAX = 50
+
+
+def commit(table: LakeTable, wanted: Manifest) -> Manifest:
+    """The manifest that counts: this one, or that of an earlier attempt."""
+    for _ in range(TRIES_MAX):
+        last = table.last()
+        own = last_batch(table, last)
+        if plan_commit(last, own, wanted) is Step.DONE:
+            done = last if last is not None and last.identity == wanted.identity else own
+            assert done is not None
+            return done
+        manifest = next_manifest(last, own, wanted)
+        manifest = replace(
+            manifest,
+            name=table.new_name(manifest.number),
+            decided_ms=time.time_ns() // 1_000_000,
+        )
+        if table.commit(manifest):
+            reach(PipelinePoint.DECIDED)
+            table.finish(manifest)
+            reach(PipelinePoint.COMMITTED)
+            return manifest
+    raise LakeError(f"{table.directory}: other commits came first {TRIES_MAX} times; try again")
+
+
+def last_batch(table: LakeTable, last: Manifest | None) -> Manifest | None:
+    """The newest commit that read new offsets; backfills and compactions read none."""
+    if last is None or last.kind == BATCH:
+        return last
+    return next((each for each in chain(table) if each.kind == BATCH), None)
+
+
+def find_committed(table: LakeTable, pipeline: str, query: str, batch: int) -> Manifest | None:
+    """The commit of a batch, if it is the newest one: a replayed batch needs no tasks then."""
+    own = last_batch(table, table.last())
+    return own if own is not None and own.identity == (pipeline, query, batch) else None

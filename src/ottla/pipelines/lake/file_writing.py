@@ -1,0 +1,160 @@
+"""In a task: rows into Parquet files, one or more for each hour.
+
+Owns      the files of one task attempt, their names, and what is known about their contents.
+Promises  memory is bounded: rows of an hour are collected to row groups, and all hours together
+          stay below `BUFFERED_BYTES`. Files are complete and synced when `close` returns; after an
+          error they are removed. Names of attempts never collide.
+Leaves    making files part of a table to the driver.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ottla.pipelines.audit.sums import Book, add_to, encode_book
+from ottla.pipelines.lake.file_stats import stats_of
+from ottla.pipelines.lake.hours import hour_directory, hour_text, split_by_hour
+from ottla.pipelines.lake.manifest import LakeFile
+from ottla.pipelines.lake.manifest_files import OWN, sync_directory
+from ottla.pipelines.lake.orphans import PREFIX
+
+ROW_GROUP_BYTES = 32 * 1024 * 1024
+BUFFERED_BYTES = 128 * 1024 * 1024
+OPEN_MAX = 32
+# Few values repeat in other columns: a dictionary would cost more than it saves.
+DICTIONARIES = ("topic", "topic_id", "partition")
+
+# The sums of rows; the second argument has the bytes of their records, if they are known.
+Fold = Callable[[pa.RecordBatch], Book]
+
+
+@dataclass(frozen=True)
+class FilePlan:
+    """Where the files of a batch go."""
+
+    lake: str
+    query: str
+    batch: int
+    is_staged: bool
+    file_bytes: int
+
+
+@dataclass
+class _Open:
+    """A file that is being written."""
+
+    path: Path
+    final: str
+    staged: str | None
+    hour: str | None
+    writer: Any
+    rows: int = 0
+    book: Book = field(default_factory=dict)
+
+
+@dataclass
+class _Waiting:
+    """Rows of one hour that make a row group together."""
+
+    rows: list[pa.RecordBatch] = field(default_factory=list)
+    bytes: int = 0
+
+
+class HourWriter:
+    """`add` takes rows with the columns of the table, and whatever `fold` needs besides."""
+
+    def __init__(self, plan: FilePlan, columns: pa.Schema, fold: Fold) -> None:
+        self._plan = plan
+        self._columns = columns
+        self._fold = fold
+        self._attempt = uuid.uuid4().hex[:12]
+        self._waiting: dict[int | None, _Waiting] = {}
+        self._open: dict[int | None, _Open] = {}
+        self._closed: list[LakeFile] = []
+        self._bytes = 0
+
+    def add(self, rows: pa.RecordBatch, times: pa.Array) -> None:
+        for hour, part in split_by_hour(rows, times):
+            waiting = self._waiting.setdefault(hour, _Waiting())
+            waiting.rows.append(part)
+            waiting.bytes += part.nbytes
+            self._bytes += part.nbytes
+            if waiting.bytes >= ROW_GROUP_BYTES:
+                self._flush(hour)
+        if self._bytes >= BUFFERED_BYTES:
+            self._flush_all()
+
+    def close(self) -> list[LakeFile]:
+        self._flush_all()
+        for hour in list(self._open):
+            self._close(hour)
+        return self._closed
+
+    def discard(self) -> None:
+        """Remove what was written; the driver removes the rest."""
+        for each in self._open.values():
+            with contextlib.suppress(Exception):
+                each.writer.close()
+            each.path.unlink(missing_ok=True)
+        for file in self._closed:
+            (Path(self._plan.lake) / (file.staged or file.path)).unlink(missing_ok=True)
+
+    def _flush_all(self) -> None:
+        for hour in list(self._waiting):
+            self._flush(hour)
+
+    def _flush(self, hour: int | None) -> None:
+        waiting = self._waiting.pop(hour)
+        self._bytes -= waiting.bytes
+        if hour not in self._open:
+            if len(self._open) >= OPEN_MAX:
+                self._close(next(iter(self._open)))
+            self._open[hour] = self._begin(hour_text(hour))
+        file = self._open[hour]
+        table = pa.Table.from_batches(waiting.rows).combine_chunks()
+        for batch in table.to_batches():
+            add_to(file.book, self._fold(batch))
+        file.writer.write_table(table.select(self._columns.names), row_group_size=table.num_rows)
+        file.rows += table.num_rows
+        if file.path.stat().st_size >= self._plan.file_bytes:
+            self._close(hour)
+
+    def _begin(self, hour: str | None) -> _Open:
+        plan = self._plan
+        number = len(self._closed) + len(self._open)
+        name = f"{PREFIX}{plan.query}-{plan.batch:06}-{self._attempt}-{number:03}.parquet"
+        final = f"{hour_directory(hour)}/{name}"
+        staged = f"{OWN}/staging/{plan.query}-{plan.batch:06}/{name}" if plan.is_staged else None
+        path = Path(plan.lake) / (staged or final)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        names = [each for each in DICTIONARIES if each in self._columns.names]
+        writer = pq.ParquetWriter(str(path), self._columns, use_dictionary=names)
+        return _Open(path, final, staged, hour, writer)
+
+    def _close(self, hour: int | None) -> None:
+        file = self._open[hour]
+        file.writer.close()
+        with open(file.path, "rb") as written:
+            os.fsync(written.fileno())
+        sync_directory(file.path.parent)
+        del self._open[hour]
+        self._closed.append(
+            LakeFile(
+                file.final,
+                file.rows,
+                file.path.stat().st_size,
+                file.hour,
+                file.staged,
+                encode_book(file.book),
+                stats_of(pq.read_metadata(str(file.path))),
+            )
+        )

@@ -1,0 +1,182 @@
+"""An Iceberg table, written through pyiceberg: no JVM, no jar.
+
+Owns      the commit: the files of the batch, and the name of the manifest as a property of the
+          table, in one change of its metadata.
+Promises  of two commits one succeeds: every commit makes a snapshot, one without files included,
+          and the catalog accepts it only if the snapshot before it is still the newest.
+
+Without a declared catalog the table has one of its own, in the SQLite file `_ottla/catalog.db`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.exceptions import CommitFailedException, NoSuchTableError
+from pyiceberg.io.pyarrow import schema_to_pyarrow
+from pyiceberg.table import Table
+from pyiceberg.transforms import HourTransform
+
+from ottla.pipelines.errors import LakeError
+from ottla.pipelines.lake.manifest import Manifest
+from ottla.pipelines.lake.manifest_files import ManifestFiles, new_name
+from ottla.pipelines.lake.orphans import remove_orphans
+from ottla.pipelines.lake.parquet_table import check_empty
+from ottla.pipelines.lake.table import added_columns
+
+MANIFEST = "ottla.manifest"
+NAMESPACE = "lake"
+# pyiceberg would append to whatever another commit has made of the table meanwhile.
+RETRIES = {"commit.retry.num-retries": "0"}
+NEW_TABLE = {"write.metadata.delete-after-commit.enabled": "true", **RETRIES}
+
+
+class IcebergTable:
+    is_staged = False
+
+    def __init__(
+        self,
+        directory: str,
+        pipeline: str,
+        evolve: str,
+        event_time: str,
+        catalog: Mapping[str, str] | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.directory = directory
+        self._pipeline = pipeline
+        self._evolve = evolve
+        self._event_time = event_time
+        self._files = ManifestFiles(directory)
+        self._properties = catalog
+        self._name = name or f"{NAMESPACE}.{pipeline.replace('.', '_')}"
+        self._catalog: Catalog | None = None
+
+    @property
+    def _location(self) -> str:
+        """Not quoted: pyiceberg takes such a path as it is."""
+        return f"file://{self.directory}" if self.directory.startswith("/") else self.directory
+
+    def _connected(self) -> Catalog:
+        if self._catalog is None:
+            own = {
+                "type": "sql",
+                "uri": f"sqlite:///{self._files.own / 'catalog.db'}",
+                "warehouse": self._location,
+            }
+            if not self._properties:
+                self._files.create()
+            self._catalog = load_catalog("ottla", **(self._properties or own))
+        return self._catalog
+
+    def _open(self) -> Table | None:
+        if not self._properties and not (self._files.own / "catalog.db").exists():
+            return None
+        try:
+            return self._connected().load_table(self._name)
+        except NoSuchTableError:
+            return None
+
+    def prepare(self, columns: pa.Schema) -> None:
+        table = self._open()
+        if table is None:
+            check_empty(Path(self.directory))
+            self._files.create()
+            self._create(columns)
+            return
+        self._files.create()
+        new = added_columns(schema_to_pyarrow(table.schema(), include_field_ids=False), columns,
+                            self._evolve, self.directory)  # fmt: skip
+        if new:
+            with table.update_schema() as update:
+                update.union_by_name(pa.schema(new))
+
+    def _create(self, columns: pa.Schema) -> None:
+        catalog = self._connected()
+        catalog.create_namespace_if_not_exists(self._name.rpartition(".")[0])
+        location = self._location
+        with (
+            catalog.create_table_transaction(
+                self._name, columns, location=location, properties=NEW_TABLE
+            ) as change,
+            change.update_spec() as spec,
+        ):
+            spec.add_field(self._event_time, HourTransform(), "hour")
+
+    def columns(self) -> pa.Schema | None:
+        table = self._open()
+        return None if table is None else schema_to_pyarrow(table.schema(), include_field_ids=False)
+
+    # Commits
+
+    def last(self) -> Manifest | None:
+        table = self._open()
+        name = None if table is None else table.properties.get(MANIFEST)
+        return None if name is None else self._files.read(name)
+
+    def read_manifest(self, name: str) -> Manifest:
+        return self._files.read(name)
+
+    def new_name(self, number: int) -> str:
+        return new_name(number)
+
+    def commit(self, manifest: Manifest) -> bool:
+        table = self._open()
+        if table is None:
+            raise LakeError(f"{self.directory} is no Iceberg table any more")
+        if table.properties.get(MANIFEST) != manifest.previous:
+            return False
+        if not RETRIES.items() <= table.properties.items():
+            with table.transaction() as change:
+                change.set_properties(RETRIES)
+        self._files.write_new(manifest)
+        try:
+            self._write(table, manifest)
+        except CommitFailedException:
+            return self._is_committed(manifest)
+        return True
+
+    def _write(self, table: Table, manifest: Manifest) -> None:
+        paths = [f"{self._location}/{file.path}" for file in manifest.files]
+        with table.transaction() as change:
+            told = {MANIFEST: manifest.name}
+            if paths:
+                change.add_files(paths, snapshot_properties=told, check_duplicate_files=False)
+            else:
+                with change.update_snapshot(snapshot_properties=told).fast_append():
+                    pass
+            change.set_properties({MANIFEST: manifest.name})
+
+    def _is_committed(self, manifest: Manifest) -> bool:
+        """A commit whose response was lost may have succeeded."""
+        table = self._open()
+        if table is not None and table.properties.get(MANIFEST) == manifest.name:
+            return True
+        self._files.remove(manifest.name)
+        return False
+
+    def finish(self, manifest: Manifest) -> None:
+        """The commit is all there is to it."""
+
+    # Contents
+
+    def files(self) -> list[str]:
+        table = self._open()
+        if table is None or table.current_snapshot() is None:
+            return []
+        found: list[Any] = [task.file.file_path for task in table.scan().plan_files()]
+        lake = Path(self.directory)
+        return [str(Path(urlsplit(path).path).relative_to(lake)) for path in found]
+
+    def sweep(self, query: str) -> int:
+        return remove_orphans(Path(self.directory), query, set(self.files()))
+
+    def rows(self) -> pa.Table:
+        table = self._open()
+        assert table is not None
+        return table.scan().to_arrow()

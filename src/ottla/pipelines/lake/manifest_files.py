@@ -1,0 +1,130 @@
+"""The directory `_ottla` of a table: its manifests, and staged files.
+
+Owns      `_ottla/table.json`, `_ottla/manifests/`, `_ottla/staging/`. Readers of tables ignore
+          directories whose names begin with an underscore.
+Promises  a file appears whole and synced, and only if there was none of its name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ottla.pipelines.errors import LakeError
+from ottla.pipelines.lake.manifest import Manifest, decode_manifest, encode_manifest
+
+OWN = "_ottla"
+DAY_S = 86_400.0
+
+
+class ManifestFiles:
+    def __init__(self, lake: str) -> None:
+        self.lake = Path(lake)
+        self.own = self.lake / OWN
+        self.manifests = self.own / "manifests"
+        self.staging = self.own / "staging"
+
+    def create(self) -> None:
+        for directory in (self.manifests, self.staging):
+            directory.mkdir(parents=True, exist_ok=True)
+
+    # What the table is
+
+    def read_table(self) -> dict[str, Any] | None:
+        try:
+            found: dict[str, Any] = json.loads((self.own / "table.json").read_text())
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            raise LakeError(f"{self.own / 'table.json'} is damaged: {error}") from None
+        return found
+
+    def write_table(self, fields: dict[str, Any]) -> None:
+        replace_file(self.own / "table.json", json.dumps(fields, indent=1).encode())
+
+    # Manifests
+
+    def read(self, name: str) -> Manifest:
+        path = self.manifests / f"{name}.json"
+        try:
+            return decode_manifest(path.read_bytes(), str(path))
+        except FileNotFoundError:
+            raise LakeError(
+                f"{path} is missing: a commit of the table names it. Restore it from a backup"
+            ) from None
+
+    def write_new(self, manifest: Manifest) -> bool:
+        """Whether there was none of this name."""
+        return create_file(self.manifests / f"{manifest.name}.json", encode_manifest(manifest))
+
+    def remove(self, name: str) -> None:
+        (self.manifests / f"{name}.json").unlink(missing_ok=True)
+
+    def names(self) -> list[str]:
+        return sorted(path.stem for path in self.manifests.glob("[0-9]*.json"))
+
+    # Staged files
+
+    def sweep(self, query: str, now_s: float | None = None) -> int:
+        """Remove what attempts of this query left behind, and what others left a day ago; the
+        number of files. A backfill that runs at the same time keeps its own."""
+        removed = 0
+        for directory in self.staging.iterdir() if self.staging.exists() else ():
+            age_s = (now_s or time.time()) - directory.stat().st_mtime
+            if directory.name.startswith(query) or age_s > DAY_S:
+                removed += sum(1 for _ in directory.rglob("*.parquet"))
+                shutil.rmtree(directory, ignore_errors=True)
+        return removed
+
+
+def new_name(number: int) -> str:
+    return f"{number:020}-{uuid.uuid4().hex[:12]}"
+
+
+def create_file(path: Path, content: bytes) -> bool:
+    """A link fails if the name exists: of two processes one succeeds."""
+    with _written_aside(path, content) as aside:
+        try:
+            os.link(aside, path)
+        except FileExistsError:
+            return False
+        sync_directory(path.parent)
+        return True
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    with _written_aside(path, content) as aside:
+        os.replace(aside, path)
+        sync_directory(path.parent)
+
+
+@contextlib.contextmanager
+def _written_aside(path: Path, content: bytes) -> Iterator[Path]:
+    aside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}")
+    try:
+        with open(aside, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        yield aside
+    except OSError as error:
+        raise LakeError(
+            f"{path} cannot be written: {error.strerror}; nothing was committed"
+        ) from None
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def sync_directory(path: Path) -> None:
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

@@ -1,0 +1,130 @@
+"""A table of Parquet files in a directory, in folders by hour.
+
+    lake/hour=2026-03-01-10/orders_lake-5f0c1a2b-000011-0000.parquet
+    lake/_ottla/manifests/00000000000000000012-....json
+
+Owns      the rule that makes a commit: the manifest with the next number exists. Its files are
+          renamed from the staging directory afterwards, by the driver or by the next one.
+Promises  of two commits with one number, one succeeds. A file that a manifest names is in its
+          place, or still staged.
+Limit     a reader that lists the directory while a batch is published sees a part of its files.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from ottla.base.fault_points import PipelinePoint, reach
+from ottla.pipelines.errors import LakeError
+from ottla.pipelines.lake.manifest import Manifest
+from ottla.pipelines.lake.manifest_files import OWN, ManifestFiles, sync_directory
+from ottla.pipelines.lake.table import added_columns
+
+log = logging.getLogger("ottla.pipelines")
+
+FORMAT = "parquet"
+
+
+class ParquetTable:
+    is_staged = True
+
+    def __init__(self, directory: str, pipeline: str, evolve: str) -> None:
+        self.directory = directory
+        self._pipeline = pipeline
+        self._evolve = evolve
+        self._files = ManifestFiles(directory)
+        self._lake = Path(directory)
+
+    def prepare(self, columns: pa.Schema) -> None:
+        found = self.columns()
+        if found is None:
+            check_empty(self._lake)
+            self._files.create()
+            self._store_columns(columns)
+            return
+        if new := added_columns(found, columns, self._evolve, self.directory):
+            self._store_columns(pa.schema([*found, *new]))
+
+    def _store_columns(self, columns: pa.Schema) -> None:
+        text = columns.serialize().to_pybytes().hex()
+        self._files.write_table({"format": FORMAT, "pipeline": self._pipeline, "columns": text})
+
+    def columns(self) -> pa.Schema | None:
+        fields = self._files.read_table()
+        if fields is None:
+            return None
+        if fields.get("format") != FORMAT:
+            raise LakeError(f"{self.directory} is a table of the format {fields.get('format')}")
+        return pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(fields["columns"])))
+
+    # Commits
+
+    def last(self) -> Manifest | None:
+        names = self._files.names()
+        if not names:
+            return None
+        last = self._files.read(names[-1])
+        self.finish(last)
+        return last
+
+    def read_manifest(self, name: str) -> Manifest:
+        return self._files.read(name)
+
+    def new_name(self, number: int) -> str:
+        return f"{number:020}"  # alone, so that only one manifest can have it
+
+    def commit(self, manifest: Manifest) -> bool:
+        return self._files.write_new(manifest)
+
+    def finish(self, manifest: Manifest) -> None:
+        for number, file in enumerate(manifest.files):
+            if file.staged is not None:
+                self._publish(self._lake / file.staged, self._lake / file.path)
+            if number == 0:
+                reach(PipelinePoint.HALF_PUBLISHED)
+        for path in manifest.removed:
+            (self._lake / path).unlink(missing_ok=True)
+        for directory in {(self._lake / file.path).parent for file in manifest.files}:
+            sync_directory(directory)
+
+    def _publish(self, staged: Path, path: Path) -> None:
+        path.parent.mkdir(exist_ok=True)
+        try:
+            os.rename(staged, path)
+        except FileNotFoundError:
+            if not path.exists():  # it was published before, and something has removed it since
+                log.warning(
+                    "%s is missing: `ottla audit` shows what is, `backfill` repairs it", path
+                )
+
+    # Contents
+
+    def files(self) -> list[str]:
+        """By the manifests: a file that none of them names is not part of the table."""
+        found: dict[str, None] = {}
+        for name in self._files.names():
+            manifest = self._files.read(name)
+            for path in manifest.removed:
+                found.pop(path, None)
+            found.update({file.path: None for file in manifest.files})
+        return list(found)
+
+    def sweep(self, query: str) -> int:
+        return self._files.sweep(query)
+
+    def rows(self) -> pa.Table:
+        paths = [str(self._lake / path) for path in self.files()]
+        return ds.dataset(paths, schema=self.columns(), format="parquet").to_table()
+
+
+def check_empty(lake: Path) -> None:
+    others = [path.name for path in lake.iterdir() if path.name != OWN] if lake.exists() else []
+    if others:
+        raise LakeError(
+            f"{lake} holds something else ({', '.join(sorted(others)[:3])}): give a new directory"
+        )

@@ -1,0 +1,101 @@
+"""What the formats of tables have in common.
+
+Owns      the interface, and the checks of a table's columns against those of a pipeline.
+Leaves    the order of a commit to `committing.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+import pyarrow as pa
+
+from ottla.pipelines.declaration.tree import ADD
+from ottla.pipelines.errors import LakeError
+from ottla.pipelines.lake.manifest import Manifest
+
+
+class LakeTable(Protocol):
+    directory: str
+    is_staged: bool  # files are renamed when they are published
+
+    def prepare(self, columns: pa.Schema) -> None:
+        """Create the table, or check that it has these columns; add them if that is allowed."""
+
+    def last(self) -> Manifest | None:
+        """The newest commit. A commit that was decided is finished first."""
+
+    def read_manifest(self, name: str) -> Manifest: ...
+
+    def new_name(self, number: int) -> str:
+        """The name of the manifest with this number."""
+
+    def commit(self, manifest: Manifest) -> bool:
+        """False if another commit came first: look at the table again."""
+
+    def finish(self, manifest: Manifest) -> None:
+        """Publish what was decided; may be repeated."""
+
+    def files(self) -> list[str]:
+        """Paths of the files of the table now, relative to its directory."""
+
+    def columns(self) -> pa.Schema | None:
+        """None if there is no table."""
+
+    def sweep(self, query: str) -> int:
+        """Remove files that no commit names; their number."""
+
+    def rows(self) -> pa.Table:
+        """All rows of the table, as its readers see them."""
+
+
+def added_columns(found: pa.Schema, wanted: pa.Schema, evolve: str, where: str) -> list[pa.Field]:
+    """The columns to add. LakeError if types differ, or if columns may not be added."""
+    changed = [
+        f"{field.name} is {found.field(field.name).type} in the table and {field.type} in the "
+        "declaration"
+        for field in wanted
+        if field.name in found.names and not same_type(found.field(field.name).type, field.type)
+    ]
+    if changed:
+        raise LakeError(
+            f"{where}: {'; '.join(changed)}. The type of a column cannot change: rename the "
+            "column, or write another table"
+        )
+    new = [field for field in wanted if field.name not in found.names]
+    if new and evolve != ADD:
+        names = ", ".join(f"{field.name} {field.type}" for field in new)
+        raise LakeError(
+            f"{where}: the table has no columns {names}. Set `evolve: add` to add them, or remove "
+            "them from the declaration"
+        )
+    return new
+
+
+def same_type(one: pa.DataType, other: pa.DataType) -> bool:
+    return normal_type(one) == normal_type(other)
+
+
+def normal_type(kind: pa.DataType) -> str:
+    """Formats read texts and lists back in their large forms, and name elements differently."""
+    if pa.types.is_struct(kind):
+        return f"struct<{','.join(f'{f.name}:{normal_type(f.type)}' for f in kind)}>"
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return f"list<{normal_type(kind.value_type)}>"
+    if pa.types.is_map(kind):
+        return f"map<{normal_type(kind.key_type)},{normal_type(kind.item_type)}>"
+    return str(kind).removeprefix("large_").replace("string_view", "string")
+
+
+def chain(table: LakeTable) -> Iterable[Manifest]:
+    """All commits, the newest first."""
+    manifest = table.last()
+    while manifest is not None:
+        yield manifest
+        previous = manifest.previous
+        manifest = None if previous is None else table.read_manifest(previous)
+
+
+def names_of(columns: pa.Schema) -> Mapping[str, str]:
+    return {field.name: normal_type(field.type) for field in columns}
