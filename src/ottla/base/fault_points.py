@@ -64,8 +64,9 @@ Point = FaultPoint | SinkPoint | PipelinePoint
 
 
 def point_named(name: str) -> Point:
-    kinds = {"sink": SinkPoint, "pipeline": PipelinePoint}
-    return kinds.get(name.partition("-")[0], FaultPoint)(name)
+    if name.startswith("pipeline-"):
+        return PipelinePoint(name)
+    return SinkPoint(name) if name.startswith("sink-") else FaultPoint(name)
 
 
 class FaultPoints:
