@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import time
 import uuid
 from collections.abc import Iterator
@@ -79,9 +78,18 @@ class ManifestFiles:
         for directory in self.staging.iterdir() if self.staging.exists() else ():
             age_s = (now_s or time.time()) - directory.stat().st_mtime
             if directory.name.startswith(query) or age_s > DAY_S:
-                removed += sum(1 for _ in directory.rglob("*.parquet"))
-                shutil.rmtree(directory, ignore_errors=True)
+                removed += remove_staged(directory)
         return removed
+
+
+def remove_staged(directory: Path) -> int:
+    """The files of one batch that was not committed; their number."""
+    files = list(directory.glob("*.parquet"))
+    for path in files:
+        path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # something else is in it
+        directory.rmdir()
+    return len(files)
 
 
 def new_name(number: int) -> str:
