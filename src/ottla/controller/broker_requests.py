@@ -85,7 +85,9 @@ class BrokerRequests:
             )
         if request.want_shut_down:
             may_stop = await self._controller.decide(
-                lambda state: decide_controlled_shutdown(state, broker_id, epoch), is_large=True
+                lambda state: decide_controlled_shutdown(state, broker_id, epoch),
+                is_large=True,
+                is_confirmed=True,
             )
         elif request.want_fence:
             await self._controller.decide(
@@ -124,5 +126,7 @@ class BrokerRequests:
     ) -> AlterPartitionResponse:
         count = sum(len(topic.partitions) for topic in request.topics)
         return await self._controller.decide(
-            lambda state: decide_alter_partition(state, request, version), is_large=count > MANY
+            lambda state: decide_alter_partition(state, request, version),
+            is_large=count > MANY,
+            is_confirmed=True,
         )

@@ -5,7 +5,9 @@ Owns      the image that decisions are based on. It is ahead of the published im
           is durable, the two images are swapped, and the batch is applied to the other one. Both
           times the image has no other reader, so that a large batch can be applied in a thread.
 Promises  events are decided in order of arrival. Events that arrive during an append share the next
-          batch. An answer is returned once its records are durable and in the published image. If
+          batch. An answer is returned once its records are durable and in the published image. An
+          answer without records, as that a topic does not exist, is returned to clients once the
+          log has confirmed that no other controller was elected: it may know more. If
           an append fails, or a decision has a bug, all waiting events fail with NOT_CONTROLLER and
           `run` raises Resigned: the log is authoritative, and must be loaded again.
 Leaves    the decisions to the `decide_*` functions; who becomes the controller, and what follows
@@ -63,6 +65,7 @@ class _Event(Generic[T]):
     decide: Callable[[ControllerState], Decision[T]]
     answered: asyncio.Future[T]
     is_large: bool = False
+    is_confirmed: bool = False
 
 
 @dataclass(slots=True)
@@ -72,12 +75,28 @@ class _Round:
     records: list[Record] = field(default_factory=list)
     changes: Changes = field(default_factory=Changes)
     answers: list[tuple[asyncio.Future[Any], Any]] = field(default_factory=list)
+    errors: list[tuple[asyncio.Future[Any], Exception]] = field(default_factory=list)
+    is_confirmed: bool = False  # whether an event of it needs that
 
-    def give_up(self) -> None:
-        self.refuse(_not_controller())
+    def answer(self) -> None:
+        for answered, answer in self.answers:
+            if not answered.done():
+                answered.set_result(answer)
+        self._answer_errors()
 
     def refuse(self, error: BrokerError) -> None:
+        """Nothing was appended. Events that have failed before that get their own error."""
         for answered, _ in self.answers:
+            if not answered.done():
+                answered.set_exception(error)
+        self._answer_errors()
+
+    def give_up(self) -> None:
+        for answered, _ in (*self.answers, *self.errors):
+            _give_up(answered)
+
+    def _answer_errors(self) -> None:
+        for answered, error in self.errors:
             if not answered.done():
                 answered.set_exception(error)
 
@@ -108,16 +127,21 @@ class Controller:
         return self._epoch
 
     async def decide(
-        self, decide: Callable[[ControllerState], Decision[T]], *, is_large: bool = False
+        self,
+        decide: Callable[[ControllerState], Decision[T]],
+        *,
+        is_large: bool = False,
+        is_confirmed: bool = False,
     ) -> T:
         """The answer to an event, once its records are durable. BrokerError if that fails.
 
-        A large event is decided in a thread: the image has no other user.
+        A large event is decided in a thread: the image has no other user. Without records the
+        answer of a confirmed event waits until the log says that this is still the controller.
         """
         if not self.is_active:
             raise _not_controller()
         answered: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        await self._events.put(_Event(decide, answered, is_large))
+        await self._events.put(_Event(decide, answered, is_large, is_confirmed))
         if not self.is_active:  # it resigned while the queue was full
             _give_up(answered)
         return await answered
@@ -172,14 +196,14 @@ class Controller:
         if event.answered.done():
             return  # cancelled or already failed, before anything was decided
         state = self._state(image)
+        round_.is_confirmed |= event.is_confirmed
         try:
             if event.is_large:
                 decision = await self._threads.run(partial(event.decide, state))
             else:
                 decision = event.decide(state)
         except Exception as error:
-            if not event.answered.done():
-                event.answered.set_exception(error)
+            round_.errors.append((event.answered, error))
             return
         round_.answers.append((event.answered, decision.answer))
         if decision.records:
@@ -206,9 +230,9 @@ class Controller:
             batch = Batch(self._log.end_offset, self._epoch, tuple(round_.records))
             is_cancelled = await self._append_to_end(batch)
             await self._publisher.exchange(image, round_.changes)
-        for answered, answer in round_.answers:
-            if not answered.done():
-                answered.set_result(answer)
+        elif round_.is_confirmed:
+            await self._log.confirm()
+        round_.answer()
         if is_cancelled:
             raise asyncio.CancelledError
         if round_.records and image is not None and image.offset < self._log.end_offset:

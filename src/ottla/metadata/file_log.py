@@ -89,6 +89,9 @@ class FileMetadataLog:
             await self._change(journal, lambda: journal.append(batch))
             self._moved_to(batch.end_offset)
 
+    async def confirm(self) -> None:
+        """Nothing to do: the lock of the directory excludes other controllers."""
+
     async def read(self, offset: int) -> list[Batch]:
         async with self._turn:
             journal = self._usable()

@@ -83,6 +83,9 @@ class MetadataLog(Protocol):
     async def append(self, batch: Batch) -> None:
         """Append a batch atomically; it is durable when this returns."""
 
+    async def confirm(self) -> None:
+        """AppendRefused if another controller may have appended since this one was elected."""
+
     async def read(self, offset: int) -> list[Batch]:
         """The batches from `offset` on, which must be the start of a batch; Trimmed if they were
         removed."""

@@ -156,6 +156,11 @@ def decide(record: ConfigChanged, _state: ControllerState) -> Decision[None]:
     return Decision((record,), None)
 
 
+def is_set(name: str, state: ControllerState) -> Decision[bool]:
+    """A decision without records: a stale controller must not answer it."""
+    return Decision((), name in state.image.broker_config(None))
+
+
 class World:
     def __init__(
         self,
@@ -170,6 +175,7 @@ class World:
         self.broken: list[str] = []  # what was found wrong on the way
         self.acknowledged: list[str] = []
         self.refused: list[str] = []
+        self.questions: list[asyncio.Future[None]] = []
         self.ensemble = Ensemble(self.rng)
         self.ensemble.listeners.append(self.note_transaction)
         self.loop = asyncio.get_running_loop()
@@ -184,6 +190,8 @@ class World:
         await asyncio.sleep(SETTLED_S)
         for broker in self.brokers:
             broker.check_tasks()
+        unanswered = [each for each in self.questions if not each.done()]
+        assert not unanswered, f"{len(unanswered)} questions were never answered"
         assert not self.broken, self.broken
         self.check_the_end()
         for broker in self.brokers:
@@ -246,6 +254,20 @@ class World:
             else:
                 self.acknowledged.append(name)
                 self.note(f"acknowledged {name}")
+                self.questions += [
+                    asyncio.ensure_future(self.ask(each, name))
+                    for each in self.brokers
+                    if each.controller.is_active
+                ]
+
+    async def ask(self, broker: Broker, name: str) -> None:
+        """Whatever broker claims to lead, it knows what was acknowledged before it was asked."""
+        try:
+            found = await broker.controller.decide(partial(is_set, name), is_confirmed=True)
+        except BrokerError:
+            return
+        if not found:
+            self.broken.append(f"{broker.broker_id} does not know {name}, which was acknowledged")
 
     async def make_faults(self) -> None:
         while self.loop.time() < FAULTS_S:

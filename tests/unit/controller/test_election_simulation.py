@@ -21,7 +21,7 @@ from ottla.metadata.zookeeper.service import Check, Create, Operation, OutcomeUn
 from ottla.metadata.zookeeper.zookeeper_log import Claim, ZooKeeperMetadataLog
 
 SEEDS = 40
-PLANTED_SEEDS = 60  # each planted fault is found in fewer
+PLANTED_SEEDS = 100  # each planted fault is found in fewer
 
 
 @pytest.mark.parametrize("part", range(10))
@@ -88,11 +88,19 @@ class DoubledCreates(ZooKeeperMetadataLog):
                     batch = batch._replace(base_offset=batch.end_offset)
 
 
+class Unconfirmed(ZooKeeperMetadataLog):
+    """A controller that was replaced answers from what it knows."""
+
+    async def confirm(self) -> None:
+        pass
+
+
 PLANTED: dict[str, tuple[type[ModelService], type[ZooKeeperMetadataLog], str]] = {
     "missing epoch check": (WithoutEpochCheck, ZooKeeperMetadataLog, "although epoch"),
     "stale read": (StaleReads, ZooKeeperMetadataLog, ""),
     "lost watch": (LostWatches, ZooKeeperMetadataLog, "images differ"),
     "doubled create": (ModelService, DoubledCreates, "twice"),
+    "stale answer": (ModelService, Unconfirmed, "does not know"),
 }
 
 

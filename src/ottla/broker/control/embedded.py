@@ -170,4 +170,5 @@ async def create_topics_here(
     return await controller.decide(
         lambda state: decide_create_topics(state, request, charge=charge),
         is_large=len(request.topics) > DECIDED_HERE_MAX,
+        is_confirmed=True,
     )

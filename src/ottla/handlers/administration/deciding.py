@@ -25,5 +25,5 @@ async def decide(
     if is_large or context.request_bytes > SMALL_REQUEST_BYTES:
         context.is_large = True  # its response is encoded in a thread, too
     return await context.parts.controller.decide(
-        lambda state: check_size(decide(state)), is_large=context.is_large
+        lambda state: check_size(decide(state)), is_large=context.is_large, is_confirmed=True
     )

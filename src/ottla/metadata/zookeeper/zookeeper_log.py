@@ -151,6 +151,18 @@ class ZooKeeperMetadataLog:
             self._is_certain = True
             self._end_offset = batch.end_offset
 
+    async def confirm(self) -> None:
+        async with self._turn:
+            if (claim := self._claim) is None:
+                raise AppendRefused("this broker is not the controller")
+            guard = Check(CONTROLLER_EPOCH, claim.epoch_version)
+            try:
+                await retried(self._service, self._service.multi, [guard])
+            except (ZnodeMissing, VersionMismatch) as error:
+                raise AppendRefused(
+                    f"the znode {error.path} has changed, as when another broker is elected"
+                ) from error
+
     async def read(self, offset: int) -> list[Batch]:
         batches: list[Batch] = []
         while (batch := await self._read_batch(offset)) is not None:

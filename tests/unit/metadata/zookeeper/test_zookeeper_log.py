@@ -20,7 +20,15 @@ from ottla.metadata.log import AppendFailed, AppendRefused
 from ottla.metadata.records import ConfigChanged, ConfigResource, ResourceType
 from ottla.metadata.zookeeper.batch_znode import encode_batch
 from ottla.metadata.zookeeper.election import elect
-from ottla.metadata.zookeeper.layout import LOG, PARTS, SNAPSHOTS, ZNODE_BYTES_MAX
+from ottla.metadata.zookeeper.layout import (
+    CONTROLLER,
+    CONTROLLER_EPOCH,
+    LOG,
+    PARTS,
+    SNAPSHOTS,
+    ZNODE_BYTES_MAX,
+)
+from ottla.metadata.zookeeper.service import Delete
 from ottla.metadata.zookeeper.zookeeper_log import SNAPSHOT_BYTES, ZooKeeperMetadataLog
 from ottla.testing.clock import ManualClock
 
@@ -56,6 +64,24 @@ LARGE = random_batch(1, znodes=2)
 
 def children(ensemble: Ensemble, folder: str) -> list[str]:
     return sorted(path for path in ensemble.tree if path.startswith(folder + "/"))
+
+
+def test_a_controller_that_was_replaced_is_not_confirmed() -> None:
+    async def story() -> None:
+        ensemble = Ensemble(Random(1))
+        first, second = ModelService(ensemble), ModelService(ensemble)
+        log = await controlled_log(first, ensemble)
+        await log.confirm()
+        await first.multi([Delete(CONTROLLER)])
+        await log.confirm()  # nobody else was elected
+        await controlled_log(second, ensemble)
+        with pytest.raises(AppendRefused, match=CONTROLLER_EPOCH):
+            await log.confirm()
+        log.end_claim()
+        with pytest.raises(AppendRefused, match="not the controller"):
+            await log.confirm()
+
+    run_in_virtual_time(story())
 
 
 def test_a_batch_in_parts_is_whole_whenever_the_connection_is_lost() -> None:
