@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from ottla.cli.cluster.connection import PLAINTEXT, Connection
+from ottla.cli.cluster.connection import Connection
+from ottla.cli.cluster.own_client import is_usable, own_client
 from ottla.client.admin.brokers import BrokerDescription, describe_brokers
-from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import ClientError
-from ottla.client.settings import ClientSettings
 
 
 def fenced_brokers(connection: Connection) -> list[BrokerDescription] | None:
     """None if it is not known: our own client has neither TLS nor SASL."""
-    if connection.security_protocol.lower() != PLAINTEXT:
+    if not is_usable(connection):
         return None
-    timeout_ms = int(connection.timeout_s * 1000) or 1
-    settings = ClientSettings(
-        ",".join(map(str, connection.addresses)),
-        request_timeout_ms=timeout_ms,
-        default_api_timeout_ms=timeout_ms,
-        connection_timeout_ms=timeout_ms,
-    )
     try:
-        with Cluster(settings) as cluster:
+        with own_client(connection) as cluster:
             return [each for each in describe_brokers(cluster) if each.is_fenced]
     except ClientError:
         return None

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -60,6 +60,10 @@ class Description:
     def zookeeper_connect(self) -> str:
         servers = ",".join(f"{HOST}:{ports.client}" for ports in self.zookeepers.values())
         return servers + CHROOT
+
+    def without_broker(self, broker_id: int) -> Description:
+        ports = {each: port for each, port in self.broker_ports.items() if each != broker_id}
+        return replace(self, broker_ports=ports)
 
     def encode(self) -> str:
         return json.dumps(asdict(self), indent=2) + "\n"
@@ -232,9 +236,8 @@ def with_more_brokers(directory: ClusterDirectory, found: Description, brokers: 
     if brokers < len(found.broker_ports):
         raise unchangeable(directory, "--brokers", len(found.broker_ports), " or more")
     ports = dict(found.broker_ports)
-    for broker_id in range(len(ports) + 1, brokers + 1):
-        after = max(ports.values()) + 1
-        ports[broker_id] = after
+    while len(ports) < brokers:  # some may have been removed: ids are not used again
+        ports[max(ports) + 1] = max(ports.values()) + 1
     return Description(found.directory, ports, found.zookeepers)
 
 

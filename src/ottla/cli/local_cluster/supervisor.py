@@ -189,7 +189,23 @@ class Supervisor:
                 member = self._find(name)
                 OPERATIONS[verb](member)
                 return member.describe()
+            case {"do": "remove", "broker": int(broker_id)}:
+                self._remove(broker_id)
+                return None
         raise CommandFailed(f"unknown request: {request}")
+
+    def _remove(self, broker_id: int) -> None:
+        """A broker that has left the cluster is not started again. Its files are kept."""
+        member = self._find(str(broker_id))
+        if member.is_alive:
+            raise CommandFailed(
+                f"{member.name} is running", f"stop it: ottla cluster stop {broker_id}"
+            )
+        self._description = self._description.without_broker(broker_id)
+        replace_file(self._directory.description_path, self._description.encode())
+        self.brokers = {name: each for name, each in self.brokers.items() if each is not member}
+        self.members = {**self.zookeepers, **self.brokers}
+        self._write_state()
 
     def _find(self, name: str) -> Member:
         found = self.members.get(f"broker-{name}") or self.members.get(name)

@@ -1,0 +1,25 @@
+"""Our own client, for requests that librdkafka does not have: fenced brokers, reassignments."""
+
+from __future__ import annotations
+
+from ottla.cli.cluster.connection import PLAINTEXT, Connection
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.settings import ClientSettings
+
+
+def is_usable(connection: Connection) -> bool:
+    """Our own client has neither TLS nor SASL."""
+    return connection.security_protocol.lower() == PLAINTEXT
+
+
+def own_client(connection: Connection, patience_s: float | None = None) -> Cluster:
+    """A request is repeated for `patience_s` (default: the timeout of a response)."""
+    timeout_ms = int(connection.timeout_s * 1000) or 1
+    patience_ms = timeout_ms if patience_s is None else int(patience_s * 1000)
+    settings = ClientSettings(
+        ",".join(map(str, connection.addresses)),
+        request_timeout_ms=timeout_ms,
+        default_api_timeout_ms=max(timeout_ms, patience_ms),
+        connection_timeout_ms=timeout_ms,
+    )
+    return Cluster(settings)

@@ -1,0 +1,1 @@
+"""Moving all replicas away from one broker: `ottla cluster decommission`."""
