@@ -99,10 +99,12 @@ CLUSTER_FAULTS_S ?= 60
 cluster-faults: setup  ## faults in a cluster with three ZooKeeper servers; CLUSTER_FAULTS_S=600
 	$(BIN)/python -m tests.integration.cluster.chaos --seconds $(CLUSTER_FAULTS_S)
 
-chaos: setup  ## about ten minutes of every kind of fault in a cluster, then a check of what clients saw
-	$(BIN)/python -m tests.chaos --campaign all
+CHAOS_S ?= 480
 
-CAMPAIGNS := kills pauses cuts copies answers groups rolls
+chaos: setup  ## about ten minutes of every kind of fault in a cluster, then a check; CHAOS_S=240
+	$(BIN)/python -m tests.chaos --campaign all --seconds $(CHAOS_S) --retry
+
+CAMPAIGNS := kills pauses cuts copies answers groups rolls strands
 
 CRASHES := $(BIN)/python -m tests.integration.spark.sink.crashes
 DEATHS := $(BIN)/python -m tests.integration.spark.sink.random_deaths

@@ -16,6 +16,8 @@ from pathlib import Path
 from tests.chaos.campaigns import CAMPAIGNS
 from tests.chaos.faults.kinds import KINDS, NEEDS_REPLICATION, kinds_named
 from tests.chaos.ledger import add
+from tests.chaos.planted.plant import plants
+from tests.chaos.planted.runs import plan_to_find
 from tests.chaos.report import report, row
 from tests.chaos.run import Outcome, Plan, Run
 
@@ -31,18 +33,27 @@ def main() -> int:
     parser.add_argument("--brokers", type=int, default=3)
     parser.add_argument("--replication", type=int, default=3)
     parser.add_argument("--rate", type=float, help="records per second (300)")
+    parser.add_argument("--plant", choices=plants(), help="a bug that the run must find")
     parser.add_argument("--campaign", choices=CAMPAIGNS, help="a run with all of this given")
     parser.add_argument("--ledger", action="store_true", help="add the run to the ledger")
+    parser.add_argument("--note", default="", help="for the ledger")
+    parser.add_argument("--retry", action="store_true", help="once more if clients did not start")
     parser.add_argument("--keep", action="store_true", help="keep the files of a successful run")
     arguments = parser.parse_args()
-    outcome = execute(plan_of(arguments), keeps=arguments.keep)
+    plan = plan_of(arguments)
+    outcome = execute(plan, keeps=arguments.keep)
+    if outcome.was_not_run and arguments.retry:  # the same seed; findings are never retried
+        outcome = execute(plan, keeps=arguments.keep)
     if arguments.ledger:
-        add(row(outcome, arguments.campaign or "-", f"{datetime.now(UTC):%Y-%m-%d}"))
+        date = f"{datetime.now(UTC):%Y-%m-%d}"
+        add(row(outcome, arguments.campaign or "-", date, arguments.note))
     return 1 if outcome.has_failed else 0
 
 
 def plan_of(arguments: argparse.Namespace) -> Plan:
     plan = CAMPAIGNS[arguments.campaign or "short"]
+    if arguments.plant:
+        plan = plan_to_find(arguments.plant)
     kinds = plan.kinds if arguments.faults is None else kinds_named(arguments.faults)
     if arguments.replication == 1:
         kinds = [each for each in kinds if each not in NEEDS_REPLICATION]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tests.chaos.checker.anomalies import Finding
 from tests.chaos.checker.replicas import batches_of, differences, read_segments
@@ -11,8 +11,12 @@ from tests.chaos.cluster.cluster import ChaosCluster
 from tests.chaos.cluster.topics import READ_UNCOMMITTED, ends, states
 
 PROBLEM = re.compile(r"^(\S+ \S+ (ERROR|CRITICAL) |Traceback )")
-# A controller that was replaced while it was paused or cut off.
-EXPECTED = re.compile(r"resigning, to load the metadata log again")
+# What is no error of the broker in runs with faults of these kinds
+EXPECTED = {
+    # a controller that was replaced while it could not reach ZooKeeper, or stood still
+    "resigning, to load the metadata log again": {"pause", "zookeeper", "cut", "delay", "reset"},
+    "wrong checksum": {"flip"},
+}
 LINES_AFTER = 15
 
 
@@ -28,13 +32,14 @@ def replica_findings(cluster: ChaosCluster) -> Iterator[Finding]:
         yield from differences(state.key, copies, watermarks[state.key])
 
 
-def log_problems(cluster: ChaosCluster) -> list[str]:
-    """Errors and tracebacks, with some lines after them."""
+def log_problems(cluster: ChaosCluster, kinds: Iterable[str]) -> list[str]:
+    """Errors and tracebacks, with some lines after them, after faults of these kinds."""
     problems = list[str]()
+    expected = [text for text, after in EXPECTED.items() if after & set(kinds)]
     for broker_id in cluster.ids:
         lines = cluster.broker(broker_id).log.splitlines()
         for at, line in enumerate(lines):
-            if PROBLEM.match(line) and not EXPECTED.search(line):
+            if PROBLEM.match(line) and not any(text in line for text in expected):
                 excerpt = "\n    ".join(lines[at : at + LINES_AFTER])
                 problems.append(f"broker {broker_id}: {excerpt}")
     return problems

@@ -50,6 +50,7 @@ class Row:
     longest_gap_s: float
     passed: int
     failed: int
+    note: str = ""
 
     def as_dict(self) -> dict[str, object]:
         return asdict(self)
@@ -63,8 +64,12 @@ def counts(outcome: Outcome) -> tuple[int, int]:
     return len(illegal) + len(outcome.problems) - failed, failed
 
 
-def row(outcome: Outcome, name: str, date: str) -> Row:
+def row(outcome: Outcome, name: str, date: str, note: str = "") -> Row:
+    """The note of a run that failed names what failed."""
     verdict, plan = outcome.verdict, outcome.plan
+    failures = [each for each, found in outcome.problems.items() if found]
+    failures += sorted({each.anomaly.value for each in verdict.illegal})
+    note = "; ".join([*([f"failed: {', '.join(failures)}"] if failures else []), note]).strip("; ")
     passed, failed = counts(outcome)
     return Row(
         date,
@@ -83,6 +88,7 @@ def row(outcome: Outcome, name: str, date: str) -> Row:
         round(max(producer_gaps_s(outcome), default=0.0), 1),
         passed,
         failed,
+        note,
     )
 
 
@@ -109,6 +115,11 @@ def report(outcome: Outcome) -> str:
         f"longest recovery after a fault: {max(outcome.recoveries_s, default=0.0):.1f} s; "
         f"longest time from ack to visibility: {verdict.worst_lag_s:.1f} s",
         *([f"clients that hung: {', '.join(outcome.hung)}"] if outcome.hung else []),
+        *(
+            [f"static members fenced by themselves: {', '.join(outcome.fenced)}"]
+            if outcome.fenced
+            else []
+        ),
         *problem_lines(outcome),
         f"{found.passed} passed, {found.failed} failed",
     ]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,8 +39,6 @@ from tests.chaos.recording import read_history
 from tests.chaos.workload import COPIERS, GROUPS, TOPICS, Workload
 
 START_S = 180.0
-RECOVERY_S = 120.0  # reached only by what hangs: machines may be busy
-DRAIN_S = 120.0
 
 
 @dataclass(frozen=True)
@@ -57,8 +55,15 @@ class Plan:
     faults_min: int = 0  # goes on after `seconds` until there were so many
     acknowledged_min: int = 0
     dropped_min: int = 0  # answers to clients
+    copied_min: int = 0  # records that copiers have committed
+    rebalances_min: int = 0
+    kinds_min: Mapping[str, int] = field(default_factory=dict)  # faults of some kinds
     members: int = 2  # of the group on librdkafka
+    copiers: int = 2
     seconds_max: float = 3600.0
+    recovery_s: float = 120.0  # reached only by what hangs: machines may be busy
+    drain_s: float = 120.0
+    plant: str = ""  # the bug to be found
 
 
 @dataclass
@@ -71,6 +76,7 @@ class Outcome:
     seconds: float = 0.0
     dropped: int = 0  # answers to clients
     hung: list[str] = field(default_factory=list)  # clients, by a fault of their library
+    fenced: list[str] = field(default_factory=list)  # static members, by themselves
 
     def require(self, name: str, problems: list[str]) -> None:
         self.problems.setdefault(name, []).extend(problems)
@@ -83,6 +89,11 @@ class Outcome:
             yield
         except Exception as error:
             self.require(name, [f"{type(error).__name__}: {error}"])
+
+    @property
+    def was_not_run(self) -> bool:
+        """Clients did not start: nothing was tested, and nothing is known of the brokers."""
+        return bool(self.problems.get("start")) and not self.verdict.illegal
 
     @property
     def has_failed(self) -> bool:
@@ -103,7 +114,9 @@ class Run:
     def run(self) -> Outcome:
         plan = self._plan
         began_s = time.monotonic()
-        with ChaosCluster(plan.brokers, plan.replication) as cluster:
+        with ChaosCluster(
+            plan.brokers, plan.replication, plant=plan.plant, has_steps="step" in plan.kinds
+        ) as cluster:
             for topic, partitions in TOPICS.items():
                 create_topic(cluster, topic, partitions)
             self._cluster = cluster
@@ -114,6 +127,7 @@ class Run:
                 rate=plan.rate,
                 batch_max=plan.batch_max,
                 members=plan.members,
+                copiers=plan.copiers,
             )
             self._watcher = Watcher(cluster, self._directory, list(TOPICS), [COPIERS, *GROUPS])
             try:
@@ -144,12 +158,12 @@ class Run:
             self._drain()
         self._note_committed()
         outcome.require("clients", self._workload.failures)
-        outcome.hung = self._workload.hung
+        outcome.hung, outcome.fenced = self._workload.hung, self._workload.fenced
         with outcome.attempt("last stable offsets"):
             self._compare_ends()
         with outcome.attempt("replicas"):
             self._findings.extend(replica_findings(self._cluster))
-        outcome.require("broker logs", log_problems(self._cluster))
+        outcome.require("broker logs", log_problems(self._cluster, self._plan.kinds))
 
     # Faults
 
@@ -200,13 +214,20 @@ class Run:
             ("faults", len(outcome.events), plan.faults_min),
             ("dropped answers", outcome.dropped, plan.dropped_min),
         ]
+        kinds = Counter(each.kind for each in outcome.events)
+        found += [(f"of {kind}", kinds[kind], least) for kind, least in plan.kinds_min.items()]
+        if plan.copied_min:
+            copied = sum(self._watcher.committed(COPIERS).values())
+            found.append(("copies", copied, plan.copied_min))
+        if plan.rebalances_min:
+            found.append(("rebalances", self._workload.rebalances(), plan.rebalances_min))
         if plan.acknowledged_min:
             found.append(("records", self._workload.acknowledged(), plan.acknowledged_min))
         return [f"{count} {name}, not {least}" for name, count, least in found if count < least]
 
     def _wait_until_whole(self) -> float:
         try:
-            return wait_until_whole(self._cluster, RECOVERY_S)
+            return wait_until_whole(self._cluster, self._plan.recovery_s)
         except TimeoutError as error:
             raise TimeoutError(f"{error}: {broken(self._cluster)}") from error
 
@@ -215,15 +236,15 @@ class Run:
     def _drain(self) -> None:
         """Let clients finish, in the order in which records flow."""
         workload = self._workload
-        workload.stop(workload.writers, DRAIN_S)
+        workload.stop(workload.writers, self._plan.drain_s)
         written = {name: TOPICS[name] for name in ("records", "mixed")}
         offsets = self._read_all("final-1", written)
         copied = {key: offset for key, offset in offsets.items() if key.startswith("records-")}
         self._require_groups({COPIERS: copied})
-        workload.stop(workload.copiers, DRAIN_S)
+        workload.stop(workload.copiers, self._plan.drain_s)
         offsets = self._read_all("final-2", TOPICS)
         self._require_groups(dict.fromkeys(GROUPS, offsets))
-        workload.stop(workload.readers, DRAIN_S)
+        workload.stop(workload.readers, self._plan.drain_s)
 
     def _note_committed(self) -> None:
         for group in (COPIERS, *GROUPS):
@@ -231,12 +252,13 @@ class Run:
 
     def _read_all(self, name: str, topics: dict[str, int]) -> dict[str, int]:
         reader = FinalReader(self._cluster.bootstrap_servers, self._directory, name)
-        self.outcome.require("completion", reader.read(topics, DRAIN_S))
+        self.outcome.require("completion", reader.read(topics, self._plan.drain_s))
         return reader.next_offsets
 
     def _require_groups(self, wanted: dict[str, dict[str, int]]) -> None:
         self.outcome.require(
-            "completion", self._watcher.wait_for_groups(wanted, DRAIN_S, self._workload.revive)
+            "completion",
+            self._watcher.wait_for_groups(wanted, self._plan.drain_s, self._workload.revive),
         )
 
     def _compare_ends(self) -> None:
@@ -252,6 +274,8 @@ class Run:
     def _check(self) -> None:
         history = read_history(self._directory.glob("*.jsonl"))
         analysis = Analysis(history)
+        twice = [f"{value} was sent twice to {key}" for key, value in analysis.sent_twice]
+        self.outcome.require("clients", twice)
         for source in (f"records-{at}" for at in range(TOPICS["records"])):
             copy = source.replace("records", "copies")
             end = self._committed[COPIERS].get(source, 0)

@@ -51,6 +51,24 @@ def test_legal_anomalies_are_no_failure() -> None:
     assert not outcome_of(Finding(Anomaly.WRITE_CYCLE, "*", "p <-> q")).has_failed
 
 
+def test_the_row_of_a_run_that_failed_says_so() -> None:
+    outcome = outcome_of(Finding(Anomaly.DIVERGED, "t-0", "brokers 1 and 2 differ"))
+    outcome.require("recovery", ["t-1 has no leader"])
+    found = row(outcome, "kills", "2026-11-18", "a busy machine")
+    assert found.note == "failed: recovery, diverged; a busy machine"
+    assert found.failed == 2
+
+
+def test_only_a_run_whose_clients_did_not_start_may_be_repeated() -> None:
+    outcome = outcome_of()
+    assert not outcome.was_not_run
+    outcome.require("start", ["no progress"])
+    assert outcome.was_not_run
+    found = outcome_of(Finding(Anomaly.DUPLICATE, "t-0", "at two offsets"))
+    found.require("start", ["no progress"])
+    assert not found.was_not_run
+
+
 def test_a_row_of_the_ledger() -> None:
     found = row(outcome_of(), "kills", "2026-11-18")
     assert Row(**found.as_dict()) == found  # type: ignore[arg-type]

@@ -4,7 +4,8 @@
     mixed      from the same producers, and in transactions
     copies     from copiers, exactly once
 
-All three are read by an assigned consumer, by a group on librdkafka and by one in Python.
+All three are read by an assigned consumer, by two groups on librdkafka, one of them of static
+members that rebalance cooperatively, and by one in Python.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from tests.chaos.clients.worker import Order
 
 TOPICS = {"records": 4, "mixed": 2, "copies": 4}
 COPIERS = "copiers"
-GROUPS = ("readers", "python-readers")
+STATIC = "static-readers"
+GROUPS = ("readers", STATIC, "python-readers")
 POLL_S = 0.1
 
 
@@ -33,6 +35,7 @@ class Workload:
         rate: float,
         batch_max: int,
         members: int = 2,
+        copiers: int = 2,
     ) -> None:
         self._bootstrap = bootstrap
         self._directory = directory
@@ -47,13 +50,18 @@ class Workload:
             self._client("python-write", "writer-2", mixed, rate=0.03 * rate),
         ]
         self.copiers = [
-            self._client("copy", f"copier-{at}", records, group=COPIERS) for at in (1, 2)
+            self._client("copy", f"copier-{at}", records, group=COPIERS)
+            for at in range(1, copiers + 1)
         ]
         self.readers = [
             self._client("assigned", "assigned", TOPICS),
             *(
                 self._client("group", f"reader-{at}", TOPICS, group="readers")
                 for at in range(members)
+            ),
+            *(
+                self._client("static-group", f"static-{at}", TOPICS, group=STATIC)
+                for at in range(max(2, members // 2))
             ),
             self._client("python-group", "python-reader", TOPICS, group="python-readers"),
         ]
@@ -86,6 +94,10 @@ class Workload:
     @property
     def hung(self) -> list[str]:
         return [name for client in self.clients for name in client.hung]
+
+    @property
+    def fenced(self) -> list[str]:
+        return [name for client in self.clients for name in client.fenced]
 
     def revive(self) -> None:
         for client in self.clients:
@@ -124,6 +136,16 @@ class Workload:
             path.read_bytes().count(b'["o"')
             for client in self.writers
             for path in self._directory.glob(f"{client.task.name}.*.jsonl")
+        )
+
+    def rebalances(self) -> int:
+        """Polls of members that were given other partitions."""
+        members = [each for each in self.clients if each.task.group]
+        return sum(
+            line.startswith(b'["p"') and line.endswith(b",true]")
+            for client in members
+            for path in self._directory.glob(f"{client.task.name}.*.jsonl")
+            for line in path.read_bytes().splitlines()
         )
 
     def stop(self, clients: Iterable[ClientProcess], patience_s: float) -> None:

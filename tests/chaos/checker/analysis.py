@@ -58,6 +58,7 @@ class Analysis:
         self.orders: defaultdict[str, VersionOrder] = defaultdict(VersionOrder)
         self.writer_of: dict[Written, Operation] = {}
         self.first_polled_s: dict[Written, float] = {}
+        self.sent_twice: list[Written] = []  # a fault of a client of the test, not of a broker
         for operation in history.operations:
             self._note_sends(operation)
             self._note_reads(operation)
@@ -65,6 +66,8 @@ class Analysis:
 
     def _note_sends(self, operation: Operation) -> None:
         for send in operation.sends:
+            if (send.key, send.value) in self.writer_of:
+                self.sent_twice.append((send.key, send.value))
             self.writer_of[send.key, send.value] = operation
             if send.offset is not None:
                 self.orders[send.key].note(send.offset, send.value)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from tests.chaos.checker.history import Read, Result
 from tests.chaos.clients.pacing import Pace
 from tests.chaos.clients.values import copied, decode, encode
-from tests.chaos.clients.worker import Job
+from tests.chaos.clients.worker import FENCED, FENCED_EARLY, Job
 
 QUIET: dict[str, Any] = {
     "log_level": 0,
@@ -21,6 +23,7 @@ QUIET: dict[str, Any] = {
 DELIVERY_S = 300.0  # longer than any fault: nothing is given up
 TRANSACTION_S = 20.0
 ATTEMPT_S = 30.0
+SESSION_S = 10.0
 POLL_S = 0.2
 POLLED_MAX = 500
 
@@ -40,7 +43,7 @@ def consumer_settings(job: Job) -> dict[str, Any]:
         "auto.offset.reset": "earliest",
         "enable.auto.commit": False,
         "fetch.wait.max.ms": 200,
-        "session.timeout.ms": 10_000,
+        "session.timeout.ms": int(1000 * SESSION_S),
     }
 
 
@@ -203,10 +206,17 @@ def write(job: Job) -> None:
 class Polling:
     """A consumer whose polls end where a rebalance begins."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, *, is_static: bool = False) -> None:
+        """Static members of a group rebalance cooperatively: they keep their other partitions."""
         self._job = job
-        self.consumer = Consumer(consumer_settings(job))
+        settings = consumer_settings(job)
+        if is_static:
+            settings["group.instance.id"] = job.order.name.partition(".")[0]
+            settings["partition.assignment.strategy"] = "cooperative-sticky"
+        self._is_cooperative = is_static
+        self.consumer = Consumer(settings)
         self._is_rebalanced = False
+        self.is_fenced = False  # another process has taken its place in the group
 
     def subscribe(self) -> None:
         self.consumer.subscribe(
@@ -230,7 +240,8 @@ class Polling:
 
     def some(self, count: int = POLLED_MAX) -> tuple[list[Message], bool]:
         """Up to so many records, and whether partitions were assigned before the first of them.
-        Records from before a rebalance are left out: they are polled again."""
+        Records from before a rebalance are left out, and are polled again, unless the rebalance is
+        cooperative."""
         found: list[Message] = []
         is_rebalanced, self._is_rebalanced = self._is_rebalanced, False
         end_s = time.monotonic() + POLL_S
@@ -238,15 +249,22 @@ class Polling:
             message = self.consumer.poll(0 if found else left_s)
             if self._is_rebalanced:
                 is_rebalanced, self._is_rebalanced = True, False
-                found.clear()
+                if not self._is_cooperative:
+                    found.clear()
             if message is None:
                 if found:
                     break
             elif (error := message.error()) is not None:
-                self._job.recorder.note(f"poll: {error}")
+                self.note(error, "poll")
+                if self.is_fenced:
+                    break
             else:
                 found.append(message)
         return found, is_rebalanced
+
+    def note(self, error: KafkaError, call: str) -> None:
+        self._job.recorder.note(f"{call}: {error}")
+        self.is_fenced |= error.code() in (KafkaError.FENCED_INSTANCE_ID, KafkaError._FATAL)
 
 
 def reads_of(messages: list[Message]) -> list[Read]:
@@ -266,19 +284,27 @@ def read_assigned(job: Job) -> None:
     polling.consumer.close()
 
 
-def read_group(job: Job) -> None:
-    polling = Polling(job)
+def read_group(job: Job, *, is_static: bool = False) -> None:
+    """Until it has to stop, or another process has taken its place."""
+    polling = Polling(job, is_static=is_static)
     polling.subscribe()
-    while not job.stopping.is_set():
+    committed_s = time.monotonic()
+    while not job.stopping.is_set() and not polling.is_fenced:
         messages, is_rebalanced = polling.some()
         if messages or is_rebalanced:
             job.recorder.polled(reads_of(messages), rebalanced=is_rebalanced)
         if messages:
             try:
                 polling.consumer.commit(asynchronous=False)
+                committed_s = time.monotonic()
             except KafkaException as error:
-                job.recorder.note(f"commit: {error}")
+                polling.note(error.args[0], "commit")
     polling.consumer.close()
+    if polling.is_fenced:
+        # After its session librdkafka joins again, as a new member, and a commit that it has sent
+        # as the old one is refused.
+        is_early = time.monotonic() - committed_s < 0.8 * SESSION_S
+        sys.exit(FENCED_EARLY if is_early else FENCED)
 
 
 def copy(job: Job) -> None:
@@ -344,4 +370,5 @@ ROLES = {
     "copy": copy,
     "assigned": read_assigned,
     "group": read_group,
+    "static-group": partial(read_group, is_static=True),
 }

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from tests.chaos.clients.worker import HUNG, Order
+from tests.chaos.clients.worker import FENCED, HUNG, Order
 
 ROOT = Path(__file__).parents[3]
 END_S = 60.0
@@ -25,6 +25,7 @@ class ClientProcess:
         self.names: list[str] = []
         self.failures: list[str] = []
         self.hung: list[str] = []  # those that a fault of the client library has ended
+        self.fenced: list[str] = []  # static members that joined again after their session
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -59,16 +60,31 @@ class ClientProcess:
         assert self._process is not None
         self._process.send_signal(signal.SIGCONT)
 
+    def supersede(self) -> subprocess.Popen[bytes]:
+        """Pause it and start its successor; the paused process, which the caller ends."""
+        assert self._process is not None
+        old = self._process
+        old.send_signal(signal.SIGSTOP)
+        self.start()
+        return old
+
     @property
     def is_running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
     def revive(self) -> None:
-        """Start a successor of one that hung."""
-        if self._process is not None and self._process.poll() == HUNG:
-            self._wait(END_S)
-            self.hung.append(self.names[-1])
+        """Start a successor of one that its library has ended."""
+        if self._process is not None and self._process.poll() in (HUNG, FENCED):
+            self._note_end(self._wait(END_S))
             self.start()
+
+    def _note_end(self, code: int | None) -> None:
+        if code == HUNG:
+            self.hung.append(self.names[-1])
+        elif code == FENCED:
+            self.fenced.append(self.names[-1])
+        elif code != 0:
+            self.failures.append(f"{self.names[-1]} ended with code {code}")
 
     def ask_to_stop(self) -> None:
         assert self._process is not None
@@ -83,10 +99,8 @@ class ClientProcess:
         if code is None:
             self.failures.append(f"{self.names[-1]} did not stop")
             self.kill()
-        elif code == HUNG:
-            self.hung.append(self.names[-1])
-        elif code != 0:
-            self.failures.append(f"{self.names[-1]} ended with code {code}")
+        else:
+            self._note_end(code)
 
     def _wait(self, patience_s: float) -> int | None:
         process = self._process
@@ -110,6 +124,7 @@ class ClientProcess:
 def stop_all(clients: list[ClientProcess], patience_s: float) -> None:
     deadline_s = time.monotonic() + patience_s
     for client in clients:
+        client.revive()
         if not client.is_running:
             client.failures.append(f"{client.names[-1]} had ended before it was stopped")
         client.ask_to_stop()

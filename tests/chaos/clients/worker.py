@@ -44,6 +44,8 @@ class Order:
 
 
 HUNG = 75  # the exit code of a client that waits for itself
+FENCED = 76  # of a static member after another one, or itself in a new session, has joined
+FENCED_EARLY = 77  # the same, although it was in touch with the coordinator a moment ago
 HUNG_S = 40.0  # longer than the timeouts of single calls
 
 
@@ -93,6 +95,9 @@ def main() -> None:
     threading.Thread(target=job.watch_input, daemon=True).start()
     try:
         run_role(job)
+    except SystemExit as end:
+        job.recorder.note(f"ends with code {end.code}")
+        raise
     except BaseException as error:
         job.recorder.note(f"failed: {error!r}")
         raise

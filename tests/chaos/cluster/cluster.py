@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from tests.chaos.cluster.settings import broker_settings
 from tests.chaos.network.network import Network
+from tests.chaos.planted.plant import PLANT, STEP
 
 from ottla.base.ports import quiet_ports
 from ottla.testing.broker import RunningBroker
@@ -24,6 +25,8 @@ from ottla.testing.cluster import RunningCluster
 from ottla.testing.zookeeper import ZooKeeperServer
 
 HOST = "127.0.0.1"
+ROOT = Path(__file__).parents[3]
+
 DOORS = ("clients", "brokers", "zookeeper")
 
 
@@ -35,9 +38,32 @@ class Ports:
         self.doors = {name: free.pop() for name in DOORS}
 
 
+class TestBroker(RunningBroker):
+    """One that a bug may be planted in, and that can be killed at a step; see its module."""
+
+    def _program(self) -> list[str]:
+        return ["tests.chaos.planted.broker", "up", "--stop-with-stdin"]
+
+
+class TestCluster(RunningCluster):
+    def __init__(self, *arguments: Any, environment: Mapping[str, str], **others: Any) -> None:
+        super().__init__(*arguments, **others)
+        self._environment = {**environment, "PYTHONPATH": str(ROOT)}
+
+    def _new_broker(self, broker_id: int) -> RunningBroker:
+        broker = super()._new_broker(broker_id)
+        broker.__class__ = TestBroker
+        broker.environment.update(self._environment)
+        return broker
+
+
 class ChaosCluster:
-    def __init__(self, brokers: int = 3, replication: int = 3) -> None:
+    def __init__(
+        self, brokers: int = 3, replication: int = 3, *, plant: str = "", has_steps: bool = False
+    ) -> None:
+        """`plant` is the name of a bug; with `has_steps` brokers can be killed at `step_path`."""
         self._directory = Path(tempfile.mkdtemp(prefix="ottla-chaos-"))
+        self.step_path = self._directory / "step"
         self.network = Network()
         self.ids = range(1, brokers + 1)
         self.replication = replication
@@ -48,11 +74,18 @@ class ChaosCluster:
             self._directory / "zookeeper", listen=f"{HOST}:{zookeeper_port}"
         )
         self.zookeeper_is_paused = False
-        self._cluster = RunningCluster(
-            brokers,
-            config=broker_settings(replication),
-            config_of=self._settings_of,
-            zookeeper=f"{HOST}:{zookeeper_port}",
+        environment = {PLANT: plant} if plant else {}
+        if has_steps:
+            environment[STEP] = str(self.step_path)
+        settings: dict[str, Any] = {
+            "config": broker_settings(replication),
+            "config_of": self._settings_of,
+            "zookeeper": f"{HOST}:{zookeeper_port}",
+        }
+        self._cluster = (
+            TestCluster(brokers, environment=environment, **settings)
+            if environment
+            else RunningCluster(brokers, **settings)
         )
 
     def __enter__(self) -> Self:
@@ -116,6 +149,13 @@ class ChaosCluster:
         """As `kill -9` does. Connections are refused from then on."""
         self._shut(broker_id)
         self.broker(broker_id).kill()
+
+    def dead(self) -> list[int]:
+        """Brokers whose process has ended; connections to them are refused from now on."""
+        found = [each for each in self.ids if not self.broker(each).is_running]
+        for each in found:
+            self._shut(each)
+        return found
 
     def stop(self, broker_id: int) -> int:
         """As SIGTERM does; the exit code."""

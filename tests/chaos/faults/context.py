@@ -66,7 +66,16 @@ class FaultContext:
 
     def members(self) -> list[ClientProcess]:
         """Clients that read in groups."""
-        return [each for each in self.clients if each.task.role.endswith("group")]
+        return [each for each in self.clients if each.task.group.endswith("readers")]
+
+    def static_members(self) -> list[ClientProcess]:
+        return [each for each in self.clients if each.task.role == "static-group"]
+
+    def transactional(self) -> list[ClientProcess]:
+        """Clients with a transactional id."""
+        return [
+            each for each in self.clients if each.task.role in ("write", "python-write", "copy")
+        ]
 
     def others(self, broker_id: int) -> list[int]:
         return [each for each in self.cluster.ids if each != broker_id]

@@ -7,17 +7,21 @@ from collections.abc import Iterator
 
 from tests.chaos.faults.administration import ELECT, REASSIGN
 from tests.chaos.faults.context import Fault
-from tests.chaos.faults.network import CUT, DELAY, LOSE, RESET
+from tests.chaos.faults.network import CUT, DELAY, FLIP, LOSE, RESET, STRAND
 from tests.chaos.faults.processes import (
     CLIENT,
     KILL,
     KILL_ONE,
+    LAST,
     MEMBER,
     PAUSE,
+    REPLACE,
     ROLL,
     TERMINATE,
+    ZOMBIE,
     ZOOKEEPER,
 )
+from tests.chaos.faults.steps import STEP
 
 KINDS: dict[str, list[Fault]] = {
     "kill": KILL,
@@ -34,9 +38,15 @@ KINDS: dict[str, list[Fault]] = {
     "reassign": REASSIGN,
     "client": CLIENT,
     "member": MEMBER,
+    "strand": STRAND,
+    "last": LAST,
+    "flip": FLIP,
+    "zombie": ZOMBIE,
+    "replace": REPLACE,
+    "step": STEP,
 }
 ALL = tuple(each for each in KINDS if each != "kill-one")  # "kill" has it too
-NEEDS_REPLICATION = ("elect", "reassign")
+NEEDS_REPLICATION = ("elect", "reassign", "strand", "last")
 
 
 def kinds_named(text: str) -> list[str]:

@@ -5,6 +5,9 @@ Bytes that are held arrive when the cut ends, as TCP's would.
 
 from __future__ import annotations
 
+import time
+from functools import partial
+
 from tests.chaos.faults.context import Fault, FaultContext
 from tests.chaos.network.rules import Direction, Rule
 
@@ -131,6 +134,30 @@ def lossy(context: FaultContext) -> str:
     return f"{count} answers to clients dropped in {seconds:.1f} s"
 
 
+def flip(context: FaultContext) -> str:
+    """Bits of records change on their way: from producers, and from leaders to followers."""
+    before = context.cluster.network.flipped()
+    rules = [
+        Rule("*", "clients-*", REQUESTS, flip_share=0.2),
+        Rule("*", "brokers-*", ANSWERS, flip_share=0.2),
+    ]
+    seconds = context.cut(rules)
+    count = context.cluster.network.flipped() - before
+    return f"{count} bits of records changed in {seconds:.1f} s"
+
+
+def strand(context: FaultContext, role: str) -> str:
+    """It still has its clients and ZooKeeper, and dies before other brokers hear of it again."""
+    broker_id = context.pick(role)
+    context.cluster.network.apply(between_brokers(broker_id))
+    seconds = context.hold()
+    context.cluster.kill(broker_id)
+    context.cluster.network.heal()
+    time.sleep(context.rng.uniform(0.5, 3.0))
+    context.cluster.start(broker_id)
+    return f"broker {broker_id}, {role}, cut from other brokers for {seconds:.1f} s, then killed"
+
+
 CUT: list[Fault] = [
     alone,
     leader_from_followers,
@@ -145,3 +172,5 @@ CUT: list[Fault] = [
 DELAY: list[Fault] = [delay, delay_clients, delay_zookeeper]
 RESET: list[Fault] = [reset]
 LOSE: list[Fault] = [lossy]
+FLIP: list[Fault] = [flip]
+STRAND: list[Fault] = [partial(strand, role=role) for role in ("leader", "controller")]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import time
 from functools import partial
 
+from tests.chaos.clients.worker import FENCED, FENCED_EARLY
 from tests.chaos.cluster.topics import wait_until_whole
 from tests.chaos.faults.context import Fault, FaultContext
 
 LEAVE_S = 60.0
+FENCED_S = 60.0
 ROLES = ("leader", "controller", "follower")
 
 
@@ -39,6 +43,21 @@ def kill_all(context: FaultContext) -> str:
     for broker_id in context.rng.sample(chosen, len(chosen)):
         context.cluster.start(broker_id)
     return f"kill -9 of all brokers, {chosen}"
+
+
+def last_standing(context: FaultContext) -> str:
+    """All are killed, one after the other, and the one that was left alone starts last."""
+    first, second, last = context.rng.sample(list(context.cluster.ids), 3)
+    context.cluster.kill(first)
+    time.sleep(context.rng.uniform(0.5, 2.0))
+    context.cluster.kill(second)
+    seconds = context.hold()
+    context.cluster.kill(last)
+    context.cluster.start(first)
+    context.cluster.start(second)
+    time.sleep(context.rng.uniform(0.0, 3.0))
+    context.cluster.start(last)
+    return f"kill -9 of brokers {first}, {second} and, {seconds:.1f} s later, {last}"
 
 
 def terminate(context: FaultContext, role: str) -> str:
@@ -95,6 +114,36 @@ def pause_client(context: FaultContext) -> str:
     return f"SIGSTOP of {client.names[-1]} for {seconds:.1f} s"
 
 
+def supersede_writer(context: FaultContext) -> str:
+    """A client with a transactional id is paused, replaced, and goes on: it must be fenced."""
+    client = context.rng.choice(context.transactional())
+    name = client.names[-1]
+    old = client.supersede()
+    seconds = context.hold()
+    old.send_signal(signal.SIGCONT)
+    time.sleep(context.rng.uniform(2.0, 5.0))
+    old.kill()
+    old.wait()
+    return f"{name} paused for {seconds:.1f} s, and replaced meanwhile"
+
+
+def replace_static(context: FaultContext) -> str:
+    """A static member is paused, and another one takes its place: it must be fenced."""
+    client = context.rng.choice(context.static_members())
+    name = client.names[-1]
+    old = client.supersede()
+    seconds = context.hold()
+    old.send_signal(signal.SIGCONT)
+    try:
+        code = old.wait(FENCED_S)
+    except subprocess.TimeoutExpired:
+        old.kill()
+        old.wait()
+        raise AssertionError(f"{name} was replaced, and goes on") from None
+    assert code in (FENCED, FENCED_EARLY), f"{name} was replaced, and ended with code {code}"
+    return f"{name} paused for {seconds:.1f} s, replaced meanwhile, and fenced"
+
+
 def kill_member(context: FaultContext) -> str:
     client = context.rng.choice(context.members())
     name = client.names[-1]
@@ -135,3 +184,6 @@ ZOOKEEPER: list[Fault] = [kill_zookeeper, pause_zookeeper]
 CLIENT: list[Fault] = [kill_client, kill_client, pause_client]
 MEMBER: list[Fault] = [leave, leave, kill_member, pause_member]
 ROLL: list[Fault] = [roll]
+LAST: list[Fault] = [last_standing]
+ZOMBIE: list[Fault] = [supersede_writer]
+REPLACE: list[Fault] = [replace_static]

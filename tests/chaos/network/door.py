@@ -21,6 +21,7 @@ from tests.chaos.network.rules import Direction, Passage
 
 CHUNK_BYTES = 256 * 1024
 HOST = "127.0.0.1"
+FILLED = b"0123456789abcdef"  # what most records of the workload consist of
 RESET = struct.pack("ii", 1, 0)  # close without waiting: the peer gets RST
 Judge = Callable[[str, str, Direction], Passage]
 
@@ -51,6 +52,7 @@ class Door:
         self._tasks: set[asyncio.Task[None]] = set()
         self.connections: set[Connection] = set()
         self.dropped = 0  # pieces of data, each with its connection
+        self.flipped = 0  # bits
 
     async def open(self) -> None:
         if self._server is None:
@@ -111,8 +113,8 @@ class Door:
             if direction is Direction.REQUESTS and not connection.source:
                 first += data
                 connection.source = client_id(first) or ""
-            share = await self._wait(connection, direction)
-            if data and share and random.random() < share:
+            found = await self._wait(connection, direction)
+            if data and random.random() < found.drop_share:
                 self.dropped += 1
                 connection.reset()
                 return
@@ -120,16 +122,25 @@ class Door:
                 with suppress(OSError, RuntimeError):
                     writer.write_eof()
                 return
+            if random.random() < found.flip_share:
+                data = self._flip(data)
             writer.write(data)
             await writer.drain()
 
-    async def _wait(self, connection: Connection, direction: Direction) -> float:
-        """Until the rules let data pass; the share of it that they drop."""
+    def _flip(self, data: bytes) -> bytes:
+        at = data.find(FILLED)
+        if at < 0:
+            return data
+        self.flipped += 1
+        return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+    async def _wait(self, connection: Connection, direction: Direction) -> Passage:
+        """Until the rules let data pass; what else they say."""
         while True:
             found = self._judge(connection.source, connection.target, direction)
             if found.delay_s:
                 await asyncio.sleep(found.delay_s)
             if found.is_open:
-                return found.drop_share
+                return found
             async with self._changed:
                 await self._changed.wait()

@@ -78,6 +78,12 @@ class Network:
         assert isinstance(count, int)
         return count
 
+    def flipped(self) -> int:
+        """How many bits of records were changed."""
+        count = self._ask(do="count flipped")
+        assert isinstance(count, int)
+        return count
+
     def _ask(self, **command: Any) -> object:
         with self._asking:
             process = self._process

@@ -39,6 +39,8 @@ class Proxies:
                 return self._reset(source, target)
             case {"do": "count dropped"}:
                 return sum(door.dropped for door in self._doors.values())
+            case {"do": "count flipped"}:
+                return sum(door.flipped for door in self._doors.values())
             case _:
                 raise ValueError(f"unknown command: {command}")
         return None

@@ -9,9 +9,11 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from tests.chaos.clients.values import decode as decode_value
+from tests.chaos.clients.values import encode as encode_value
 from tests.chaos.network.client_id import client_id
 from tests.chaos.network.network import Network
-from tests.chaos.network.rules import Direction, Rule, decode, encode, passage
+from tests.chaos.network.rules import Direction, Passage, Rule, decode, encode, passage
 
 from ottla.base.ports import quiet_ports
 
@@ -157,6 +159,21 @@ def test_answers_are_dropped_with_their_connections(network: Network, echo: Echo
         assert exchange(other, request("q", "a")) == request("q", "a")
 
 
+def test_a_bit_of_filler_is_changed_and_nothing_else(network: Network, echo: Echo) -> None:
+    (port,) = quiet_ports(1)
+    network.add("clients-2", port, echo.port)
+    network.apply([Rule("*", "clients-*", (Direction.REQUESTS,), flip_share=1.0)])
+    with connect(port) as one:
+        sent = request("p1", "header")
+        assert exchange(one, sent) == sent
+        sent = encode_value("p1:17", 100)
+        changed = exchange(one, sent)
+    assert [a ^ b for a, b in zip(sent, changed, strict=True) if a != b] == [1]
+    assert decode_value(sent) == "p1:17"
+    assert decode_value(changed).startswith("damaged ")
+    assert network.flipped() == 1
+
+
 def test_connections_are_reset(network: Network, echo: Echo) -> None:
     (port,) = quiet_ports(1)
     network.add("brokers-2", port, echo.port)
@@ -197,15 +214,15 @@ def test_the_end_of_a_server_ends_connections_that_have_sent_nothing(network: Ne
 
 
 def test_rules_are_encoded() -> None:
-    rules = [Rule("a", "b"), Rule("*", "c", (Direction.ANSWERS,), 0.5, 0.25)]
+    rules = [Rule("a", "b"), Rule("*", "c", (Direction.ANSWERS,), 0.5, 0.25, 0.125)]
     assert decode(encode(rules)) == rules
 
 
 def test_several_rules_for_one_link() -> None:
     rules = [Rule("a", "b", delay_s=1.0), Rule("*", "b", delay_s=2.0), Rule("x", "b")]
-    assert passage(rules, "a", "b", Direction.REQUESTS) == (True, 2.0, 0.0)
-    assert passage(rules, "x", "b", Direction.REQUESTS) == (False, 2.0, 0.0)
-    assert passage(rules, "a", "c", Direction.REQUESTS) == (True, 0.0, 0.0)
+    assert passage(rules, "a", "b", Direction.REQUESTS) == Passage(True, 2.0)
+    assert passage(rules, "x", "b", Direction.REQUESTS) == Passage(False, 2.0)
+    assert passage(rules, "a", "c", Direction.REQUESTS) == Passage(True, 0.0)
 
 
 @pytest.mark.parametrize("size", [0, 4, 13, 20])
