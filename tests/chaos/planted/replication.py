@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tests.chaos.planted.plant import Patch, Plant
 
 PARTITION = "ottla.replication.partition:Partition"
 LEADER_STATE = "ottla.replication.partition_state:LeaderState"
+SIMULATION = "tests/simulation/partitions/test_partition_simulation.py -k survive"
 ALTERATION = "ottla.controller.alter_partition:_Alteration"
 
 
@@ -56,8 +58,6 @@ def always_newer(real: Any) -> Any:
     """An old state of a partition is applied over a newer one."""
 
     def lead_or_follow(self: Any, decided: Any, now_ms: int) -> None:
-        from dataclasses import replace
-
         self.leadership = replace(self.leadership, partition_epoch=-1)
         real(self, decided, now_ms)
 
@@ -112,7 +112,7 @@ def epoch_not_written(real: Any) -> Any:
 
     async def elect(service: Any, *rest: Any, **others: Any) -> Any:
         claim = await real(service, *rest, **others)
-        return None if claim is None else claim._replace(controller_epoch=1)
+        return None if claim is None else replace(claim, controller_epoch=1)
 
     return elect
 
@@ -136,13 +136,14 @@ REPLICATION: dict[str, Plant] = {
         "a new follower truncates to its high watermark (before KIP-101)",
         [
             Patch(
-                "ottla.replication.following.leader_fetcher",
+                # before others import it
+                "ottla.replication.following.fetched_records",
                 "locating",
                 truncated_to_high_watermark,
             )
         ],
         ["kill", "elect", "strand"],
-        test="tests/simulation/partitions/test_partition_simulation.py -k 'planted and truncate'",
+        test=SIMULATION,
     ),
     "no-epoch-check-in-fetch": Plant(
         "Fetch compares neither the leader epoch nor the last fetched epoch",
@@ -167,13 +168,13 @@ REPLICATION: dict[str, Plant] = {
         [Patch(LEADER_STATE, "may_rejoin", rejoining_early)],
         ["last", "strand", "pause"],
         hold_s=(7.0, 12.0),
-        test="tests/simulation/partitions/test_partition_simulation.py -k 'planted and rejoin'",
+        test=SIMULATION,
     ),
     "killed-broker-kept-in-sync": Plant(
         "a broker that was killed stays in the in-sync replicas",
         [Patch("ottla.controller.brokers", "_after_stop", kept_after_kill)],
         ["kill", "last"],
-        test="tests/simulation/partitions/test_partition_simulation.py -k 'planted and unclean'",
+        test=SIMULATION,
     ),
     "no-znode-version-check": Plant(
         "an append to the metadata log does not check /controller_epoch",
@@ -184,7 +185,7 @@ REPLICATION: dict[str, Plant] = {
         ],
         ["pause", "cut"],
         hold_s=(7.0, 12.0),
-        test="tests/unit/metadata/zookeeper/test_zookeeper_log.py",
+        test="tests/integration/zookeeper/test_zookeeper_log.py -k replaced_cannot_append",
     ),
     "controller-epoch-ignored": Plant(
         "every controller claims epoch 1",
