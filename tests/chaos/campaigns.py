@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.chaos.cluster.settings import SESSION_S
 from tests.chaos.faults.kinds import ALL
 from tests.chaos.run import Plan
 
 LONG = Plan(seed=0, kinds=[], seconds=60.0, rate=900.0, quiet_s=(1.0, 3.0))
+LEADER_BACK_S = 2 * SESSION_S + 2.0
+IN_SYNC_AGAIN_S = 15.0
 
 CAMPAIGNS: dict[str, Plan] = {
     # What `make test` and `make chaos` run
@@ -25,6 +28,8 @@ CAMPAIGNS: dict[str, Plan] = {
         kinds=["kill-one", "term"],
         quiet_s=(2.0, 5.0),
         kinds_min={"kill-one": 30, "term": 30},  # ten of each role
+        gap_s_max=LEADER_BACK_S,
+        recovery_s=IN_SYNC_AGAIN_S,
         acknowledged_min=200_000,
     ),
     "pauses": replace(
@@ -32,10 +37,16 @@ CAMPAIGNS: dict[str, Plan] = {
         kinds=["pause", "zookeeper"],
         hold_s=(3.0, 20.0),
         kinds_min={"pause": 20, "zookeeper": 20},
+        recovery_s=IN_SYNC_AGAIN_S,
         acknowledged_min=100_000,
     ),
     "cuts": replace(
-        LONG, kinds=["cut"], hold_s=(5.0, 30.0), faults_min=30, acknowledged_min=150_000
+        LONG,
+        kinds=["cut"],
+        hold_s=(5.0, 30.0),
+        faults_min=30,
+        acknowledged_min=150_000,
+        recovery_s=IN_SYNC_AGAIN_S,
     ),
     "copies": replace(
         LONG,

@@ -85,17 +85,11 @@ def row(outcome: Outcome, name: str, date: str, note: str = "") -> Row:
         verdict.count(*ABORTED_READ),
         verdict.count(*DIVERGED),
         verdict.count(*WENT_BACK),
-        round(max(producer_gaps_s(outcome), default=0.0), 1),
+        round(max(outcome.producer_gaps_s().values(), default=0.0), 1),
         passed,
         failed,
         note,
     )
-
-
-def producer_gaps_s(outcome: Outcome) -> list[float]:
-    """Of partitions that are not written by copiers: a copier that hangs is no gap of a broker."""
-    gaps = outcome.verdict.longest_gaps_s.items()
-    return [gap_s for key, gap_s in gaps if not key.startswith("copies-")]
 
 
 def report(outcome: Outcome) -> str:

@@ -61,7 +61,8 @@ class Plan:
     members: int = 2  # of the group on librdkafka
     copiers: int = 2
     seconds_max: float = 3600.0
-    recovery_s: float = 120.0  # reached only by what hangs: machines may be busy
+    recovery_s: float = 60.0  # until all replicas are in sync; machines may be busy
+    gap_s_max: float = float("inf")  # without acknowledgements, in a partition of a producer
     drain_s: float = 120.0
     plant: str = ""  # the bug to be found
 
@@ -89,6 +90,11 @@ class Outcome:
             yield
         except Exception as error:
             self.require(name, [f"{type(error).__name__}: {error}"])
+
+    def producer_gaps_s(self) -> dict[str, float]:
+        """Of partitions that no copiers write: one that hangs is no gap of a broker."""
+        gaps = self.verdict.longest_gaps_s.items()
+        return {key: gap_s for key, gap_s in gaps if not key.startswith("copies-")}
 
     @property
     def was_not_run(self) -> bool:
@@ -284,3 +290,6 @@ class Run:
             members = self._workload.members(group)
             self._findings.extend(group_skips(analysis, group, members, self._committed[group]))
         self.outcome.verdict = check(history, self._findings)
+        gaps_s = self.outcome.producer_gaps_s().items()
+        too_long = [f"{key}: {each:.1f} s" for key, each in gaps_s if each > self._plan.gap_s_max]
+        self.outcome.require("gaps", too_long)

@@ -42,8 +42,11 @@ def plants() -> dict[str, Plant]:
 def apply(name: str) -> None:
     """Change this process."""
     for patch in plants()[name].patches:
-        module, _, inside = patch.place.partition(":")
-        target = importlib.import_module(module)
-        for part in filter(None, inside.split(".")):
-            target = getattr(target, part)
+        target = target_of(patch)
         setattr(target, patch.name, patch.make(getattr(target, patch.name)))
+
+
+def target_of(patch: Patch) -> Any:
+    module, _, name = patch.place.partition(":")
+    found = importlib.import_module(module)
+    return getattr(found, name) if name else found
