@@ -52,11 +52,12 @@ def at_every_pause(
     story: Callable[[Ensemble, int], Coroutine[Any, Any, bool]], *, seeds: int = 3
 ) -> None:
     """Tell the story with an event at its first pause, at its second, ...; it returns whether there
-    were that many."""
+    were that many. A story without a pause shows nothing, and fails."""
     for seed in range(seeds):
         for pause in _numbers(seed):
             try:
                 if not run_in_virtual_time(story(Ensemble(Random(1000 * seed + pause)), pause)):
+                    assert pause > 0, "nothing was asked of ZooKeeper"
                     break
             except BaseException as error:
                 error.add_note(f"seed {seed}, pause {pause}")

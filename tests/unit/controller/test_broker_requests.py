@@ -210,7 +210,7 @@ def test_a_session_that_ends_at_any_pause_is_noticed() -> None:
 
         service = controller.plane.service
         service.arm(pause, end)
-        await announce(other, LiveBroker(9, SECOND, ENDPOINTS), 0)
+        await announce(other, LiveBroker(9, SECOND, ENDPOINTS), 0)  # the controller looks again
         await asyncio.sleep(10)
         assert controller.is_fenced == service.has_happened
         await controller.plane.stop()

@@ -13,6 +13,8 @@ import pytest
 from tests.unit.controller.clusters import CLUSTER_ID, Cluster
 
 from ottla.base.files.filesystem import read_file
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps
 from ottla.base.scheduling.threads import Threads
 from ottla.config.load import load_config
 from ottla.controller.controller import EVENTS_MAX, Controller, ControllerSettings
@@ -21,6 +23,7 @@ from ottla.controller.decision import Decision
 from ottla.controller.new_cluster import decide_new_cluster
 from ottla.controller.sole_controller import run_alone
 from ottla.controller.state import ControllerState
+from ottla.metadata.changes import Changes
 from ottla.metadata.continuity import KnownState
 from ottla.metadata.file_log import FileMetadataLog
 from ottla.metadata.frame import BATCH
@@ -40,6 +43,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from ottla.protocol.messages.create_topics_response import CreateTopicsResponse
+from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
 
 T = TypeVar("T")
@@ -68,7 +72,8 @@ class Node:
         self.disk = disk
         self.gate = Gate()
         self.log = FileMetadataLog(disk, "/m", self.gate)
-        self.publisher = Publisher(Image())
+        self.clock = ManualClock()
+        self.publisher = Publisher(Image(), StepScheduler(self.clock))
         dice = Random(1)
         settings = ControllerSettings(
             1, LOADED.config, LOADED.layers, dice, lambda: dice.randbytes(16)
@@ -140,6 +145,26 @@ def test_nothing_is_published_before_it_is_durable() -> None:
         node.gate.open.set()
         await creating
         assert node.publisher.image.topic("t") is not None
+
+    run(story)
+
+
+def test_an_answer_waits_for_all_who_react_to_the_published_image() -> None:
+    """A client that has created a topic may ask for it at once."""
+
+    async def story(node: Node) -> None:
+        seen: list[bool] = []
+
+        def slowly(image: Image, _changes: Changes) -> Steps[None]:
+            for _ in range(5):
+                node.clock.advance_ms(10)  # a slice of its own
+                seen.append(image.topic("t") is not None and not creating.done())
+                yield 0
+
+        node.publisher.subscribe(slowly)
+        creating = asyncio.ensure_future(node.create("t"))
+        await creating
+        assert seen == [True] * 5
 
     run(story)
 

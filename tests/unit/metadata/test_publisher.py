@@ -1,17 +1,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from random import Random
+from typing import cast
 
+import pytest
 from tests.unit.metadata.histories import histories
 from tests.unit.metadata.log_conformance import batch
 
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps
 from ottla.metadata.changes import Changes
-from ottla.metadata.image import Image
+from ottla.metadata.continuity import KnownState
+from ottla.metadata.image import Batch, Image
+from ottla.metadata.log import MetadataLog, MetadataLost, Trimmed
 from ottla.metadata.publisher import Publisher
-from ottla.metadata.records import ALL_BROKERS
+from ottla.metadata.records import ALL_BROKERS, ClusterNamed
 from ottla.testing.clock import ManualClock
 
 
@@ -134,5 +139,80 @@ def test_a_listener_that_reacts_in_slices_does_not_block_the_loop() -> None:
         await exchanging
         assert done == ["slice 0", "slice 1", "slice 2", "last"]
         await asyncio.wait_for(waiting, 120)
+
+    asyncio.run(story())
+
+
+def image_of(*batches: Batch) -> Image:
+    image = Image()
+    for each in batches:
+        image.apply(each)
+    return image
+
+
+def named(cluster_id: str) -> Batch:
+    return Batch(0, 1, (ClusterNamed(cluster_id),))
+
+
+OTHERS = {
+    "older": image_of(named("a"), batch(1)),
+    "empty": Image(),
+    "of another cluster": image_of(named("b"), batch(1, 9)),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("way", ["replace", "exchange"])
+def test_an_image_that_is_not_a_successor_is_rejected(way: str, kind: str) -> None:
+    async def story() -> None:
+        image, expected = (image_of(named("a"), batch(1, 3)) for _ in range(2))
+        publisher, heard = Publisher(image), list[int]()
+        publisher.subscribe(lambda image, _changes: heard.append(image.offset))
+        other = OTHERS[kind].copy()
+        if way == "exchange" and other.offset < image.offset:
+            await publisher.exchange(other, Changes())  # `follow` was quicker
+        else:
+            with pytest.raises(MetadataLost):
+                await publisher.exchange(other, Changes()) if way == "exchange" else (
+                    publisher.replace(other)
+                )
+        assert image == expected
+        assert not heard
+
+    asyncio.run(story())
+
+
+class TrimmedLog:
+    """A log whose batches were replaced by a snapshot; while it is loaded, something happens."""
+
+    place = "log"
+
+    def __init__(self, snapshot: Image, meanwhile: Callable[[], None]) -> None:
+        self._snapshot = snapshot
+        self._meanwhile = meanwhile
+
+    async def load(self, _known: KnownState) -> Image:
+        self._meanwhile()
+        return self._snapshot.copy()
+
+    async def read(self, _offset: int) -> list[Batch]:
+        raise Trimmed
+
+
+@pytest.mark.parametrize("count", range(4), ids="{} published meanwhile".format)
+def test_a_snapshot_that_was_overtaken_while_it_was_loaded_is_dropped(count: int) -> None:
+    async def story() -> None:
+        batches = [named("a"), batch(1), batch(2), batch(3)]
+        publisher, heard = Publisher(image_of(*batches[:1])), list[int]()
+        publisher.subscribe(lambda image, _changes: heard.append(image.offset))
+
+        def meanwhile() -> None:
+            for each in batches[1 : 1 + count]:
+                publisher.publish(each)
+
+        log = cast(MetadataLog, TrimmedLog(image_of(*batches[:3]), meanwhile))
+        await publisher.catch_up(log, log.read)
+        assert publisher.image == image_of(*batches[: max(3, 1 + count)])
+        assert heard == sorted(set(heard)), "the image went back, or was told twice"
 
     asyncio.run(story())

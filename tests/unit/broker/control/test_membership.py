@@ -82,8 +82,12 @@ def test_a_broker_is_a_member_whenever_its_session_expires_again() -> None:
     at_every_pause(story, seeds=1)
 
 
+@pytest.mark.parametrize("heard_s", [0.0, 1.0], ids=["heard-later", "heard-at-once"])
 @pytest.mark.parametrize("is_edited", [False, True], ids=["removed", "edited"])
-def test_a_znode_that_is_damaged_again_at_any_pause_is_written_again(is_edited: bool) -> None:
+def test_a_znode_that_is_damaged_again_at_any_pause_is_written_again(
+    is_edited: bool, heard_s: float
+) -> None:
+    """Also if the broker is told of it before it has noted that the znode was written."""
     path = broker_path(2)
 
     async def story(ensemble: Ensemble, pause: int) -> bool:
@@ -94,8 +98,12 @@ def test_a_znode_that_is_damaged_again_at_any_pause_is_written_again(is_edited: 
             if path in ensemble.tree:
                 await other.multi([Write(path, b"x") if is_edited else Delete(path)])
 
+        async def damage_again() -> None:
+            await damage()
+            await asyncio.sleep(heard_s)
+
         await damage()
-        service.arm(pause, damage)
+        service.arm(pause, damage_again)
         await asyncio.sleep(SETTLING_S)
         has_happened = service.has_happened
         await check(*planes)

@@ -1,15 +1,17 @@
-"""Announcements of brokers at ZooKeeper servers that are behind."""
+"""Announcements of brokers at ZooKeeper servers that are behind, and while they are read."""
 
 from __future__ import annotations
 
+import asyncio
 from random import Random
 
+from tests.support.paused_service import PausedService, at_every_pause
 from tests.support.virtual_time import run_in_virtual_time
 from tests.support.zookeeper_model import Ensemble, ModelService
 
 from ottla.metadata.records import Endpoint
 from ottla.metadata.zookeeper.layout import BROKER_IDS, broker_path
-from ottla.metadata.zookeeper.membership import LiveBroker, announce
+from ottla.metadata.zookeeper.membership import LiveBroker, announce, read_members
 from ottla.metadata.zookeeper.service import create_missing
 
 ENDPOINTS = (Endpoint("L", "host", 1, "P"),)
@@ -29,3 +31,27 @@ def test_a_broker_is_announced_although_its_server_has_the_znode_of_the_last_pro
 
     for seed in range(20):
         run_in_virtual_time(story(seed))
+
+
+def test_a_broker_that_comes_at_any_pause_is_read_or_reported() -> None:
+    """Without a report, a controller that has read too early would not look again."""
+
+    async def story(ensemble: Ensemble, pause: int) -> bool:
+        reading, first, second = (PausedService(ensemble) for _ in range(3))
+        await create_missing(first, BROKER_IDS)
+        await announce(first, LiveBroker(1, b"1" * 16, ENDPOINTS), 0)
+
+        async def come() -> None:
+            await announce(second, LiveBroker(2, b"2" * 16, ENDPOINTS), 0)
+
+        changed = asyncio.Event()
+        await reading.sync()
+        reading.arm(pause, come)
+        members = await read_members(reading, changed.set)
+        assert 1 in members
+        has_happened = reading.has_happened
+        if has_happened and 2 not in members:
+            await asyncio.wait_for(changed.wait(), 60)
+        return has_happened
+
+    at_every_pause(story, seeds=10)

@@ -1,0 +1,73 @@
+"""A change of the znode `/controller` is noticed, whenever it happens.
+
+Each event below ends after the ZooKeeper client has been told of it: a broker that forgets what it
+was told while it waited for a response would wait forever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.support.control_plane_model import ControlPlane, Network
+from tests.support.paused_service import at_every_pause
+from tests.support.zookeeper_model import Ensemble, ModelService
+
+from ottla.metadata.zookeeper.layout import CONTROLLER
+from ottla.metadata.zookeeper.service import Delete
+
+TOLD_S = 3.0  # longer than any watch of the model takes
+SETTLING_S = 60.0
+
+
+def test_a_vacancy_is_noticed_at_every_pause() -> None:
+    """While a broker reads who is the controller, that one ends."""
+
+    async def story(ensemble: Ensemble, pause: int) -> bool:
+        network = Network(ensemble.rng)
+        one, two = (ControlPlane(ensemble, network, broker_id) for broker_id in (1, 2))
+        await one.start()
+
+        async def end_one() -> None:
+            await one.stop()
+            await asyncio.sleep(TOLD_S)
+
+        two.service.arm(pause, end_one)
+        await two.start()
+        await asyncio.sleep(SETTLING_S)
+        has_happened = two.service.has_happened
+        assert two.controller.is_active == has_happened
+        two.check_tasks()
+        await two.stop()
+        if not has_happened:
+            await one.stop()
+        return has_happened
+
+    at_every_pause(story)
+
+
+def test_a_controller_resigns_whenever_its_znode_is_deleted() -> None:
+    async def story(ensemble: Ensemble, pause: int) -> bool:
+        network = Network(ensemble.rng)
+        one, two = (ControlPlane(ensemble, network, broker_id) for broker_id in (1, 2))
+        other = ModelService(ensemble)
+
+        async def delete() -> None:
+            if CONTROLLER in ensemble.tree:
+                await other.multi([Delete(CONTROLLER)])
+                await asyncio.sleep(TOLD_S)
+
+        one.service.arm(pause, delete)
+        await one.start()
+        await two.start()
+        await asyncio.sleep(SETTLING_S)
+        has_happened = one.service.has_happened
+        active = [each.broker_id for each in (one, two) if each.controller.is_active]
+        assert len(active) == 1
+        assert {one.election.controller_id, two.election.controller_id} == set(active)
+        for each in (one, two):
+            each.check_tasks()
+            await each.stop()
+        await other.close()
+        return has_happened
+
+    at_every_pause(story)
