@@ -19,9 +19,8 @@ from tests.simulation.cluster.network import Network, SimulatedLoop
 from tests.simulation.cluster.process import DATA, PORT, BrokerProcess, host_of, track_tasks
 from tests.support.zookeeper_model import Ensemble
 
-from ottla.metadata.entities import PartitionRegistration
+from ottla.metadata.entities import PartitionRegistration, Topic
 from ottla.metadata.image import Image
-from ottla.metadata.topic_table import Topic
 from ottla.network.channel.channel import Channel, ChannelSettings
 from ottla.protocol.message import Message
 from ottla.protocol.messages.create_topics_request import (
