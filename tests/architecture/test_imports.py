@@ -32,6 +32,11 @@ BROKER_SIDE = {"broker", "handlers", "coordinators", "controller", "replication"
 SPARK_ORDER = ["options", "planning", "records", "source"]
 STORAGE_ORDER = ["files", "indexes", "segments", "producers", "log", "directories", "compaction"]
 CLIENT_ORDER = ["connections", "cluster", "admin", "fetching", "producing"]
+HANDED_A_CLOCK = {
+    "broker", "handlers", "coordinators", "controller", "replication", "metadata", "network",
+    "storage", "base", "protocol",
+}  # fmt: skip
+SYSTEM_CLOCKS = {"base/clock.py", "storage/compaction/helper.py"}  # the latter is a process
 IMPURE = {"asyncio", "socket", "threading", "os", "time", "random"}
 
 # Folders in which every module only decides, but for those that are named.
@@ -112,6 +117,16 @@ def test_decisions_touch_no_clock_disk_or_network(folder: str) -> None:
     for path in PURE[folder]:
         used = {name.split(".")[0] for name in imported_modules(path)}
         assert not used & IMPURE, name_of(path)
+
+
+def test_a_broker_gets_the_time_from_the_clock_that_it_is_handed() -> None:
+    """Otherwise a simulation depends on how busy the machine is, and does not replay."""
+    users = {
+        name_of(path)
+        for path in FILES
+        if folder_of(path) in HANDED_A_CLOCK and "time" in imported_modules(path)
+    }
+    assert users == SYSTEM_CLOCKS
 
 
 def test_every_exception_exists_and_is_needed() -> None:

@@ -11,6 +11,9 @@ class Clock(Protocol):
     def monotonic_s(self) -> float:
         """A monotonic clock in seconds, for deadlines."""
 
+    def cpu_s(self) -> float:
+        """The CPU time of this thread in seconds, for shares of the event loop."""
+
 
 def monotonic_ms(clock: Clock) -> int:
     return int(clock.monotonic_s() * 1000)
@@ -21,3 +24,4 @@ class SystemClock:
         return time.time_ns() // 1_000_000
 
     monotonic_s = staticmethod(time.monotonic)
+    cpu_s = staticmethod(time.thread_time)

@@ -312,6 +312,7 @@ class Broker:
             self._make_server(self.parts),
             self.parts.response_memory,
             self._outside.bind,
+            self.clock,
         )
         self._connection_limiter = ConnectionLimiter(
             self.network, self.current, self.parts.quotas, self._tasks

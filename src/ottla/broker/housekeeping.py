@@ -99,7 +99,7 @@ class Housekeeping:
 
     async def flush(self) -> None:
         """Sync logs whose interval has passed, new logs, and closed segments."""
-        for each in {*self._logs.due_flushes(), *self._events.take_unsynced()}:
+        for each in dict.fromkeys((*self._logs.due_flushes(), *self._events.take_unsynced())):
             if not each.is_closed:
                 try:
                     await self._driver.run(flushing(each))

@@ -1,7 +1,7 @@
 """What the broker does when its logs change: which logs to sync next, what compaction forgets.
 
-Owns      the set of logs to sync, and the compactors of the log directories. Both exist before the
-          logs are opened, so that no change is missed.
+Owns      the logs to sync, in the order in which they reported it, and the compactors of the log
+          directories. Both exist before the logs are opened, so that no change is missed.
 Leaves    syncing and compacting to `housekeeping.py`.
 """
 
@@ -22,13 +22,13 @@ class StorageEvents:
     def __init__(self, files: FileSystem, on_storage_failure: Callable[[], None]) -> None:
         self._files = files
         self._on_storage_failure = on_storage_failure
-        self._unsynced: set[Log] = set()
+        self._unsynced: dict[Log, None] = {}
         self._compactors: dict[str, Compactor] = {}
 
     # What logs report
 
     def log_needs_sync(self, log: Log) -> None:
-        self._unsynced.add(log)
+        self._unsynced[log] = None
 
     def log_truncated(self, log: Log) -> None:
         """Compaction must not take what is appended next for clean."""
@@ -46,9 +46,9 @@ class StorageEvents:
 
     # What housekeeping reads
 
-    def take_unsynced(self) -> set[Log]:
-        unsynced, self._unsynced = self._unsynced, set()
-        return unsynced
+    def take_unsynced(self) -> list[Log]:
+        unsynced, self._unsynced = self._unsynced, {}
+        return list(unsynced)
 
     def compactor(self, directory: str) -> Compactor:
         """Created when first needed: a directory may fail before anything is read there."""

@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ottla.base.clock import Clock
 from ottla.base.log_messages.sparse_log import SparseLog
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.base.scheduling.timers import Timers
@@ -37,6 +38,7 @@ class NetworkContext:
     response_memory: ResponseMemory
     timers: Timers[Connection]  # the next deadline check of each connection
     scheduler: RequestScheduler
+    clock: Clock
     executor: Executor | None = None  # reads what is not in the page cache
     scratch: Scratch = field(default_factory=Scratch)
     reads: ReadBudget = field(init=False)
@@ -58,17 +60,17 @@ class ListenerContext:
     counters: NetworkCounters = field(default_factory=NetworkCounters)
     malformed_log: SparseLog = field(default_factory=lambda: SparseLog(log, logging.INFO))
     eviction_log: SparseLog = field(default_factory=lambda: SparseLog(log, logging.WARNING))
-    connections: set[Connection] = field(default_factory=set)
+    connections: dict[Connection, None] = field(default_factory=dict)  # the oldest first
     is_closing: bool = False  # connections that are still being accepted are closed
     emptied: asyncio.Event = field(default_factory=asyncio.Event)  # no connection is open
 
     def add(self, connection: Connection) -> None:
-        self.connections.add(connection)
+        self.connections[connection] = None
         self.counters.connections_accepted += 1
         self.emptied.clear()
 
     def remove(self, connection: Connection) -> None:
-        self.connections.discard(connection)
+        self.connections.pop(connection, None)
         self.counters.connections_closed += 1
         self.release(connection)
         if not self.connections:

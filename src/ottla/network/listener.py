@@ -79,8 +79,8 @@ class Listener:
         return self._context.counters
 
     @property
-    def connections(self) -> frozenset[Connection]:
-        return frozenset(self._context.connections)
+    def connections(self) -> tuple[Connection, ...]:
+        return tuple(self._context.connections)
 
     async def open(self) -> None:
         """Bind the port; the system refuses clients until `start`."""

@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from heapq import nsmallest
 
+from ottla.base.clock import Clock, SystemClock
 from ottla.base.scheduling.timers import Timers
 from ottla.network.connection import Connection
 from ottla.network.context import NetworkContext
@@ -45,9 +46,11 @@ class Network:
         server: RequestServer,
         response_memory: ResponseMemory | None = None,
         bind: Bind = bind_sockets,
+        clock: Clock | None = None,
     ) -> None:
         self._settings = settings
         self._bind = bind
+        self._clock = clock or SystemClock()
         self._server = server
         self._executor = ThreadPoolExecutor(READING_THREADS, thread_name_prefix="cold-read")
         self.quota = ConnectionQuota(settings.limits)
@@ -72,7 +75,8 @@ class Network:
             self.request_memory,
             self.response_memory,
             Timers(lambda: int(loop.time() * 1000)),
-            RequestScheduler(loop),
+            RequestScheduler(loop, self._clock.cpu_s),
+            self._clock,
             self._executor,
         )
         self._pressure.start(loop)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from ottla.network.context import ListenerContext
@@ -35,6 +34,7 @@ class RequestFlow:
         "_connection",
         "_context",
         "_loop",
+        "_now_s",
         "_response_memory",
         "_resumed",
         "account",
@@ -56,6 +56,7 @@ class RequestFlow:
         self._connection = connection
         self._context = context
         self._loop = network.loop
+        self._now_s = network.clock.monotonic_s
         self._resumed = resumed
         self._response_memory = network.response_memory
         self.account = ResponseAccount(connection, address)
@@ -105,7 +106,7 @@ class RequestFlow:
         connection, context, pipeline = self._connection, self._context, self.pipeline
         queued, in_flight, serve = pipeline.queued, pipeline.in_flight, context.server.serve
         left = REQUESTS_PER_ITERATION
-        began_s = now_s = monotonic()
+        began_s = now_s = self._now_s()
         end_s = began_s + BEGINNING_S_MAX
         while queued and left and now_s < end_s and self.can_begin():
             left -= 1
@@ -119,7 +120,7 @@ class RequestFlow:
                 pipeline.begin(served, len(frame))
             else:
                 self._send(served)
-            now_s = monotonic()
+            now_s = self._now_s()
         context.counters.requests += REQUESTS_PER_ITERATION - left
         return now_s - began_s
 

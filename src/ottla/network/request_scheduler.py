@@ -19,7 +19,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from time import thread_time
 from typing import Protocol
 from weakref import WeakValueDictionary
 
@@ -65,11 +64,9 @@ class ConnectionShare(Share):
 
 
 class RequestScheduler:
-    def __init__(
-        self, loop: asyncio.AbstractEventLoop, now_s: Callable[[], float] = thread_time
-    ) -> None:
-        """The default clock is the CPU time of the thread: time in which the machine runs another
-        process is not charged."""
+    def __init__(self, loop: asyncio.AbstractEventLoop, now_s: Callable[[], float]) -> None:
+        """`now_s` is the CPU time of the thread: time in which the machine runs another process is
+        not charged."""
         self._loop = loop
         self._now_s = now_s
         self.is_busy = False  # then connections with requests are queued

@@ -22,13 +22,13 @@ class FollowerWatch:
     __slots__ = ("watchers",)
 
     def __init__(self) -> None:
-        self.watchers: set[Watcher] = set()
+        self.watchers: dict[Watcher, None] = {}
 
 
 class FetchNotifications:
     def __init__(self, partition_log: Log) -> None:
         self.log = partition_log
-        self.watchers: set[Watcher] = set()
+        self.watchers: dict[Watcher, None] = {}
         # notified of changes; owned by `FetchSessions`
         self.sessions: dict[FetchSession, FetchKey] = {}  # of consumers
         self.follower_sessions: dict[FetchSession, FetchKey] = {}

@@ -170,7 +170,7 @@ class FetchSession:
         self.has_late_news = False  # that a waiting fetch of a follower must send now
         self.held = 0  # partitions, in the limit for all sessions
         self.turns = 0  # order numbers assigned so far
-        self.watchers: set[Watcher] = set()  # of the waiting fetch, if any
+        self.watchers: dict[Watcher, None] = {}  # of the waiting fetch, if any
         self._room = room or SessionCapacity()
 
     def close(self) -> None:

@@ -130,7 +130,7 @@ class OffsetWaiters:
 class Watchable(Protocol):
     """Something that a fetch can wait for."""
 
-    watchers: set[Watcher]
+    watchers: dict[Watcher, None]  # in the order in which they began to wait
 
 
 class DataWaiter:
@@ -166,7 +166,7 @@ class DataWaiter:
         self._is_committed = is_committed  # only stable data is readable
         self._future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         for each in self._watched:
-            each.watchers.add(self)
+            each.watchers[self] = None
 
     def data_arrived(self, size: int, *, is_stable: bool) -> None:
         self._bytes_missing -= size
@@ -227,7 +227,7 @@ class LargeWaiter:
 
     def join(self, watched: Watchable) -> None:
         self._watched.append(watched)
-        watched.watchers.add(self)
+        watched.watchers[self] = None
 
     def begin(self) -> None:
         self._bytes_missing = NOT_KNOWN_YET
@@ -270,7 +270,7 @@ class LargeWaiter:
 def leave(watcher: Watcher, watched: list[Watchable]) -> None:
     """Unregister from many partitions, some in each of the next iterations of the event loop."""
     for _ in range(min(LEFT_AT_ONCE, len(watched))):
-        watched.pop().watchers.discard(watcher)
+        watched.pop().watchers.pop(watcher, None)
     if watched:
         asyncio.get_running_loop().call_soon(leave, watcher, watched)
 

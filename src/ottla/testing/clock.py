@@ -12,6 +12,8 @@ class ManualClock:
     def monotonic_s(self) -> float:
         return self._elapsed_ms / 1000
 
+    cpu_s = monotonic_s
+
     def advance_ms(self, milliseconds: int) -> None:
         self._now_ms += milliseconds
         self._elapsed_ms += milliseconds

@@ -29,6 +29,8 @@ class MovedClock:
     def monotonic_s(self) -> float:
         return time.monotonic() + self.ahead_s
 
+    cpu_s = staticmethod(time.thread_time)
+
 
 class WatchedSelector(selectors.DefaultSelector):
     """Notices when the event loop has nothing to run: then it waits for longer than no time."""

@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from random import Random
 from typing import Any, cast
 
+from tests.simulation.cluster.trace import Trace
 from tests.support.virtual_time import VirtualTimeLoop
 
 from ottla.network.settings import ListenerSettings
@@ -161,6 +162,7 @@ class SimulatedTransport(asyncio.Transport):
             )
 
     def _send(self, data: bytes | None) -> None:
+        self._network.trace.sent(self.host, self.peer_host, data)
         if self._network.is_cut(self.host, self.peer_host):
             self._held.append(data)
             return
@@ -271,8 +273,9 @@ class ListeningSocket:
 
 
 class Network:
-    def __init__(self, loop: SimulatedLoop, rng: Random) -> None:
+    def __init__(self, loop: SimulatedLoop, rng: Random, trace: Trace | None = None) -> None:
         self.loop = loop
+        self.trace = trace or Trace(loop.time)
         loop.network = self
         self._rng = rng
         self.listening: dict[Address, ListeningSocket] = {}

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from random import Random
 from typing import Any, cast
 
-from tests.simulation.cluster.network import HOST, Network
+from tests.simulation.cluster.network import HOST, Network, SimulatedLoop
 from tests.support.zookeeper_model import Ensemble, ModelService
 
 from ottla.base.files.filesystem import FileSystem
@@ -56,7 +56,7 @@ class LoopClock:
     """The virtual time of the event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.monotonic_s = loop.time
+        self.monotonic_s = self.cpu_s = loop.time
 
     def now_ms(self) -> int:
         return START_MS + int(self.monotonic_s() * 1000)
@@ -158,11 +158,11 @@ class BrokerProcess:
             task.cancel()
 
 
-def track_tasks(loop: asyncio.AbstractEventLoop) -> None:
+def track_tasks(loop: SimulatedLoop) -> None:
     """So that a process can be ended with all its tasks."""
 
     def new_task(loop: Any, coro: Any, context: Any = None, **options: Any) -> asyncio.Task[Any]:
-        task: asyncio.Task[Any] = asyncio.Task(coro, loop=loop, context=context, **options)
+        task: asyncio.Task[Any] = loop.new_task(coro, context=context, **options)
         process = PROCESS.get() if context is None else context.run(PROCESS.get)
         if process is not None:
             process.tasks[task] = None

@@ -2,6 +2,9 @@
 
 python -m tests.simulation.cluster.run --seeds 200 --first 1
 python -m tests.simulation.cluster.run --seed 17    # with its events
+python -m tests.simulation.cluster.run --seed 17 --trace FILE    # and everything that was sent
+
+Two runs of the same seeds print the same hash of their traces.
 """
 
 from __future__ import annotations
@@ -11,7 +14,10 @@ import logging
 import random
 import sys
 import time
+from hashlib import sha256
+from pathlib import Path
 
+from tests.simulation.cluster.trace import SHOWN_DIGITS
 from tests.simulation.cluster.world import SeedFailed, run_seed
 
 
@@ -20,41 +26,51 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=50, help="how many")
     parser.add_argument("--first", type=int, default=random.randrange(10**9))
     parser.add_argument("--seed", type=int, help="this one alone, with its events and all logs")
+    parser.add_argument("--trace", type=Path, help="write everything that was sent to this file")
     given = parser.parse_args()
     if given.seed is not None:
         logging.basicConfig(level=logging.INFO)
-        return show(given.seed)
+        return show(given.seed, given.trace)
     logging.disable(logging.CRITICAL)  # brokers report each fault
     return run_many(given.first, given.seeds)
 
 
-def show(seed: int) -> int:
+def show(seed: int, file: Path | None) -> int:
     try:
-        print(*run_seed(seed).events, sep="\n")
+        world = run_seed(seed)
     except SeedFailed as failed:
         print(failed, file=sys.stderr)
-        return 1
-    return 0
+        trace, code = failed.trace, 1
+    else:
+        print(*world.events, sep="\n")
+        trace, code = world.trace, 0
+    if file is not None:
+        file.write_text("\n".join(trace.lines))
+    print(f"trace #{trace.digest}, {len(trace.lines)} lines")
+    return code
 
 
 def run_many(first: int, count: int) -> int:
     print(f"seeds {first} to {first + count - 1}", flush=True)
     began_s = time.process_time()
     acknowledged = failures = 0
-    virtual_s = 0.0
+    virtual_s, digests = 0.0, sha256()
     for seed in range(first, first + count):
         try:
             world = run_seed(seed)
         except SeedFailed as failed:
             print(failed, flush=True)
             failures += 1
+            digests.update(failed.trace.digest.encode())
         else:
             acknowledged += world.acknowledged
             virtual_s += world.loop.time()
+            digests.update(world.trace.digest.encode())
     took_s = time.process_time() - began_s
     print(
         f"{count - failures} seeds passed, {failures} failed, {acknowledged} acknowledged, "
-        f"{virtual_s:.0f} s of virtual time, {took_s:.0f} s of CPU time"
+        f"{virtual_s:.0f} s of virtual time, {took_s:.0f} s of CPU time, "
+        f"traces #{digests.hexdigest()[:SHOWN_DIGITS]}"
     )
     return min(failures, 1)
 

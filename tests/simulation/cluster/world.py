@@ -2,10 +2,9 @@
 
 Owns      the processes and their disks, the clients, and faults of processes, disks, connections,
           networks and sessions, all drawn from one seed.
-Promises  a seed gives the same events at the same times (within one process: the order of sets of
-          strings differs between processes, unless PYTHONHASHSEED is set). At the end, without
-          faults, all replicas are in sync and have the same files; they contain what was
-          acknowledged, and what consumers have seen.
+Promises  a seed gives the same trace each time, in every process. At the end, without faults, all
+          replicas are in sync and have the same files; they contain what was acknowledged, and what
+          consumers have seen.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from unittest.mock import patch
 from tests.simulation.cluster.client import TOPIC, Client, Consumer, Producer, records_in
 from tests.simulation.cluster.network import Network, SimulatedLoop
 from tests.simulation.cluster.process import DATA, BrokerProcess, host_of, track_tasks
+from tests.simulation.cluster.trace import Trace
 from tests.support.zookeeper_model import Ensemble
 
 from ottla.metadata.image import Image
@@ -39,8 +39,10 @@ class World:
     def __init__(self, seed: int, loop: SimulatedLoop) -> None:
         self.rng = Random(seed)
         self.loop = loop
-        self.network = Network(loop, self.rng)
+        self.trace = Trace(loop.time)
+        self.network = Network(loop, self.rng, self.trace)
         self.ensemble = Ensemble(self.rng)
+        self.ensemble.listeners.append(lambda: self.trace.committed(self.ensemble.transactions[-1]))
         self.events: list[str] = []
         self.disks = {each: MemoryDisk() for each in BROKERS}
         for disk in self.disks.values():
@@ -57,7 +59,8 @@ class World:
         return sum(len(each.acknowledged) for each in self.producers)
 
     def note(self, event: str) -> None:
-        self.events.append(f"{self.loop.time():.6f} {event}")
+        self.trace.note(event)
+        self.events.append(self.trace.lines[-1])
 
     # Brokers
 
@@ -275,8 +278,12 @@ class SeedFailed(AssertionError):
 
     def __init__(self, seed: int, world: World, error: Exception) -> None:
         shown = "\n".join(world.events[-EVENTS_SHOWN:])
-        super().__init__(f"seed {seed}: {error!r}, after {len(world.events)} events:\n{shown}")
+        super().__init__(
+            f"seed {seed}: {error!r}, after {len(world.events)} events, trace "
+            f"#{world.trace.digest}:\n{shown}"
+        )
         self.seed, self.events, self.error = seed, world.events, error
+        self.trace = world.trace
 
 
 def run_seed(seed: int) -> World:

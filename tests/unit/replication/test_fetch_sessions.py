@@ -145,7 +145,7 @@ class Waiter:
 
 def test_a_waiting_session_is_notified_only_of_its_partitions() -> None:
     session, waiter = a_session(), Waiter()
-    session.watchers.add(waiter)
+    session.watchers[waiter] = None
     session.changed(KEYS[0], 10)
     session.changed(KEYS[1], 20, is_stable=False)
     session.changed(KEYS[1], None)

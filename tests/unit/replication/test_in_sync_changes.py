@@ -40,6 +40,8 @@ class LoopClock:
     def monotonic_s(self) -> float:
         return asyncio.get_running_loop().time()
 
+    cpu_s = monotonic_s
+
 
 class Brokers(Image):
     """An image in which brokers are registered without records."""

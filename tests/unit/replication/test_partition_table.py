@@ -53,7 +53,7 @@ def test_fetches_of_many_deleted_partitions_are_woken_in_slices(
     asyncio.run(world.replicas.settle())
     readers = [Reader() for _ in range(MANY)]
     for partition, reader in zip(world.replicas, readers, strict=True):
-        partition.watchers.add(reader)
+        partition.watchers[reader] = None
     gone = list(world.replicas)
     world.publish(TopicDeleted(topic_id))
     assert len(world.replicas) == 0
@@ -69,7 +69,7 @@ def test_a_broker_that_stops_wakes_the_readers_that_are_left(world: BrokerWorld)
     topic_id = world.create_topic("t", MANY)
     asyncio.run(world.replicas.settle())
     reader = Reader()
-    world.replicas.partition("t", MANY - 1).watchers.add(reader)
+    world.replicas.partition("t", MANY - 1).watchers[reader] = None
     world.publish(TopicDeleted(topic_id))
     assert not reader.is_woken
     world.replicas.close()

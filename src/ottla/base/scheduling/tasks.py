@@ -25,24 +25,24 @@ async def next_turn() -> None:
 
 class OwnedTasks:
     def __init__(self) -> None:
-        self._running: set[asyncio.Future[Any]] = set()
+        self._running: dict[asyncio.Future[Any], None] = {}  # in the order of their start
 
     def __len__(self) -> int:
         return len(self._running)
 
     def start(self, work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
         task = asyncio.get_running_loop().create_task(work, name=name)
-        self._running.add(task)
+        self._running[task] = None
         task.add_done_callback(self._log_failure)
-        task.add_done_callback(self._running.discard)
+        task.add_done_callback(self._forget)
         return task
 
     def own(self, future: asyncio.Future[Any]) -> None:
         """Keep a task alive whose outcome is handled elsewhere; it is cancelled when the owner
         closes."""
-        self._running.add(future)
+        self._running[future] = None
         future.add_done_callback(_retrieve)
-        future.add_done_callback(self._running.discard)
+        future.add_done_callback(self._forget)
 
     async def finish(self) -> None:
         """Wait until all tasks have ended."""
@@ -56,6 +56,9 @@ class OwnedTasks:
             for task in running:
                 task.cancel()
             await asyncio.wait(running)
+
+    def _forget(self, ended: asyncio.Future[Any]) -> None:
+        self._running.pop(ended, None)
 
     @staticmethod
     def _log_failure(task: asyncio.Task[Any]) -> None:

@@ -12,7 +12,8 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from time import monotonic
+
+from ottla.base.clock import SystemClock
 
 log = logging.getLogger(__name__)
 
@@ -24,11 +25,16 @@ TASKS_MAX = 32  # the same, if each wakes a task, whose time is not measured her
 class TurnQueue:
     """Used from one event loop."""
 
-    __slots__ = ("_callbacks", "_callbacks_max", "_is_scheduled", "_run_at_once")
+    __slots__ = ("_callbacks", "_callbacks_max", "_is_scheduled", "_now_s", "_run_at_once")
 
-    def __init__(self, callbacks_max: int = CALLBACKS_MAX) -> None:
+    def __init__(
+        self,
+        callbacks_max: int = CALLBACKS_MAX,
+        now_s: Callable[[], float] = SystemClock.monotonic_s,
+    ) -> None:
         self._callbacks_max = callbacks_max
         self._callbacks: deque[Callable[[], None]] = deque()
+        self._now_s = now_s
         self._is_scheduled = False
         self._run_at_once = 0  # in this iteration
 
@@ -55,7 +61,7 @@ class TurnQueue:
 
     def _run(self) -> None:
         self._run_at_once = 0
-        callbacks, left, end_s = self._callbacks, self._callbacks_max, monotonic() + TURN_S
+        callbacks, left, end_s = self._callbacks, self._callbacks_max, self._now_s() + TURN_S
         while callbacks and left:
             callback = callbacks.popleft()
             try:
@@ -63,7 +69,7 @@ class TurnQueue:
             except Exception:
                 log.exception("bug in a callback")
             left -= 1
-            if monotonic() >= end_s:
+            if self._now_s() >= end_s:
                 break
         self._is_scheduled = False
         if callbacks:

@@ -287,16 +287,16 @@ class ClusterControl:
             )
         return endpoint.host, endpoint.port
 
-    def _brokers_to_watch(self) -> set[WatchedBroker]:
+    def _brokers_to_watch(self) -> list[WatchedBroker]:
         """All others, for the controller; for others, the controller."""
-        found = set()
+        found = []
         for broker in self.publisher.image.brokers.values():
             endpoint = broker.endpoint(self._listener)
             is_watched = self.controller.is_active or broker.id == self.controller_id
             is_other = broker.id != self._broker_id
             # One that is fenced may not listen yet.
             if is_other and is_watched and not broker.is_fenced and endpoint is not None:
-                found.add(
+                found.append(
                     WatchedBroker(broker.id, broker.incarnation_id, endpoint.host, endpoint.port)
                 )
         return found

@@ -34,7 +34,7 @@ class WatchedBroker(NamedTuple):
 class Liveness:
     def __init__(
         self,
-        watched: Callable[[], set[WatchedBroker]],
+        watched: Callable[[], list[WatchedBroker]],
         ended: Callable[[WatchedBroker], Awaitable[None]],
     ) -> None:
         self._watched = watched
@@ -51,9 +51,9 @@ class Liveness:
             while True:
                 self._changed.clear()
                 wanted = self._watched()
-                for broker in probes.keys() - wanted:
+                for broker in [each for each in probes if each not in wanted]:
                     probes.pop(broker).cancel()
-                for broker in wanted - probes.keys():
+                for broker in [each for each in wanted if each not in probes]:
                     name = f"watch broker {broker.broker_id}"
                     probes[broker] = asyncio.create_task(self._watch(broker), name=name)
                 await self._changed.wait()

@@ -94,13 +94,17 @@ class Parts:
     cluster: ClusterParts | None = None
     disposal: Disposal = field(default_factory=Disposal)
     timers: LoopTimers = field(default_factory=LoopTimers)  # deadlines of requests that wait
-    wake_ups: TurnQueue = field(default_factory=TurnQueue)  # of requests that wait without a task
-    task_wake_ups: TurnQueue = field(default_factory=lambda: TurnQueue(TASKS_MAX))
+    wake_ups: TurnQueue = field(init=False)  # of requests that wait without a task
+    task_wake_ups: TurnQueue = field(init=False)
     # They open batches in threads: more at a time would delay other work in threads, such as
     # the controller's.
     time_searches: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(TIME_SEARCHES_MAX)
     )
+
+    def __post_init__(self) -> None:
+        self.wake_ups = TurnQueue(now_s=self.clock.monotonic_s)
+        self.task_wake_ups = TurnQueue(TASKS_MAX, self.clock.monotonic_s)
 
     @property
     def controller_id(self) -> int:

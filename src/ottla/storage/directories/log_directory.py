@@ -64,7 +64,7 @@ class LogDirectory:
     ) -> None:
         self.path = path
         self.files = files
-        self.health = DirectoryHealth(path, on_failure)
+        self.health = DirectoryHealth(path, on_failure, clock.monotonic_s)
         self.ownership = DirectoryOwnership(files, path)
         self.checkpoints = DirectoryCheckpoints(files, path)
         self.table = DirectoryLogs(self.checkpoints)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import errno
 import logging
-import time
 from collections.abc import Callable
 
+from ottla.base.clock import SystemClock
 from ottla.base.log_messages.sparse_log import SparseLog
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -46,7 +46,7 @@ class DirectoryHealth:
         self,
         path: str,
         on_failure: Callable[[str], None],
-        monotonic_s: Callable[[], float] = time.monotonic,
+        monotonic_s: Callable[[], float] = SystemClock.monotonic_s,
     ) -> None:
         self.path = path
         self._on_failure = on_failure
