@@ -37,6 +37,9 @@ LONG = [
     r"tests/integration/broker/test_lost_directories\.py.*small_files",
     # A cluster of two brokers for one refusal
     rf"{SINK}test_replicas\.py",
+    # Tools that single brokers are asked with too, and three nodes of Apache Kafka
+    r"tests/compatibility/cluster_tools/.*three_kafkas\[(configs|records)\]",
+    r"tests/compatibility/cluster_tools/.*recordings_are_what_tools_print",
     # Spark sessions on Apache Kafka, and deaths there
     rf"{SINK}test_(batch|stream|driver_deaths|broker_deaths)\.py.*\[.*kafka",
 ]

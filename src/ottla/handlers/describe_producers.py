@@ -1,6 +1,7 @@
-"""DescribeProducers (key 61), version 0: the active producers of partitions led here.
+"""DescribeProducers (key 61), version 0: active producers of partitions with a replica here.
 
-Tools use it to find hanging transactions.
+Tools use it to find hanging transactions. They ask the leader, or each broker about all of its
+replicas: followers know the producers as well.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def describe_producers(
         yield 0
         for index in topic.partition_indexes:
             yield 0
-            log = led_log(topic.name, index, context)
+            log = log_here(topic.name, index, context)
             if isinstance(log, Log) and not log.producers.is_loaded:
                 unread[log] = None
     if unread:
@@ -88,7 +89,7 @@ def describing(
 
 
 def describing_partition(topic: str, index: int, context: Context) -> Steps[PartitionResponse]:
-    log = led_log(topic, index, context)
+    log = log_here(topic, index, context)
     yield PARTITION_BYTES
     if isinstance(log, BrokerError):
         return PartitionResponse(index, log.code, log.message or None)
@@ -106,14 +107,12 @@ def describing_partition(topic: str, index: int, context: Context) -> Steps[Part
     return PartitionResponse(index, active_producers=described)
 
 
-def led_log(topic: str, index: int, context: Context) -> Log | BrokerError:
+def log_here(topic: str, index: int, context: Context) -> Log | BrokerError:
     try:
         check_name(topic)
-        partition = context.parts.replicas.partition(topic, index)
-        partition.check_leader()
+        return context.parts.replicas.partition(topic, index).log
     except BrokerError as error:
         return without_traceback(error)
-    return partition.log
 
 
 def as_state(producer_id: int, entry: ProducerEntry) -> ProducerState:
