@@ -40,6 +40,8 @@ LONG = [
     # Tools that single brokers are asked with too, and three nodes of Apache Kafka
     r"tests/compatibility/cluster_tools/.*three_kafkas\[(configs|records)\]",
     r"tests/compatibility/cluster_tools/.*recordings_are_what_tools_print",
+    # Three nodes of Apache Kafka, which take a minute of both cores to start
+    r"tests/integration/client/test_(fail_over|followers|truncated_logs)\.py.*\[apache-kafka",
     # Spark sessions on Apache Kafka, and deaths there
     rf"{SINK}test_(batch|stream|driver_deaths|broker_deaths)\.py.*\[.*kafka",
 ]

@@ -1,10 +1,15 @@
-"""The two kinds of brokers that the client is tried against, each shared by all tests."""
+"""The kinds of brokers, and of clusters, that the client is tried against, shared by all tests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from tests.integration.client.three_brokers import (
+    ThreeBrokers,
+    three_of_apache_kafka,
+    three_of_ottla,
+)
 from tests.support.apache_kafka import ApacheKafka
 
 from ottla.client.cluster.cluster import Cluster
@@ -39,3 +44,32 @@ def cluster(address: str) -> Iterator[Cluster]:
     settings = ClientSettings(address, default_api_timeout_ms=PATIENCE_MS)
     with Cluster(settings) as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="session")
+def three_ottla() -> Iterator[ThreeBrokers]:
+    with three_of_ottla() as brokers:
+        yield brokers
+
+
+@pytest.fixture(scope="session")
+def three_apache_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ThreeBrokers]:
+    with three_of_apache_kafka(tmp_path_factory.mktemp("three")) as brokers:
+        yield brokers
+
+
+THREE_APACHE_KAFKA = pytest.param(
+    "apache-kafka", marks=[pytest.mark.java, pytest.mark.xdist_group("three-apache-kafka")]
+)
+THREE_OTTLA = pytest.param("ottla", marks=pytest.mark.xdist_group("three-brokers"))
+
+
+@pytest.fixture(params=[THREE_OTTLA, THREE_APACHE_KAFKA])
+def three(request: pytest.FixtureRequest) -> Iterator[ThreeBrokers]:
+    """Three brokers, all of which run when a test begins. Three Apache Kafkas take a minute of two
+    cores to start: they are in the long run."""
+    name = "three_ottla" if request.param == "ottla" else "three_apache_kafka"
+    brokers: ThreeBrokers = request.getfixturevalue(name)
+    brokers.start_all()
+    yield brokers
+    brokers.start_all()
