@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -163,20 +163,27 @@ class ThreeBrokers:
         )
         self.wait_in_sync(topic, replicas, number)
 
-    def lose_records(self, topic: str, lost: Iterable[bytes], instead: Iterable[bytes]) -> None:
-        """An unclean election in partition 0, whose replicas are brokers 2 (the leader) and 3.
+    def lose_records(
+        self, lost: Mapping[str, Iterable[bytes]], instead: Mapping[str, Iterable[bytes]]
+    ) -> Iterator[None]:
+        """An unclean election in partition 0 of each topic, with brokers 2 (the leader) and 3.
 
         `lost` is acknowledged by the leader alone, and dies with it; `instead` is then written to
-        the other one. Both run afterwards."""
+        the other one. Yields while the lost records can still be read, and ends when both brokers
+        run again."""
         self.kill(3)
-        self.wait_in_sync(topic, [2])
-        self.produce(topic, lost)
+        for topic, values in lost.items():
+            self.wait_in_sync(topic, [2])
+            self.produce(topic, values)
+        yield
         self.kill(2)
         self.start(3)
-        self.wait_led_by(topic, 3)
-        self.produce(topic, instead)
+        for topic, values in instead.items():
+            self.wait_led_by(topic, 3)
+            self.produce(topic, values)
         self.start(2)
-        self.wait_in_sync(topic, [2, 3])
+        for topic in instead:
+            self.wait_in_sync(topic, [2, 3])
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from tests.integration.client.three_brokers import ThreeBrokers, three_of_ottla
 
 from ottla.testing import Kafka
 
@@ -19,6 +20,13 @@ OTTLA, APACHE_KAFKA = "ottla", "apache-kafka"
 @pytest.fixture(scope="session")
 def ottla_servers(kafka_broker: object) -> str:
     return str(getattr(kafka_broker, "bootstrap_servers"))  # noqa: B009 (two kinds of brokers)
+
+
+@pytest.fixture(scope="session")
+def three() -> Iterator[ThreeBrokers]:
+    """A cluster of three brokers; each test leaves all of them running."""
+    with three_of_ottla() as brokers:
+        yield brokers
 
 
 IS_LONG_RUN = os.environ.get("OTTLA_SPARK") == "all"
