@@ -86,7 +86,8 @@ class Event:
 
 @pytest.fixture(scope="module")
 def event(three: ThreeBrokers) -> Event:
-    event = Event(three, *(three.topic([[2, 3]], **UNCLEAN) for _ in range(2)))
+    longer, shorter = (three.topic([[2, 3]], **UNCLEAN) for _ in range(2))
+    event = Event(three, longer, shorter)
     topics = (event.longer, event.shorter)
     for topic in topics:
         three.produce(topic, KEPT)
