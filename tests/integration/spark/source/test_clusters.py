@@ -30,7 +30,7 @@ from ottla.testing import Kafka
 pytestmark = pytest.mark.xdist_group("spark")
 
 PARTITIONS = [[2, 3, 1], [3, 2, 1], [1, 2, 3]]
-SMALL = {"kafka.fetch.max.bytes": 20_000, "kafka.max.partition.fetch.bytes": 10_000}
+SMALL: dict[str, Any] = {"kafka.fetch.max.bytes": 20_000, "kafka.max.partition.fetch.bytes": 10_000}
 VALUES = [b"%06d" % number * 100 for number in range(3000)]  # 1.8 MB in each partition
 
 
