@@ -34,7 +34,7 @@ class ClusterProcesses(Protocol):
 
     @property
     def pids(self) -> dict[int, int]:
-        """Of the brokers, by id."""
+        """Of the brokers that run, by id."""
 
     def start_all(self) -> None: ...
 
@@ -59,7 +59,8 @@ class OttlaCluster:
 
     @property
     def pids(self) -> dict[int, int]:
-        return {each: broker.pid for each, broker in self._cluster.brokers.items()}
+        brokers = self._cluster.brokers.items()
+        return {each: broker.pid for each, broker in brokers if broker.is_running}
 
     @property
     def zookeeper_pid(self) -> int:

@@ -29,7 +29,7 @@ COMMANDS: dict[str, str | Verbs] = {
         "start": "start members of a local cluster that do not run",
         "stop": "stop members of a local cluster, as SIGTERM does",
         "kill": "end members of a local cluster as a crash would (SIGKILL)",
-        "restart": "stop and start members of a local cluster, one after the other",
+        "restart": "stop and start the brokers of a local cluster, one after the other",
         "decommission": "move all replicas away from a broker, and unregister it",
         "down": "stop a local cluster; its data is kept",
     },

@@ -17,9 +17,15 @@ def add_data_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_member_arguments(parser: argparse.ArgumentParser) -> None:
+def add_member_arguments(
+    parser: argparse.ArgumentParser, count: str = "+", without: str | None = None
+) -> None:
+    default = "" if without is None else f" (default: {without})"
     parser.add_argument(
-        "ids", metavar="ID", nargs="+", help="id of a broker, or a name such as zookeeper-1"
+        "ids",
+        metavar="ID",
+        nargs=count,
+        help=f"id of a broker, or a name such as zookeeper-1{default}",
     )
     add_data_argument(parser)
 
