@@ -33,6 +33,13 @@ COMMANDS: dict[str, str | Verbs] = {
         "decommission": "move all replicas away from a broker, and unregister it",
         "down": "stop a local cluster; its data is kept",
     },
+    "audit": {
+        "run": "count the records of logs and tables, and report them",
+        "report": "show how complete each topic is in each tier",
+        "verify": "exit code 0 if all records of a time are there, once and unchanged",
+        "drill": "show which offsets of a bucket are missing, doubled or changed",
+        "check": "exit code 0 if all is complete and recent enough, for cron and alerts",
+    },
     "zookeeper": "run a ZooKeeper server in the foreground, for clusters of brokers",
     "completion": "print a completion script for bash, zsh or fish",
     "version": "show the installed version",

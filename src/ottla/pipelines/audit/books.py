@@ -11,7 +11,7 @@ Decisions only: given reports and the time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ottla.pipelines.audit.comparison import State, Verdict, compare_bucket
 from ottla.pipelines.audit.reports import (
@@ -139,22 +139,39 @@ def _topic_book(
     verdicts: dict[BucketKey, Verdict] = {}
     for key in sorted(keys):
         place = PartitionId(key.topic_id, key.partition)
-        verdicts[key] = (
-            Verdict(State.FORGED, reason="the reports do not add up to their total")
-            if place in forged
-            else compare_bucket(
-                key,
-                _of_records(base.buckets.get(key)),
-                known.get(place),
-                _of_records(tier.buckets.get(key)),
-                tier.coverage.get(place),
-                now_ms,
-                None if booked is None else booked.buckets.get(key),
-            )
+        if place in forged:
+            reason = "the reports do not add up to their total"
+            verdicts[key] = Verdict(State.FORGED, reason=reason)
+            continue
+        found = _of_records(tier.buckets.get(key))
+        verdict = compare_bucket(
+            key,
+            _of_records(base.buckets.get(key)),
+            known.get(place),
+            found,
+            tier.coverage.get(place),
+            now_ms,
+            None if booked is None else booked.buckets.get(key),
         )
+        verdicts[key] = _explained(replace(verdict, delay_ms=_delay(key, found)), tier, booked)
     caught_up = [each.caught_up_ms for each in known.values()]
     until = None if not caught_up or None in caught_up else min(c for c in caught_up if c)
     return TopicBook(topic, topic_id, tier.name, tier.kind, base.name, now_ms, verdicts, until)
+
+
+def _delay(key: BucketKey, found: BucketReport | None) -> int | None:
+    if found is None or found.changed_ms is None or key.bucket == UNDATED:
+        return None
+    return max(0, found.changed_ms - key.end_ms)
+
+
+def _explained(verdict: Verdict, tier: Tier, booked: Tier | None) -> Verdict:
+    """Which records a query leaves out is not known: what is missing then proves nothing."""
+    counts = tier.counts or ({} if booked is None else booked.counts)
+    if verdict.state is not State.MISSING or not counts.get("filtered"):
+        return verdict
+    reason = "the query of the pipeline leaves out records, and nothing says which"
+    return replace(verdict, state=State.NOT_AUDITED, reason=reason)
 
 
 def _of_records(report: BucketReport | None) -> BucketReport | None:

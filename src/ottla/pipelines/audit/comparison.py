@@ -50,6 +50,7 @@ class Verdict:
     left_out: int = 0  # of these: filtered, bad or late
     late: int = 0  # of those expected: after the bucket was closed
     reason: str = ""
+    delay_ms: int | None = None  # from the end of the bucket to its last record in the tier
 
     @property
     def present(self) -> int:

@@ -102,7 +102,7 @@ def decide_step(
         add_to(committed, each.committed)
         add_to(aborted, each.aborted)
     changed = {
-        key: _added(tier, key, committed.get(key), aborted.get(key))
+        key: _added(tier, key, committed.get(key), aborted.get(key), now_ms)
         for key in committed.keys() | aborted.keys()
     }
     totals = totals_of({**tier.buckets, **changed})
@@ -116,7 +116,9 @@ def decide_step(
     return FoldStep(coverage, changed)
 
 
-def _added(tier: Tier, key: BucketKey, sums: Sums | None, aborted: Sums | None) -> BucketReport:
+def _added(
+    tier: Tier, key: BucketKey, sums: Sums | None, aborted: Sums | None, now_ms: int
+) -> BucketReport:
     known = tier.buckets.get(key) or BucketReport(None)
     coverage = tier.coverage.get(PartitionId(key.topic_id, key.partition))
     is_late = coverage is not None and is_closed(key, coverage)
@@ -124,6 +126,7 @@ def _added(tier: Tier, key: BucketKey, sums: Sums | None, aborted: Sums | None) 
         _merged(known.sums, sums),
         _merged(known.aborted, aborted),
         _merged(known.late, sums) if is_late else known.late,
+        changed_ms=now_ms,
     )
 
 

@@ -75,6 +75,7 @@ class BucketReport:
     late: Sums | None = None  # part of `sums`: what came after the bucket was closed
     left_out: Sums | None = None  # what a pipeline read, but did not write: filtered, bad, late
     unaudited: int | None = None  # rows not in `sums`: their records were not counted in the log
+    changed_ms: int | None = None  # when the tier last found another number of records
 
 
 @dataclass
@@ -86,6 +87,7 @@ class Tier:
     source: str = ""  # where it counts: a cluster, a table
     coverage: dict[PartitionId, Coverage] = field(default_factory=dict)
     buckets: dict[BucketKey, BucketReport] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)  # of a pipeline: read, written, ...
 
     def topics(self) -> dict[str, str]:
         """Names by topic id."""
@@ -96,7 +98,9 @@ class Tier:
 
 
 def tier_record(tier: Tier) -> tuple[bytes, bytes]:
-    value = {"version": VERSION, "kind": tier.kind, "source": tier.source}
+    value: dict[str, Any] = {"version": VERSION, "kind": tier.kind, "source": tier.source}
+    if tier.counts:
+        value["counts"] = tier.counts
     return _json([TIER, tier.name]), _json(value)
 
 
@@ -127,6 +131,8 @@ def bucket_record(
             value[name] = encode_sums(sums)
     if report.unaudited is not None:
         value["unaudited"] = report.unaudited
+    if report.changed_ms is not None:
+        value["changed"] = report.changed_ms
     return bucket_key_bytes(tier, key), _json(value)
 
 
@@ -164,6 +170,7 @@ def _apply_tier(tier: Tier, rest: list[Any], content: Any) -> None:
         raise ValueError(f"a key with {rest}")
     if content is not None:
         tier.kind, tier.source = str(content["kind"]), str(content["source"])
+        tier.counts = {str(name): int(count) for name, count in content.get("counts", {}).items()}
 
 
 def _apply_coverage(tier: Tier, rest: list[Any], content: Any) -> None:
@@ -195,7 +202,12 @@ def _apply_bucket(tier: Tier, rest: list[Any], content: Any) -> None:
         return decode_sums(content[name]) if name in content else None
 
     tier.buckets[key] = BucketReport(
-        sums("sums"), sums("aborted"), sums("late"), sums("left_out"), content.get("unaudited")
+        sums("sums"),
+        sums("aborted"),
+        sums("late"),
+        sums("left_out"),
+        content.get("unaudited"),
+        content.get("changed"),
     )
 
 
@@ -226,6 +238,18 @@ def inconsistent_partitions(tier: Tier) -> list[PartitionId]:
 
 def _total(coverage: Coverage | None) -> Sums | None:
     return None if coverage is None else coverage.total
+
+
+def keeping_times(
+    before: Mapping[BucketKey, BucketReport], after: Mapping[BucketKey, BucketReport], now_ms: int
+) -> dict[BucketKey, BucketReport]:
+    """Reports that say the same as before keep the time since when they do."""
+    found = {}
+    for key, report in after.items():
+        known = before.get(key)
+        is_same = known is not None and replace(known, changed_ms=None) == report
+        found[key] = known if known is not None and is_same else replace(report, changed_ms=now_ms)
+    return found
 
 
 def with_totals(

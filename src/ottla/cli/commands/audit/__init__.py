@@ -1,0 +1,1 @@
+"""`ottla audit`: is every record where it should be, once and unchanged?"""

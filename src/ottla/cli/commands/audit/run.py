@@ -1,0 +1,151 @@
+"""`ottla audit run`: count what is in the logs and tables, and report it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ottla.cli.arguments.numbers import INT64_MAX, whole_number
+from ottla.cli.auditing.cluster import (
+    add_audit_arguments,
+    duration_ms,
+    lakes_of,
+    opened_cluster,
+)
+from ottla.cli.errors import CommandFailed
+from ottla.cli.output.documents import add_format_argument, show
+
+EPILOG = """\
+Every pass continues where the last one ended, also after a crash. Run it as a service, or with
+--once from cron. A topic has one audit: a second one takes over from the first.
+
+  ottla audit run --once --lake orders=./lake/orders
+  ottla audit run --every 5m --master 'local[2]' --html audit.html --metrics audit.prom
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "topics", nargs="*", metavar="PATTERN", help="only these topics, such as 'orders*'"
+    )
+    parser.add_argument("--once", action="store_true", help="one pass, then exit")
+    parser.add_argument(
+        "--every", type=duration_ms, default=300_000, metavar="TIME", help="default: 5m"
+    )
+    parser.add_argument(
+        "--lake",
+        action="append",
+        default=[],
+        metavar="NAME=DIR",
+        help="also count this table: Parquet, Delta or Iceberg",
+    )
+    parser.add_argument(
+        "--master", default="local[2]", help="where Spark runs the job (default: local[2])"
+    )
+    parser.add_argument(
+        "--without-spark", action="store_true", help="count in this process, for small clusters"
+    )
+    parser.add_argument("--html", metavar="FILE", help="write the page of the audit here")
+    parser.add_argument(
+        "--metrics", metavar="FILE", help="write metrics for Prometheus' node exporter here"
+    )
+    parser.add_argument(
+        "--step",
+        type=whole_number(1, INT64_MAX),
+        default=20_000_000,
+        metavar="OFFSETS",
+        help="report after so many offsets (default: 20000000)",
+    )
+    add_format_argument(parser)
+    add_audit_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from ottla.pipelines.audit.lake_tables import open_lake
+    from ottla.pipelines.audit.passes import Audit
+
+    directories = lakes_of(arguments.lake)
+    with opened_cluster(arguments) as cluster, opened_engine(arguments, cluster) as engine:
+        lakes = {name: open_lake(directory) for name, directory in directories.items()}
+        audit = Audit(
+            cluster,
+            engine,
+            arguments.topics,
+            lakes,
+            arguments.report_topic,
+            arguments.reference,
+            arguments.step,
+        )
+        writer = audit.open()
+        while True:
+            started = time.monotonic()
+            books = audit.run_pass(writer)
+            write_pages(arguments, books)
+            report(arguments, audit, books)
+            if arguments.once:
+                writer.close()
+                return 0
+            time.sleep(max(0.0, arguments.every / 1000 - (time.monotonic() - started)))
+
+
+@contextmanager
+def opened_engine(arguments: argparse.Namespace, cluster: Any) -> Iterator[Any]:
+    from ottla.pipelines.audit.running import LocalEngine
+
+    if arguments.without_spark:
+        yield LocalEngine(cluster)
+        return
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers run this Python too
+    try:
+        from pyspark.sql import SparkSession
+
+        from ottla.pipelines.audit.spark_fold import SparkEngine
+    except ModuleNotFoundError as error:
+        raise CommandFailed(
+            "this command needs the package pyspark",
+            "install it with: pip install 'ottla[spark]'",
+            "or count in this process: --without-spark",
+        ) from error
+    builder = SparkSession.builder.master(arguments.master).appName("ottla audit")
+    builder = builder.config("spark.ui.enabled", "false")
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    try:
+        yield SparkEngine(spark, cluster.settings)
+    finally:
+        spark.stop()
+
+
+def write_pages(arguments: argparse.Namespace, books: list[Any]) -> None:
+    from ottla.pipelines.audit.metrics_text import metrics_text
+    from ottla.pipelines.audit.page import page_html, write_file
+
+    now_ms = time.time_ns() // 1_000_000
+    if arguments.html:
+        write_file(arguments.html, page_html(books, now_ms))
+    if arguments.metrics:
+        write_file(arguments.metrics, metrics_text(books))
+
+
+def report(arguments: argparse.Namespace, audit: Any, books: list[Any]) -> None:
+    from ottla.cli.auditing.documents import book_document, report_text
+
+    result = audit.result
+    document = {
+        "records": result.records,
+        "aborted": result.aborted,
+        "overtaken": result.overtaken,
+        "books": [book_document(each) for each in books],
+    }
+    lines = [f"counted {result.records} records, and {result.aborted} of aborted transactions"]
+    if result.overtaken:
+        lines.append(f"retention deleted {result.overtaken} offsets before they were counted")
+    if books:
+        lines.append(report_text(document["books"]))
+    show(arguments.format, document, lambda: "\n".join(lines))
+    sys.stdout.flush()

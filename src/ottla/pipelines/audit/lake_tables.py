@@ -1,0 +1,248 @@
+"""Reading a lake as its users do: Parquet files in a directory, Delta, or Iceberg.
+
+    table = open_lake("./lake/orders")
+    for batch in table.batches(): ...          # all rows, whatever program wrote them
+    table.manifests()                          # what the writer has booked
+
+Owns      finding out the format, reading rows, and following the manifests of committed batches.
+Promises  rows are those that other readers of the table see; a file that was copied into the
+          directory of a Parquet table is read too, as those readers do. Batches are read one after
+          the other, so that memory is bounded.
+Leaves    counting to `lake_tier.py`. Shares no code with the writer of the table.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from ottla.pipelines.audit.report_log import AuditError
+
+log = logging.getLogger("ottla.pipelines.audit")
+
+OWN = "_ottla"
+MANIFEST = "ottla.manifest"
+COMPLETE_UNTIL = "ottla.complete_until_ms"
+HOUR = "hour"  # the folders of a table; not a column of its rows
+PARQUET, DELTA, ICEBERG = "parquet", "delta", "iceberg"
+PLACE_COLUMNS = ("topic_id", "partition", "offset", "timestamp")
+
+
+class LakeReader(Protocol):
+    directory: Path
+
+    def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """All rows; of these columns only, if they are named."""
+
+    def columns(self) -> list[str]: ...
+
+    def files(self) -> list[Path]:
+        """The files that rows are read from."""
+
+    def last_manifest(self) -> str | None:
+        """The name of the manifest of the last commit."""
+
+    def note_complete_until(self, until_ms: int) -> None:
+        """Write to the table that all records before this time are in it."""
+
+
+def open_lake(directory: str | Path, format_name: str | None = None) -> LakeReader:
+    """AuditError if there is no table."""
+    path = Path(directory)
+    found = format_name or _format_of(path)
+    if found == DELTA:
+        return DeltaReader(path)
+    if found == ICEBERG:
+        return IcebergReader(path)
+    return ParquetReader(path)
+
+
+def _format_of(path: Path) -> str:
+    if not path.is_dir():
+        raise AuditError(f"{path} is not a directory: name the directory of the table")
+    if (path / "_delta_log").is_dir():
+        return DELTA
+    if (path / OWN / "catalog.db").exists():
+        return ICEBERG
+    return PARQUET
+
+
+def manifests(table: LakeReader) -> list[dict[str, Any]]:
+    """Those of all commits, the oldest first; none if a pipeline of Ottla did not write the table.
+    AuditError if one is damaged, or not there."""
+    found, name = [], table.last_manifest()
+    while name is not None:
+        path = table.directory / OWN / "manifests" / f"{name}.json"
+        try:
+            manifest = json.loads(path.read_bytes())
+            name = manifest["previous"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise AuditError(
+                f"{path}: this manifest of the table cannot be read ({error}). Restore it from a "
+                "backup: what was written cannot be compared with the table without it"
+            ) from None
+        found.append(manifest)
+    return found[::-1]
+
+
+def write_complete_until(directory: Path, until_ms: int) -> None:
+    """A small file, replaced in one step."""
+    own = directory / OWN
+    own.mkdir(exist_ok=True)
+    new = own / ".complete_until.new"
+    new.write_text(json.dumps({COMPLETE_UNTIL: until_ms}))
+    os.replace(new, own / "complete_until.json")
+
+
+def _read_files(files: list[Path], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Those that exist."""
+    paths = [str(path) for path in files if path.exists()]
+    if paths:
+        yield from ds.dataset(paths, schema=schema, format="parquet").to_batches()
+
+
+class ParquetReader:
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def files(self) -> list[Path]:
+        """Names that begin with an underscore or a dot are not data, for all readers."""
+        found = []
+        for path in sorted(self.directory.rglob("*.parquet")):
+            parts = path.relative_to(self.directory).parts
+            if not any(part.startswith(("_", ".")) for part in parts):
+                found.append(path)
+        return found
+
+    def _dataset(self) -> ds.Dataset | None:
+        paths = [str(path) for path in self.files()]
+        if not paths:
+            return None
+        # Files of different times may have different columns: missing ones are null.
+        schemas = [ds.dataset(path, format="parquet").schema for path in paths]
+        schema = pa.unify_schemas(schemas, promote_options="permissive")
+        return ds.dataset(paths, schema=schema, format="parquet")
+
+    def columns(self) -> list[str]:
+        dataset = self._dataset()
+        return [] if dataset is None else list(dataset.schema.names)
+
+    def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+        dataset = self._dataset()
+        if dataset is not None:
+            yield from dataset.to_batches(columns=columns)
+
+    def last_manifest(self) -> str | None:
+        names = sorted(path.stem for path in (self.directory / OWN / "manifests").glob("*.json"))
+        return names[-1] if names else None
+
+    def note_complete_until(self, until_ms: int) -> None:
+        write_complete_until(self.directory, until_ms)
+
+
+class DeltaReader:
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def _table(self) -> Any:
+        from deltalake import DeltaTable
+
+        return DeltaTable(str(self.directory))
+
+    def files(self) -> list[Path]:
+        actions = pa.table(self._table().get_add_actions(flatten=True))
+        return [self.directory / path for path in actions.column("path").to_pylist()]
+
+    def columns(self) -> list[str]:
+        return [name for name in self._table().to_pyarrow_dataset().schema.names if name != HOUR]
+
+    def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+        dataset = self._table().to_pyarrow_dataset()
+        chosen = columns or self.columns()
+        files = self.files()
+        if all(path.exists() for path in files):
+            yield from dataset.to_batches(columns=chosen)
+        else:  # the table cannot be read any more, but the audit counts what is left
+            schema = pa.schema([dataset.schema.field(name) for name in chosen])
+            yield from _read_files(files, schema)
+
+    def last_manifest(self) -> str | None:
+        for entry in self._table().history():
+            if isinstance(entry.get(MANIFEST), str):
+                return str(entry[MANIFEST])
+        return None
+
+    def note_complete_until(self, until_ms: int) -> None:
+        from deltalake.exceptions import DeltaError
+
+        write_complete_until(self.directory, until_ms)
+        table = self._table()
+        if table.metadata().configuration.get(COMPLETE_UNTIL) == str(until_ms):
+            return
+        try:
+            table.alter.set_table_properties(
+                {COMPLETE_UNTIL: str(until_ms)}, raise_if_not_exists=False
+            )
+        except DeltaError as error:  # a pipeline has committed at the same time
+            log.info("%s: complete_until is written by the next pass: %s", self.directory, error)
+
+
+class IcebergReader:
+    """A table whose catalog is the SQLite file that pipelines make."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def _table(self) -> Any:
+        from pyiceberg.catalog import load_catalog
+
+        uri = f"sqlite:///{(self.directory / OWN / 'catalog.db').absolute()}"
+        catalog = load_catalog("ottla", type="sql", uri=uri)
+        names = [name for space in catalog.list_namespaces() for name in catalog.list_tables(space)]
+        if len(names) != 1:
+            raise AuditError(f"{self.directory}: its catalog has {len(names)} tables, not one")
+        return catalog.load_table(names[0])
+
+    def files(self) -> list[Path]:
+        tasks = self._table().scan().plan_files()
+        return [Path(task.file.file_path.removeprefix("file://")) for task in tasks]
+
+    def columns(self) -> list[str]:
+        return [field.name for field in self._table().schema().fields]
+
+    def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+        table = self._table()
+        chosen = ("*",) if columns is None else tuple(columns)
+        scan = table.scan(selected_fields=chosen)
+        files = self.files()
+        if all(path.exists() for path in files):
+            yield from scan.to_arrow_batch_reader()
+        else:
+            from pyiceberg.io.pyarrow import schema_to_pyarrow
+
+            schema = schema_to_pyarrow(scan.projection(), include_field_ids=False)
+            yield from _read_files(files, schema)
+
+    def last_manifest(self) -> str | None:
+        name = self._table().properties.get(MANIFEST)
+        return None if name is None else str(name)
+
+    def note_complete_until(self, until_ms: int) -> None:
+        from pyiceberg.exceptions import CommitFailedException
+
+        write_complete_until(self.directory, until_ms)
+        table = self._table()
+        if table.properties.get(COMPLETE_UNTIL) == str(until_ms):
+            return
+        try:
+            with table.transaction() as change:
+                change.set_properties({COMPLETE_UNTIL: str(until_ms)})
+        except CommitFailedException as error:
+            log.info("%s: complete_until is written by the next pass: %s", self.directory, error)

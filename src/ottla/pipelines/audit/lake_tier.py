@@ -1,0 +1,241 @@
+"""The two tiers of a lake: what its writer has booked, and what is counted in the table itself.
+
+Owns      sums of the manifests (*booked*), and of all rows of the table (*counted*).
+Promises  the tiers have nothing in common: booked sums were computed by the tasks that wrote the
+          files, counted ones by reading every row now. Only counted ones prove that rows are there.
+Leaves    reading to `lake_tables.py`, comparing to `books.py`.
+
+What each proves. Place sums: that every record arrived once. Row sums: that rows are what was
+written. Content sums, only if the table keeps key, value and headers of the records: that they are
+what producers wrote. How values become columns is not proved by sums, but by tests of the pipeline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ottla.pipelines.audit.lake_tables import PLACE_COLUMNS, LakeReader, manifests
+from ottla.pipelines.audit.report_log import AuditError
+from ottla.pipelines.audit.reports import (
+    BOOKED,
+    COUNTED,
+    BucketReport,
+    Coverage,
+    PartitionId,
+    Tier,
+    with_totals,
+)
+from ottla.pipelines.audit.row_hashes import row_hashes
+from ottla.pipelines.audit.sums import Book, add_to, decode_book, fold_arrow
+
+KEPT = {"record_key": "key", "record_value": "value", "record_headers": "headers"}
+COUNTS = ("read", "written", "filtered", "bad", "late")
+
+
+@dataclass(frozen=True)
+class Booked:
+    """What the manifests of a table say, all together."""
+
+    files: Mapping[str, Book] = field(default_factory=dict)  # by path
+    left_out: Book = field(default_factory=dict)
+    topics: Mapping[str, str] = field(default_factory=dict)  # names by id
+    starts: Mapping[PartitionId, int] = field(default_factory=dict)
+    ends: Mapping[PartitionId, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    pipeline: str = ""
+
+    def book(self) -> Book:
+        total: Book = {}
+        for each in self.files.values():
+            add_to(total, each)
+        return total
+
+
+def read_booked(chain: Iterable[Mapping[str, Any]]) -> Booked:
+    """The manifests, the oldest first."""
+    files: dict[str, Book] = {}
+    left_out: Book = {}
+    topics: dict[str, str] = {}
+    starts: dict[PartitionId, int] = {}
+    ends: dict[PartitionId, int] = {}
+    counts = dict.fromkeys(COUNTS, 0)
+    pipeline = ""
+    for manifest in chain:
+        pipeline = str(manifest["pipeline"])
+        topics |= {topic_id: name for name, topic_id in manifest["topics"].items()}
+        for path in manifest["removed"]:
+            files.pop(path, None)
+        files |= {file["path"]: decode_book(file["sums"]) for file in manifest["files"]}
+        add_to(left_out, decode_book(manifest.get("left_out") or ()))
+        starts = _offsets(manifest["starts"]) | starts  # the first ones count
+        ends |= _offsets(manifest["ends"])
+        if manifest["kind"] == "batch":
+            for name in COUNTS:
+                counts[name] += int(manifest["counts"][name])
+    return Booked(files, left_out, topics, starts, ends, counts, pipeline)
+
+
+def _offsets(found: Mapping[str, Mapping[str, int]]) -> dict[PartitionId, int]:
+    return {
+        PartitionId(topic_id, int(partition)): int(offset)
+        for topic_id, partitions in found.items()
+        for partition, offset in partitions.items()
+    }
+
+
+def booked_tier(name: str, source: str, booked: Booked, now_ms: int) -> Tier:
+    book = booked.book()
+    keys = book.keys() | booked.left_out.keys()
+    buckets = {
+        key: BucketReport(book.get(key), left_out=booked.left_out.get(key)) for key in sorted(keys)
+    }
+    coverage = {
+        place: Coverage(
+            booked.topics.get(place.topic_id, place.topic_id),
+            booked.starts.get(place, 0),
+            end,
+            now_ms,
+        )
+        for place, end in booked.ends.items()
+    }
+    tier = Tier(name, BOOKED, source, with_totals(coverage, buckets), buckets)
+    tier.counts = dict(booked.counts)
+    return tier
+
+
+# Counting
+
+
+def counted_tier(
+    name: str, source: str, table: LakeReader, booked: Booked, reference: Tier, now_ms: int
+) -> Tier:
+    """All rows of the table; those of offsets that the reference has not counted are apart."""
+    audited, others = count_rows(table, reference)
+    ends = dict(booked.ends) or _ends_of(audited, others)
+    topics = booked.topics or reference.topics()
+    coverage = {
+        place: Coverage(
+            topics.get(place.topic_id, place.topic_id), booked.starts.get(place, 0), end, now_ms
+        )
+        for place, end in ends.items()
+    }
+    keys = audited.keys() | others.keys() | booked.left_out.keys()
+    buckets = {
+        key: BucketReport(
+            audited.get(key),
+            left_out=booked.left_out.get(key),
+            unaudited=others[key].count if key in others else 0,
+        )
+        for key in sorted(keys)
+    }
+    return Tier(name, COUNTED, source, with_totals(coverage, buckets), buckets)
+
+
+def count_rows(table: LakeReader, reference: Tier) -> tuple[Book, Book]:
+    """The sums of rows whose records the reference has counted, and of rows before or between
+    them. Rows that are ahead of the reference are in neither: the next pass counts them."""
+    columns = table.columns()
+    if not columns:
+        return {}, {}
+    missing = [each for each in PLACE_COLUMNS if each not in columns]
+    if missing:
+        raise AuditError(
+            f"{table.directory}: the table has no column {', '.join(missing)}: its rows cannot be "
+            f"compared with records. Rows must keep {', '.join(PLACE_COLUMNS)}"
+        )
+    audited: Book = {}
+    others: Book = {}
+    for batch in table.batches():
+        if batch.num_rows:
+            _add_batch(batch, reference, audited, others)
+    return audited, others
+
+
+def _add_batch(batch: pa.RecordBatch, reference: Tier, audited: Book, others: Book) -> None:
+    hashes = row_hashes(batch)
+    rows = with_content_columns(batch)
+    for place, mine in _places(batch):
+        is_known, is_other = masks(batch.column("offset"), reference.coverage.get(place))
+        for book, mask in ((audited, is_known), (others, is_other)):
+            chosen = pc.and_(mine, mask)
+            if pc.any(chosen).as_py():
+                part = fold_arrow(
+                    rows.filter(chosen),
+                    topic_id=place.topic_id,
+                    partition=place.partition,
+                    row_hashes=chosen_hashes(hashes, chosen),
+                )
+                add_to(book, part)
+
+
+def _places(batch: pa.RecordBatch) -> Iterator[tuple[PartitionId, pa.Array]]:
+    """Each partition of a topic, and its rows. AuditError for rows of none."""
+    ids, numbers = batch.column("topic_id"), batch.column("partition")
+    if any(batch.column(name).null_count for name in PLACE_COLUMNS):
+        raise AuditError(
+            f"the table has rows without {', '.join(PLACE_COLUMNS)}: they belong to no record, and "
+            "another program has written them. Delete them, or write them to another table"
+        )
+    for topic_id in pc.unique(ids).to_pylist():
+        of_topic = pc.equal(ids, topic_id)
+        for number in pc.unique(numbers.filter(of_topic)).to_pylist():
+            yield PartitionId(topic_id, number), pc.and_(of_topic, pc.equal(numbers, number))
+
+
+def masks(offsets: pa.Array, known: Coverage | None) -> tuple[pa.Array, pa.Array]:
+    """Which rows the reference has counted the records of, and which it never can."""
+    if known is None:
+        return pa.repeat(True, len(offsets)), pa.repeat(False, len(offsets))
+    is_other = pc.less(offsets, known.start)
+    for start, end in known.gaps:
+        inside = pc.and_(pc.greater_equal(offsets, start), pc.less(offsets, end))
+        is_other = pc.or_(is_other, inside)
+    is_known = pc.and_(pc.less(offsets, known.covers), pc.invert(is_other))
+    return is_known, is_other
+
+
+def chosen_hashes(hashes: bytearray, rows: pa.Array) -> bytearray:
+    array = pa.Array.from_buffers(pa.uint64(), len(rows), [None, pa.py_buffer(hashes)])
+    chosen = array.filter(rows)
+    return bytearray(memoryview(chosen.buffers()[1])[: 8 * len(chosen)])
+
+
+def with_content_columns(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The columns that sums are made of. The original bytes only if all of them were kept: a hash
+    without the headers would not be that of the record."""
+    names = [*PLACE_COLUMNS]
+    found = [batch.column(name) for name in names]
+    kept = _kept_columns(batch.schema.names)
+    for column, name in kept.items():
+        found.append(batch.column(column))
+        names.append(name)
+    return pa.RecordBatch.from_arrays(found, names=names)
+
+
+def _kept_columns(names: Sequence[str]) -> dict[str, str]:
+    return dict(KEPT) if all(column in names for column in KEPT) else {}
+
+
+def _ends_of(*books: Book) -> dict[PartitionId, int]:
+    """For tables without manifests: one after the last offset there."""
+    ends: dict[PartitionId, int] = {}
+    for book in books:
+        for key, sums in book.items():
+            place = PartitionId(key.topic_id, key.partition)
+            ends[place] = max(ends.get(place, 0), sums.last_offset + 1)
+    return ends
+
+
+def lake_tiers(name: str, table: LakeReader, reference: Tier, now_ms: int) -> list[Tier]:
+    """`name.booked` (if the table has manifests) and `name.counted`."""
+    source = str(table.directory.absolute())
+    chain = manifests(table)
+    booked = read_booked(chain)
+    tiers = [booked_tier(f"{name}.booked", source, booked, now_ms)] if chain else []
+    counted = counted_tier(f"{name}.counted", source, table, booked, reference, now_ms)
+    return [*tiers, counted]

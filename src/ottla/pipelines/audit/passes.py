@@ -1,0 +1,121 @@
+"""A whole pass of the audit: the logs first, then the tables, all reported to one topic.
+
+Owns      which topics are audited, which tiers there are, and what is written about them.
+Promises  tables are counted after the logs, and only as far as the logs were: a pipeline that runs
+          meanwhile is never mistaken for a fault.
+Leaves    the steps of a fold to `running.py`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from ottla.client.cluster.cluster import Cluster
+from ottla.pipelines.audit.books import REFERENCE, TopicBook, balance
+from ottla.pipelines.audit.lake_tables import LakeReader
+from ottla.pipelines.audit.lake_tier import lake_tiers
+from ottla.pipelines.audit.report_log import TOPIC, Entry, ReportWriter, make_topic_ready
+from ottla.pipelines.audit.reports import (
+    BROKER,
+    PartitionId,
+    Tier,
+    bucket_key_bytes,
+    bucket_record,
+    coverage_record,
+    keeping_times,
+    tier_record,
+)
+from ottla.pipelines.audit.running import (
+    STEP_OFFSETS,
+    Engine,
+    PassResult,
+    audit_logs,
+    opened_tier,
+)
+
+OWN_TOPICS = "ottla-*"  # of pipelines and of the audit itself
+
+
+@dataclass
+class Audit:
+    """What one audit looks at."""
+
+    cluster: Cluster
+    engine: Engine
+    topics: Sequence[str] = ()  # patterns; none: all but internal ones
+    lakes: Mapping[str, LakeReader] = field(default_factory=dict)
+    report_topic: str = TOPIC
+    reference: str = REFERENCE
+    step_offsets: int = STEP_OFFSETS
+    result: PassResult = field(default_factory=PassResult)
+
+    def open(self) -> ReportWriter:
+        """From now on this is the one audit that writes to the topic."""
+        make_topic_ready(self.cluster, self.report_topic)
+        return ReportWriter(self.cluster, "run", self.report_topic)
+
+    def run_pass(self, writer: ReportWriter) -> list[TopicBook]:
+        """The books after it."""
+        tiers = writer.read()
+        source = self.cluster.settings.bootstrap_servers
+        base = opened_tier(tiers, self.reference, BROKER, source)
+        self.result = audit_logs(
+            self.cluster,
+            writer,
+            base,
+            chosen_topics(self.cluster, self.topics),
+            self.engine,
+            step_offsets=self.step_offsets,
+        )
+        tiers[base.name] = base
+        for name, table in self.lakes.items():
+            for tier in lake_tiers(name, table, base, _now_ms()):
+                known = tiers.get(tier.name) or Tier(tier.name)
+                tier.buckets = keeping_times(known.buckets, tier.buckets, _now_ms())
+                writer.write(replacing(known, tier))
+                tiers[tier.name] = tier
+        books = balance(tiers, _now_ms(), self.reference)
+        for name, table in self.lakes.items():
+            note_complete_until(table, [each for each in books if each.tier == f"{name}.counted"])
+        return books
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def chosen_topics(cluster: Cluster, patterns: Sequence[str]) -> list[str]:
+    names = cluster.list_topics()
+    if patterns:
+        return [name for name in names if any(fnmatchcase(name, each) for each in patterns)]
+    described = cluster.describe_topics(names)
+    return [
+        name
+        for name, topic in described.items()
+        if not topic.is_internal and not fnmatchcase(name, OWN_TOPICS)
+    ]
+
+
+def replacing(known: Tier, after: Tier) -> list[Entry]:
+    """What to write so that the tier is reported as it is now; only what has changed."""
+    entries: list[Entry] = [tier_record(after)]
+    gone = sorted(known.buckets.keys() - after.buckets.keys())
+    entries += [(bucket_key_bytes(after.name, key), None) for key in gone]
+    for key, report in sorted(after.buckets.items()):
+        if known.buckets.get(key) != report:
+            covered = after.coverage.get(PartitionId(key.topic_id, key.partition))
+            covers = 0 if covered is None else covered.covers
+            entries.append(bucket_record(after.name, key, report, covers))
+    entries += [coverage_record(after.name, *each) for each in sorted(after.coverage.items())]
+    return entries
+
+
+def note_complete_until(table: LakeReader, books: Sequence[TopicBook]) -> None:
+    """Write to the table itself until when it is complete, for its readers."""
+    ends = [each.complete_until_ms for each in books]
+    known = [end for end in ends if end is not None]
+    if ends and len(known) == len(ends):
+        table.note_complete_until(min(known))

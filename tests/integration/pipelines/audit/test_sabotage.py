@@ -1,0 +1,304 @@
+"""What goes wrong with a table is named by the audit alone: its command line is all that is used.
+
+A topic with two partitions, 130 records each, three buckets; a table written in two batches.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.integration.pipelines.audit.lakes import FORMATS, create_lake, ingest
+from tests.integration.pipelines.audit.topics import (
+    START_MS,
+    create,
+    records,
+    write,
+    write_transaction,
+)
+
+from ottla.base.ids import TopicPartition
+from ottla.cli.main import main
+from ottla.client.admin.topics import delete_records
+from ottla.client.cluster.cluster import Cluster
+
+COUNT = 130
+FIRST = "2026-01-01T00:00:00Z"
+SECOND = "2026-01-01T00:10:00Z"
+
+
+class World:
+    """A topic, its table, and the audit."""
+
+    def __init__(self, cluster: Cluster, topic: str, lake: Path, kind: str) -> None:
+        self.cluster, self.topic, self.lake = cluster, topic, lake
+        self.address = cluster.settings.bootstrap_servers
+        self.reports = f"audit-{topic}"
+        create(cluster, topic, 2)
+        for partition in range(2):
+            write(cluster, TopicPartition(topic, partition), records(0, COUNT))
+        self.table = create_lake(lake, kind)
+
+    def fill(self, only: set[int] | None = None) -> None:
+        ingest(self.cluster, self.table, self.topic, {0: (0, 70), 1: (0, 70)}, 0, only)
+        ingest(self.cluster, self.table, self.topic, {0: (70, COUNT), 1: (70, COUNT)}, 1, only)
+
+    def ottla(self, *words: str) -> int:
+        return main(["audit", *words, "--bootstrap", self.address, "--report-topic", self.reports])
+
+    def run(self) -> None:
+        lake = f"lake={self.lake}"
+        assert self.ottla("run", self.topic, "--once", "--without-spark", "--lake", lake) == 0
+
+    def files(self) -> list[Path]:
+        return sorted(self.lake.glob("hour=*/*.parquet"))
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """What a command prints as JSON."""
+
+    def ask(world: World, *words: str) -> Any:
+        capsys.readouterr()
+        code = world.ottla(*words, "--format", "json")
+        return {"code": code, **json.loads(capsys.readouterr().out)}
+
+    return ask
+
+
+@pytest.fixture
+def world(cluster: Cluster, tmp_path: Path, request: pytest.FixtureRequest) -> World:
+    kind = getattr(request, "param", "parquet")
+    name = request.node.name.replace("[", "-").replace("]", "").replace("_", "-")
+    return World(cluster, name, tmp_path / "lake", kind)
+
+
+each_format = pytest.mark.parametrize("world", FORMATS, indirect=True)
+
+
+def states(answer: Any, tier: str = "lake.counted") -> set[tuple[str, int, str]]:
+    return {
+        (each["bucket"], each["partition"], each["state"])
+        for each in answer["faults"]
+        if each["tier"] == tier
+    }
+
+
+@each_format
+def test_a_sound_table_is_verified(world: World, said: Callable[..., Any]) -> None:
+    world.fill()
+    world.run()
+    answer = said(world, "verify", world.topic, "--tier", "*.counted")
+    assert (answer["code"], answer["faults"], answer["verified"]) == (0, [], True)
+    assert (answer["buckets"], answer["records"]) == (6, 2 * COUNT)
+    booked = said(world, "verify", world.topic, "--tier", "*.booked")
+    assert (booked["code"], booked["verified"]) == (0, False)
+    note = json.loads((world.lake / "_ottla" / "complete_until.json").read_text())
+    assert note["ottla.complete_until_ms"] > START_MS
+
+
+@each_format
+def test_a_file_removed(world: World, said: Callable[..., Any]) -> None:
+    world.fill()
+    world.run()
+    file = world.files()[0]
+    lost = pq.read_table(file).select(["partition", "offset"]).to_pylist()
+    file.unlink()
+    world.run()
+    answer = said(world, "verify", world.topic)
+    assert answer["code"] == 1
+    assert {state for _, _, state in states(answer)} == {"missing"}
+    assert states(answer, "lake.booked") == set(), "the writer did its work"
+    drilled = said(world, "drill", world.topic, "--tier", "lake.counted")
+    assert drilled["missing_files"] == [str(file.relative_to(world.lake))]
+    missing = {
+        (each["partition"], offset)
+        for each in drilled["partitions"]
+        for start, last in each["missing"]
+        for offset in range(start, last + 1)
+    }
+    assert missing == {(each["partition"], each["offset"]) for each in lost}
+    assert drilled["repair"].startswith("ottla pipeline backfill FILE orders_lake --offsets")
+
+
+def test_a_batch_added_twice(world: World, said: Callable[..., Any]) -> None:
+    world.fill()
+    file = world.files()[0]
+    shutil.copy(file, file.with_name("copy.parquet"))
+    world.run()
+    answer = said(world, "verify", world.topic)
+    assert {state for _, _, state in states(answer)} == {"doubled"}
+    drilled = said(world, "drill", world.topic, FIRST, "--tier", "lake.counted")
+    assert drilled["partitions"][0]["doubled"]
+    assert drilled["partitions"][0]["missing"] == []
+    assert drilled["repair"] is None
+
+
+def rewrite(file: Path, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
+    table = pq.read_table(file)
+    rows = change(table.to_pylist())
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), file)
+
+
+def test_one_record_lost_and_another_doubled(world: World, said: Callable[..., Any]) -> None:
+    world.fill()
+    rewrite(world.files()[0], lambda rows: [rows[1], *rows[1:]])
+    world.run()
+    answer = said(world, "verify", world.topic)
+    assert [state for _, _, state in states(answer)] == ["lost-and-doubled"]
+    (found,) = said(world, "drill", world.topic, "--tier", "lake.counted")["partitions"]
+    assert (found["missing"], found["doubled"]) == ([[0, 0]], [[1, 1]])
+
+
+def test_a_row_changed(world: World, said: Callable[..., Any]) -> None:
+    world.fill()
+    file = world.files()[0]
+    rewrite(file, lambda rows: [{**rows[0], "text": "forged"}, *rows[1:]])
+    world.run()
+    answer = said(world, "verify", world.topic)
+    assert states(answer) == {(FIRST, 0, "changed")}
+    (found,) = said(world, "drill", world.topic, "--tier", "lake.counted")["partitions"]
+    assert found["changed_files"] == [str(file.relative_to(world.lake))]
+
+
+def test_two_rows_swapped_are_no_fault(world: World, said: Callable[..., Any]) -> None:
+    world.fill()
+    rewrite(world.files()[0], lambda rows: [rows[1], rows[0], *rows[2:]])
+    world.run()
+    assert said(world, "verify", world.topic, "--tier", "*.counted")["code"] == 0
+
+
+@pytest.mark.parametrize("world", ["delta"], indirect=True)
+def test_rows_deleted_from_the_table(world: World, said: Callable[..., Any]) -> None:
+    from deltalake import DeltaTable
+
+    world.fill()
+    DeltaTable(str(world.lake)).delete("partition = 1 and offset >= 10 and offset < 13")
+    world.run()
+    answer = said(world, "verify", world.topic)
+    assert states(answer) == {(FIRST, 1, "missing")}
+    drilled = said(world, "drill", world.topic, FIRST, "--tier", "lake.counted")
+    assert [each["missing"] for each in drilled["partitions"]] == [[], [[10, 12]]]
+
+
+@pytest.mark.parametrize("world", ["iceberg"], indirect=True)
+def test_files_deleted_from_the_table(world: World, said: Callable[..., Any]) -> None:
+    from pyiceberg.expressions import GreaterThanOrEqual
+
+    from ottla.pipelines.audit.lake_tables import IcebergReader
+
+    world.fill()
+    IcebergReader(world.lake)._table().delete(GreaterThanOrEqual("offset", 70))
+    world.run()
+    drilled = said(world, "drill", world.topic, SECOND, "--tier", "lake.counted")
+    assert [each["missing"] for each in drilled["partitions"]] == [[[70, 119]], [[70, 119]]]
+
+
+def test_records_three_hours_late(world: World, said: Callable[..., Any]) -> None:
+    world.fill()
+    world.run()
+    at = TopicPartition(world.topic, 0)
+    write(world.cluster, at, records(COUNT, COUNT + 5, late_ms=COUNT * 10_000))
+    ranges = {0: (COUNT, COUNT + 5), 1: (COUNT, COUNT)}
+    ingest(world.cluster, world.table, world.topic, ranges, 2, only=set())
+    world.run()
+    answer = said(world, "verify", world.topic, "--tier", "*.counted")
+    assert states(answer) == {(FIRST, 0, "late")}
+    assert answer["faults"][0]["late"] == 5
+
+
+def test_late_records_that_arrived_are_complete(world: World, said: Callable[..., Any]) -> None:
+    world.fill()
+    world.run()
+    at = TopicPartition(world.topic, 0)
+    write(world.cluster, at, records(COUNT, COUNT + 5, late_ms=COUNT * 10_000))
+    ingest(world.cluster, world.table, world.topic, {0: (COUNT, COUNT + 5), 1: (COUNT, COUNT)}, 2)
+    world.run()
+    assert said(world, "verify", world.topic, "--tier", "*.counted")["code"] == 0
+
+
+def test_an_aborted_transaction_is_not_missing(world: World, said: Callable[..., Any]) -> None:
+    world.fill()
+    at = TopicPartition(world.topic, 0)
+    write_transaction(world.cluster, at, records(COUNT, COUNT + 20), commit=False)
+    end = COUNT + 21  # with the marker
+    ingest(world.cluster, world.table, world.topic, {0: (COUNT, end), 1: (COUNT, COUNT)}, 2)
+    world.run()
+    answer = said(world, "verify", world.topic, "--tier", "*.counted")
+    assert (answer["code"], answer["records"]) == (0, 2 * COUNT)
+
+
+def test_retention_that_overtook_the_audit_is_not_loss(
+    world: World, said: Callable[..., Any]
+) -> None:
+    world.fill()
+    delete_records(world.cluster, {TopicPartition(world.topic, 0): 30})
+    world.run()
+    answer = said(world, "verify", world.topic, "--tier", "*.counted")
+    assert states(answer) == {(FIRST, 0, "not-audited")}
+    assert answer["code"] == 1
+    assert "retention" in answer["faults"][0]["reason"]
+
+
+def test_a_forged_report(world: World, said: Callable[..., Any]) -> None:
+    from ottla.pipelines.audit.report_log import ReportWriter
+    from ottla.pipelines.audit.reports import bucket_record
+
+    world.fill(only=set(range(COUNT)) - {7})
+    world.run()
+    assert {state for _, _, state in states(said(world, "verify", world.topic))} == {"missing"}
+    forger = ReportWriter(world.cluster, "forger", world.reports)
+    tiers = forger.read()
+    for key, report in tiers["lake.counted"].buckets.items():  # the loss disappears
+        forger.write([bucket_record("broker", key, report, COUNT)])
+    forger.close()
+    answer = said(world, "verify", world.topic, "--tier", "*.counted")
+    assert answer["code"] == 1
+    assert {state for _, _, state in states(answer)} == {"forged"}
+
+
+def test_an_audit_that_is_switched_off(world: World, said: Callable[..., Any]) -> None:
+    world.fill()
+    world.run()
+    later = "2199-01-01T00:00:00Z"
+    answer = said(world, "verify", world.topic, "--from", FIRST, "--to", later)
+    assert answer["code"] == 1
+    assert answer["not_audited"], "nothing was audited after the last pass"
+
+
+def test_a_table_that_only_other_tiers_counted_is_not_audited(
+    world: World, said: Callable[..., Any]
+) -> None:
+    world.fill()
+    world.run()
+    answer = said(world, "report", world.topic, "--reference", "elsewhere")
+    assert {each["percent"] for each in answer["books"]} == {"not audited"}
+    check = said(world, "check", world.topic, "--reference", "elsewhere")
+    assert check["code"] == 1
+
+
+def test_check_and_report(world: World, said: Callable[..., Any], tmp_path: Path) -> None:
+    world.fill(only=set(range(COUNT)) - {7})
+    page, metrics = tmp_path / "audit.html", tmp_path / "audit.prom"
+    lake = f"lake={world.lake}"
+    said(
+        world, "run", world.topic, "--once", "--without-spark", "--lake", lake,
+        "--html", str(page), "--metrics", str(metrics),
+    )  # fmt: skip
+    report = said(world, "report", world.topic)
+    counted = next(each for each in report["books"] if each["tier"] == "lake.counted")
+    assert counted["percent"] == "99.230 %"
+    assert report["pipelines"][0]["balances"] is True
+    assert said(world, "check", world.topic, "--min", "99.9", "--max-lag", "500000h")["code"] == 1
+    assert said(world, "check", world.topic, "--min", "99", "--max-lag", "500000h")["code"] == 0
+    assert said(world, "check", world.topic, "--min", "99", "--max-lag", "15m")["code"] == 1
+    assert '"state":"missing"' in page.read_text()
+    text = metrics.read_text()
+    wanted = f'ottla_audit_buckets{{topic="{world.topic}",tier="lake.counted",state="missing"}} 2'
+    assert wanted in text.splitlines()
