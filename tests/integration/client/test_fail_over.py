@@ -58,6 +58,23 @@ def test_a_reader_follows_its_leaders(three: ThreeBrokers) -> None:
     assert all(found[each] == EXPECTED for each in places)
 
 
+def test_a_reader_does_not_wait_for_a_leader_that_is_paused(three: ThreeBrokers) -> None:
+    """Others lead meanwhile. Its connection stays open, and requests may take ten minutes."""
+    topic = three.topic([[2, 3, 1]])
+    place = TopicPartition(topic, 0)
+    three.produce(topic, [value for _, value in EXPECTED])
+    found: list[object] = []
+    with three.client(fetch_max_bytes=5_000, request_timeout_ms=600_000) as client:
+        for count, fetched in enumerate(
+            fetch_ranges(client, [PartitionRange(place, 0, len(EXPECTED))])
+        ):
+            found += values_of(fetched)
+            if count == 4:
+                three.pause(2)
+    assert count > 10, "it was paused in the middle"
+    assert found == EXPECTED
+
+
 def test_a_writer_follows_its_leaders(three: ThreeBrokers) -> None:
     topic = three.topic([[2, 3, 1]])
     place = TopicPartition(topic, 0)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import Producer
+from confluent_kafka import ElectionType, Producer
+from confluent_kafka import TopicPartition as ForeignPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from tests.support.apache_kafka import AFTER_KILL
 from tests.support.apache_kafka_cluster import ApacheKafkaCluster
@@ -58,7 +60,7 @@ def rack_of(broker_id: int) -> str:
 
 class ThreeBrokers:
     def __init__(self, running: RunningCluster | ApacheKafkaCluster) -> None:
-        self.is_apache_kafka = isinstance(running, ApacheKafkaCluster)
+        self._paused: set[int] = set()
         self._nodes: dict[int, Any] = (
             running.nodes if isinstance(running, ApacheKafkaCluster) else running.brokers
         )
@@ -73,7 +75,15 @@ class ThreeBrokers:
     def stop(self, broker_id: int) -> None:
         self._nodes[broker_id].stop()
 
+    def pause(self, broker_id: int) -> None:
+        """Connections stay open, nothing is answered."""
+        os.kill(self._nodes[broker_id].pid, signal.SIGSTOP)
+        self._paused.add(broker_id)
+
     def start(self, broker_id: int) -> None:
+        if broker_id in self._paused:
+            self._paused.remove(broker_id)
+            os.kill(self._nodes[broker_id].pid, signal.SIGCONT)
         if not self._nodes[broker_id].is_running:
             self._nodes[broker_id].start()
 
@@ -102,8 +112,20 @@ class ThreeBrokers:
         admin.create_topics([wanted])[name].result(120)
         for number, each in enumerate(replicas):
             self.wait_in_sync(name, each, number)
-            self.wait_led_by(name, each[0], number)
+            self._prefer(admin, name, each[0], number)
         return name
+
+    def _prefer(self, admin: AdminClient, topic: str, broker_id: int, number: int) -> None:
+        """A broker that has just come back may not have been elected when the topic was made."""
+
+        def is_led() -> bool:
+            if self.partition(topic, number).leader == broker_id:
+                return True
+            wanted = [ForeignPartition(topic, number)]
+            admin.elect_leaders(ElectionType.PREFERRED, wanted).result(120)
+            return False
+
+        wait_until(is_led, f"{topic}-{number} is led by {broker_id}")
 
     def produce(self, topic: str, values: Iterable[bytes], partition: int = 0) -> None:
         """With librdkafka, in small batches; each is acknowledged."""

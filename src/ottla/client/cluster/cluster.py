@@ -54,7 +54,7 @@ class Cluster:
         self.topology = Topology()
         self._open_transport = open_transport
         self._connections: dict[Address, Connection] = {}
-        self._outdated: set[Address] = set()  # brokers that answered with leaders of the past
+        self._last_resort: set[Address] = set()  # silent brokers, and those with old metadata
         self.coordinators: dict[tuple[int, str], int] = {}
 
     def __enter__(self) -> Self:
@@ -174,15 +174,15 @@ class Cluster:
         return connection
 
     def _candidates(self) -> Iterator[Address]:
-        """Connected brokers first, then known ones, then bootstrap.servers; those with outdated
-        metadata last."""
+        """Connected brokers first, then known ones, then bootstrap.servers; at the end those that
+        were silent, or had outdated metadata."""
         open_now = [at for at, connection in self._connections.items() if connection.is_open]
         known = list(self.topology.brokers.values())
         bootstrap = list(self.settings.addresses)
         for group in (open_now, known, bootstrap):
             random.shuffle(group)
         every = dict.fromkeys([*open_now, *known, *bootstrap])
-        yield from sorted(every, key=self._outdated.__contains__)
+        yield from sorted(every, key=self._last_resort.__contains__)
 
     # Asking
 
@@ -205,7 +205,12 @@ class Cluster:
     def _note_age(self, address: Address, answer: Message) -> None:
         if isinstance(answer, MetadataResponse):
             is_outdated = self.topology.is_newer_than(answer)
-            (self._outdated.add if is_outdated else self._outdated.discard)(address)
+            (self._last_resort.add if is_outdated else self._last_resort.discard)(address)
+
+    def avoid(self, broker_id: int) -> None:
+        """Ask others first: this one does not answer at the moment."""
+        if broker_id in self.topology.brokers:
+            self._last_resort.add(self.topology.brokers[broker_id])
 
     def ask_broker(
         self, broker_id: int, request: Message | BuildFor, *, at_most: int | None = None

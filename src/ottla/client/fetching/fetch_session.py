@@ -28,6 +28,7 @@ from ottla.client.fetching.fetched_records import (
     waiting_for,
     whole_batches,
 )
+from ottla.client.fetching.replica_choice import has_stalled
 from ottla.client.fetching.response_content import FetchProblem, ResponseContent
 from ottla.config.addresses import Address
 from ottla.protocol.error_codes import ErrorCode
@@ -168,12 +169,18 @@ class FetchSession:
         self._rotate(content)
         return content
 
-    def take_due(self, now_s: float) -> list[Position]:
-        """Positions whose replica is to be chosen again; they leave the session."""
-        due = [each for each in self.positions.values() if each.review_s <= now_s]
-        for position in due:
+    def review(self, content: ResponseContent, now_s: float) -> None:
+        """Positions that are to be read from another replica leave the session: followers that
+        have stalled are problems, the others are moved."""
+        for position in list(self.positions.values()):
+            if has_stalled(position, now_s):
+                code = ErrorCode.OFFSET_NOT_AVAILABLE
+                content.problems.append(FetchProblem(position, code, Leader(-1, -1), {}))
+            elif position.review_s <= now_s:
+                content.moved.append(position)
+            else:
+                continue
             del self.positions[position.partition]
-        return due
 
     def reset(self) -> None:
         """Begin a new session: the next request names every partition."""
@@ -215,6 +222,7 @@ class FetchSession:
             position.checked_epoch = position.leader_epoch  # the log that the records are from
             content.records.append(fetched_records(position, part, data, end_offset))
             position.offset, position.empty_answers, position.silent_since_s = end_offset, 0, None
+            position.stalled_since_s = None
         if position.is_done:
             content.done.append(position)
         elif part.preferred_read_replica >= 0:

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 
 from ottla.client.cluster.retries import Reaction, reaction_to
 from ottla.client.connections.connection import Connection
@@ -25,6 +26,7 @@ from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.errors import MalformedMessage
 
 JOIN_S = 2.0
+SILENT_S = 3.0  # longer than a broker that works needs for a response, beside its waiting time
 REFUSALS_MAX = 3  # of a fetch session, in a row
 
 
@@ -55,6 +57,8 @@ class FetchStream:
         self._lock = threading.Lock()
         self._added = positions
         self._connection: Connection | None = None
+        self._session: FetchSession | None = None
+        self._asked_s = inf  # when the request without a response was sent
         self._is_ended = False
         self._is_stopped = False
         self._thread = threading.Thread(
@@ -72,6 +76,22 @@ class FetchStream:
             self._added.append(position)
             return True
 
+    def is_silent(self, now_s: float) -> bool:
+        """Whether the broker does not answer: it may be paused, or cut off."""
+        return now_s - self._asked_s > SILENT_S + self._limits.max_wait_ms / 1000
+
+    @property
+    def positions(self) -> list[Position]:
+        """Those of a silent stream: others change while they are looked at."""
+        session = self._session
+        return list(session.positions.values()) if session is not None else []
+
+    def give_up(self) -> None:
+        """Do not wait for the response any longer: the positions are returned."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.interrupt()
+
     def stop(self) -> None:
         with self._lock:
             self._is_stopped = True
@@ -88,6 +108,7 @@ class FetchStream:
         error: Exception | None = None
         try:
             session, connection = self._begin()
+            self._session = session
             self._converse(session, connection)
         except Exception as caught:  # also a bug: it is raised in the thread that reads
             error = caught
@@ -119,13 +140,14 @@ class FetchStream:
 
     def _receive(self, session: FetchSession, connection: Connection) -> ResponseContent:
         answer = connection.receive()
+        self._asked_s = inf
         try:
             content = session.read(answer)
         except MalformedMessage as error:
             raise MalformedAnswer(connection.address, "Fetch", error) from error
         if content.session_error and reaction_to(content.session_error) is Reaction.FAIL:
             raise kafka_error(content.session_error, f"Fetch at {connection.address}")
-        content.moved += session.take_due(time.monotonic())
+        session.review(content, time.monotonic())
         return content
 
     def _ask(self, session: FetchSession, connection: Connection) -> bool:
@@ -139,11 +161,12 @@ class FetchStream:
                 return False
         timeout_ms = connection.request_timeout_ms + self._limits.max_wait_ms
         connection.send(session.next_request(), version=session.version, timeout_ms=timeout_ms)
+        self._asked_s = time.monotonic()
         return True
 
     def _end(self, session: FetchSession | None, error: Exception | None) -> None:
         with self._lock:
-            self._is_ended = True
+            self._is_ended, self._asked_s = True, inf
             connection, self._connection = self._connection, None
             returned = [*(session.positions.values() if session else ()), *self._added]
         if connection is not None:

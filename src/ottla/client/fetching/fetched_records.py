@@ -75,6 +75,7 @@ class Position:
     read_epoch: int = NO_EPOCH  # of the last batch that was read
     checked_epoch: int = NO_EPOCH  # of the last leader that was found to have what is known
     replica: int = LEADER  # the follower to read from
+    stalled_since_s: float | None = None  # when a follower lacked the rest of the range first
     review_s: float = inf  # when the choice between leader and follower is made again
     readable_offset: int = -1  # the end of the readable log in the last response
     empty_answers: int = 0

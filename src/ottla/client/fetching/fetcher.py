@@ -30,7 +30,7 @@ from ottla.client.fetching.bounded_queue import BoundedQueue
 from ottla.client.fetching.fetch_errors import check_topic, classify_error, has_nothing_left
 from ottla.client.fetching.fetch_session import FetchLimits
 from ottla.client.fetching.fetch_stream import Delivery, FetchStream
-from ottla.client.fetching.fetched_records import NO_EPOCH, FetchedRecords, Position
+from ottla.client.fetching.fetched_records import LEADER, NO_EPOCH, FetchedRecords, Position
 from ottla.client.fetching.replica_choice import Source, leave_follower, move, source_of
 from ottla.client.fetching.response_content import FetchProblem, ResponseContent
 from ottla.client.fetching.truncation import check_histories
@@ -160,6 +160,7 @@ class Fetcher:
             self._assign()
         delivery = self._deliveries.get(timeout_s)
         if delivery is None:
+            self._leave_silent_brokers()
             self._check_deadline()
             return
         self._take(delivery.content)
@@ -247,6 +248,24 @@ class Fetcher:
         stream.start()
 
     # Troubles
+
+    def _leave_silent_brokers(self) -> None:
+        """A broker that is paused or cut off keeps its connections: others may lead by now what is
+        read from it. A follower is left in any case."""
+        for stream in self._streams.values():
+            if not stream.is_silent(self._retries.now_s):
+                continue
+            positions = stream.positions
+            self._cluster.avoid(stream.broker_id)
+            names = sorted({each.partition.topic for each in positions})
+            self._cluster.read_metadata(names, self._retries)
+            if any(map(self._is_elsewhere, positions)):
+                stream.give_up()
+
+    def _is_elsewhere(self, position: Position) -> bool:
+        leader = self._cluster.leader_of(position.partition)
+        is_led = leader is not None and leader.epoch > position.leader_epoch
+        return is_led or position.replica != LEADER
 
     def _handle(self, problems: list[FetchProblem]) -> None:
         is_pause_due = False

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ottla.client.cluster.topology import Leader
 from ottla.client.fetching.fetched_records import LEADER, Position
 
+STALL_S = 3.0  # how long a follower may lack what its leader has committed
 LEADER_ONLY_S = 10.0  # after a follower has failed: its leader names it until it notices, too
 
 
@@ -39,9 +40,23 @@ def move(position: Position, now_s: float, follower_s: float) -> None:
         position.replica, position.review_s = LEADER, inf
 
 
+def has_stalled(position: Position, now_s: float) -> bool:
+    """Whether a follower has lacked the rest of a range for too long. The range was planned with
+    the leader, so that the records exist: the follower may be cut off from its leader."""
+    end_offset = position.end_offset
+    is_behind = end_offset is not None and position.readable_offset < end_offset
+    if position.replica == LEADER or not is_behind:
+        position.stalled_since_s = None
+        return False
+    if position.stalled_since_s is None:
+        position.stalled_since_s = now_s
+    return now_s - position.stalled_since_s >= STALL_S
+
+
 def leave_follower(position: Position, now_s: float) -> bool:
     """After an error: whether it was read from a follower. It goes on at the leader."""
     if position.replica == LEADER:
         return False
     position.replica, position.review_s = LEADER, now_s + LEADER_ONLY_S
+    position.stalled_since_s = None
     return True

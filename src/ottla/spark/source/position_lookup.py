@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ottla.base.ids import TopicPartition
-from ottla.client.admin.list_offsets import EARLIEST, LATEST, NO_OFFSET, list_offsets
+from ottla.client.admin.list_offsets import (
+    EARLIEST,
+    LATEST,
+    NO_OFFSET,
+    FoundOffset,
+    list_offsets,
+)
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.settings import READ_UNCOMMITTED
 from ottla.config.options import InvalidOption
@@ -46,8 +52,13 @@ class Logs:
         if not places:
             return {}
         found = list_offsets(self._cluster, dict.fromkeys(places, LATEST))
-        self.end_epochs |= {place: each.leader_epoch for place, each in found.items()}
+        self.end_epochs |= {place: self._epoch(place, each) for place, each in found.items()}
         return {place: each.offset for place, each in found.items()}
+
+    def _epoch(self, place: TopicPartition, found: FoundOffset) -> int:
+        """Not above that of the metadata, which names the leaders to ask later."""
+        leader = self._cluster.leader_of(place)
+        return found.leader_epoch if leader is None else min(found.leader_epoch, leader.epoch)
 
     def high_watermarks(self, places: Places) -> Offsets:
         """The end, regardless of open transactions."""

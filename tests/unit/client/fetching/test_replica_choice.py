@@ -18,7 +18,14 @@ from ottla.client.errors import OffsetOutOfRange
 from ottla.client.fetching import replica_choice
 from ottla.client.fetching.fetched_records import LEADER, Position
 from ottla.client.fetching.fetcher import fetch_range
-from ottla.client.fetching.replica_choice import Source, leave_follower, move, source_of
+from ottla.client.fetching.replica_choice import (
+    STALL_S,
+    Source,
+    has_stalled,
+    leave_follower,
+    move,
+    source_of,
+)
 from ottla.client.settings import ClientSettings
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages import list_offsets_response
@@ -128,6 +135,29 @@ def test_the_leader_is_asked_again_after_a_time() -> None:
         with in_rack(leader, metadata_max_age_ms=0) as cluster:
             assert ranges(cluster, 4) == [(0, 2), (2, 4)]
         assert racks(leader) == [RACK, RACK]
+
+
+def test_a_follower_that_lacks_the_rest_is_left_for_the_leader(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One that is cut off from its leader answers, but has nothing new."""
+    monkeypatch.setattr(replica_choice, "STALL_S", 0.05)
+    with leader_and_follower() as (leader, follower), in_rack(leader) as cluster:
+        behind = fetched(b"")
+        behind.responses[0].partitions[0].high_watermark = 0
+        follower.scripts[ApiKey.FETCH] = lambda _: behind
+        assert ranges(cluster, 2) == [(0, 2)]
+        assert racks(leader) == [RACK, ""]
+
+
+def test_a_follower_may_lack_the_rest_for_a_moment() -> None:
+    position = Position(HERE, TOPIC_ID, 0, 10, replica=2, readable_offset=5)
+    assert [has_stalled(position, now_s) for now_s in (1.0, 1.0 + STALL_S)] == [False, True]
+    position.readable_offset = 10
+    assert not has_stalled(position, 9.0)
+    position.readable_offset = 5
+    assert not has_stalled(position, 9.0), "it counts from here again"
+    assert not has_stalled(Position(HERE, TOPIC_ID, 0, None, replica=2), 99.0), "without an end"
 
 
 def test_a_position_goes_from_the_leader_to_a_follower_and_back() -> None:
