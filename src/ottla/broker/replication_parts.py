@@ -105,16 +105,24 @@ def build_replication(
     fetchers = LeaderFetchers(
         broker_id,
         lambda: control.broker_epoch,
-        control.new_channels,
+        lambda: control.new_channels(receive_buffer_bytes(current.broker)),
         lambda: follower_settings(current.broker),
         follower_quota(broker_id, current, clock),
         driver,
         tasks,
         lost_leaders,
     )
+    current.on_broker_change(fetchers.settings_changed)
     low_watermarks = LowWatermarks(partial(is_alive, image))
     quota = leader_quota(broker_id, current, clock)
     return Replication(changes, fetchers, low_watermarks, quota, lost_leaders)
+
+
+def receive_buffer_bytes(config: BrokerConfig) -> int | None:
+    """None if the system chooses. A buffer of Kafka's default size would be smaller than what the
+    system chooses, and make copying slower."""
+    size = config.replica_socket_receive_buffer_bytes
+    return None if size in (-1, BrokerConfig.replica_socket_receive_buffer_bytes) else size
 
 
 def is_alive(image: Image, broker_id: int) -> bool:

@@ -175,7 +175,7 @@ class ReplicaFetchOptions:
         64 * KIB,
         INT,
         anything,
-        "Receive buffer of a follower's connection; -1 leaves it to the system.",
+        "Receive buffer of a follower's connection. The default, and -1, leave it to the system.",
     )
     replica_selector_class: str | None = option(
         "replica.selector.class",

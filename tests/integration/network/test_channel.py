@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
+from socket import SO_RCVBUF, SOL_SOCKET
 
 import pytest
 
@@ -32,6 +34,24 @@ def broker() -> Iterator[RunningBroker]:
 def channel_to(broker: RunningBroker) -> Channel:
     host, _, port = broker.bootstrap_servers.rpartition(":")
     return Channel(host, int(port), SETTINGS)
+
+
+@pytest.mark.parametrize("size", [None, 300_000])
+def test_a_receive_buffer_has_the_size_that_is_set(broker: RunningBroker, size: int | None) -> None:
+    """Linux reserves twice as much, for its own structures."""
+
+    async def story() -> None:
+        host, _, port = broker.bootstrap_servers.rpartition(":")
+        channel = Channel(host, int(port), replace(SETTINGS, receive_buffer_bytes=size))
+        await channel.request(MetadataRequest([]), LONG_S)
+        assert channel._connection is not None
+        assert channel._connection._transport is not None
+        connected = channel._connection._transport.get_extra_info("socket")
+        found = connected.getsockopt(SOL_SOCKET, SO_RCVBUF)
+        channel.close()
+        assert (found == 600_000) is (size is not None)
+
+    run(story)
 
 
 def run(story: Callable[[], Awaitable[None]]) -> None:

@@ -195,10 +195,10 @@ class ClusterControl:
     def _write_session(self, service: ZooKeeperService) -> None:
         write_session(self._files, self._directory, str(self._connect), service.session)
 
-    def new_channels(self) -> Channels:
-        return Channels(self._address_of, self._channel_settings())
+    def new_channels(self, receive_buffer_bytes: int | None = None) -> Channels:
+        return Channels(self._address_of, self._channel_settings(receive_buffer_bytes))
 
-    def _channel_settings(self) -> ChannelSettings:
+    def _channel_settings(self, receive_buffer_bytes: int | None) -> ChannelSettings:
         from ottla import __version__
 
         return ChannelSettings(
@@ -206,6 +206,7 @@ class ClusterControl:
             __version__,
             CONNECT_TIMEOUT_S,
             self._config.socket_request_max_bytes,
+            receive_buffer_bytes=receive_buffer_bytes,
         )
 
     async def join(self, request: BrokerRegistrationRequest) -> None:

@@ -76,8 +76,9 @@ class ControlPlane(Protocol):
     async def alter_partitions(self, topics: list[TopicData]) -> AlterPartitionResponse:
         """Change the in-sync replicas of partitions that this broker leads."""
 
-    def new_channels(self) -> Channels:
-        """Connections to other brokers that are used for one purpose. Only in a cluster."""
+    def new_channels(self, receive_buffer_bytes: int | None = None) -> Channels:
+        """Connections to other brokers that are used for one purpose. Only in a cluster. Without a
+        size, the system chooses that of their receive buffers."""
 
     def directories_failed(self, directory_ids: Collection[bytes]) -> None:
         """Log directories went offline while the broker runs."""

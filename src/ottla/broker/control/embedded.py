@@ -151,7 +151,7 @@ class EmbeddedControl:
             lambda state: decide_alter_partition(state, request, version)
         )
 
-    def new_channels(self) -> Channels:
+    def new_channels(self, receive_buffer_bytes: int | None = None) -> Channels:
         raise NotImplementedError("there are no other brokers")
 
     def directories_failed(self, directory_ids: Collection[bytes]) -> None:

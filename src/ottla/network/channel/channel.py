@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from socket import SO_RCVBUF, SOL_SOCKET
 from typing import Any
 
 from ottla.network.channel.errors import (
@@ -37,6 +38,7 @@ class ChannelSettings:
     connect_timeout_s: float
     frame_bytes_max: int
     bind_host: str | None = None  # the local address, for hosts that have several
+    receive_buffer_bytes: int | None = None  # None: as the system chooses
 
 
 class Channel:
@@ -124,9 +126,12 @@ class Channel:
         local = None if settings.bind_host is None else (settings.bind_host, 0)
         try:
             async with asyncio.timeout(settings.connect_timeout_s):
-                _, connection = await self._loop.create_connection(
+                transport, connection = await self._loop.create_connection(
                     self._new_connection, self._host, self._port, local_addr=local
                 )
+            if settings.receive_buffer_bytes is not None:
+                connected = transport.get_extra_info("socket")
+                connected.setsockopt(SOL_SOCKET, SO_RCVBUF, settings.receive_buffer_bytes)
         except ConnectionRefusedError as error:
             raise ConnectionRefused(f"{self.name}: nothing listens there") from error
         except TimeoutError as error:

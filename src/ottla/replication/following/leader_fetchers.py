@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from ottla.base.scheduling.steps import Driver
@@ -70,6 +71,18 @@ class LeaderFetchers:
             self.removed(partition)
             self._followed[partition] = wanted
             self._fetcher(*wanted[0]).follow(partition)
+
+    def settings_changed(self) -> None:
+        """With another number of fetchers, partitions are distributed among them again."""
+        for partition in list(self._followed):
+            if partition.is_truncating:  # by its present fetcher
+                partition.when_truncated(partial(self._distribute, partition))
+            else:
+                self._distribute(partition)
+
+    def _distribute(self, partition: Partition) -> None:
+        if partition in self._followed:
+            self.leadership_changed(partition)
 
     def removed(self, partition: Partition) -> None:
         known = self._followed.pop(partition, None)
