@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import errno
+from collections.abc import Sequence
 from contextvars import ContextVar
 from random import Random
 from typing import Any, cast
@@ -34,7 +35,7 @@ def host_of(broker_id: int) -> str:
     return f"10.0.0.{broker_id}"
 
 
-def settings_of(broker_id: int) -> LoadedConfig:
+def settings_of(broker_id: int, others: Sequence[str] = ()) -> LoadedConfig:
     host = host_of(broker_id)
     return load_config(
         settings=[
@@ -48,6 +49,7 @@ def settings_of(broker_id: int) -> LoadedConfig:
             "default.replication.factor=3",
             "min.insync.replicas=2",
             "request.timeout.ms=5000",
+            *others,
         ]
     )
 
@@ -82,8 +84,15 @@ async def never(_timeout_s: float) -> None:
 
 class BrokerProcess:
     def __init__(
-        self, broker_id: int, disk: MemoryDisk, network: Network, ensemble: Ensemble, rng: Random
+        self,
+        broker_id: int,
+        disk: MemoryDisk,
+        network: Network,
+        ensemble: Ensemble,
+        rng: Random,
+        settings: Sequence[str] = (),
     ) -> None:
+        """`settings` are besides those of `settings_of`, and instead of them."""
         self.broker_id = broker_id
         self.host = host_of(broker_id)
         self._disk = disk
@@ -96,7 +105,7 @@ class BrokerProcess:
         self.is_stopping = False
         self.error: BaseException | None = None
         self.broker = Broker(
-            settings_of(broker_id),
+            settings_of(broker_id, settings),
             files=cast(FileSystem, self._files),
             clock=LoopClock(network.loop),
             rng=Random(rng.random()),
