@@ -18,6 +18,7 @@ from ottla.pipelines.audit.reports import (
     BOOKED,
     BROKER,
     COUNTED,
+    PRODUCER,
     BucketReport,
     Coverage,
     PartitionId,
@@ -109,7 +110,10 @@ def balance(tiers: Mapping[str, Tier], now_ms: int, reference: str = REFERENCE) 
     forged = set(inconsistent_partitions(base))
     books = []
     for name, tier in sorted(tiers.items()):
-        if name != reference:
+        if tier.kind == PRODUCER and name != reference:
+            for topic_id, topic in sorted(tier.topics().items()):
+                books.append(_producer_book(tier, base, topic_id, topic, forged, now_ms))
+        elif name != reference:
             forged_here = forged | set(inconsistent_partitions(tier))
             booked = booked_beside(tiers, tier)
             for topic_id, topic in sorted(tier.topics().items()):
@@ -172,6 +176,28 @@ def _explained(verdict: Verdict, tier: Tier, booked: Tier | None) -> Verdict:
         return verdict
     reason = "the query of the pipeline leaves out records, and nothing says which"
     return replace(verdict, state=State.NOT_AUDITED, reason=reason)
+
+
+def _producer_book(
+    producer: Tier, base: Tier, topic_id: str, topic: str, forged: set[PartitionId], now_ms: int
+) -> TopicBook:
+    """What a producer counted is what the log must have, not the other way round: a log may have
+    records of other producers too."""
+    forged = forged | set(inconsistent_partitions(producer))
+    book = _topic_book(producer, base, None, topic_id, topic, forged, now_ms)
+    verdicts = {
+        key: _more_in_log(verdict)
+        for key, verdict in book.verdicts.items()
+        if key in producer.buckets
+    }
+    return replace(book, tier=producer.name, kind=PRODUCER, verdicts=verdicts)
+
+
+def _more_in_log(verdict: Verdict) -> Verdict:
+    if verdict.state is not State.DOUBLED:
+        return verdict
+    reason = "more records in the log: another producer, or this one crashed before its report"
+    return replace(verdict, state=State.NOT_AUDITED, expected=None, reason=reason)
 
 
 def _of_records(report: BucketReport | None) -> BucketReport | None:

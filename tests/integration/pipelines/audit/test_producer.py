@@ -1,0 +1,86 @@
+"""What a producer counted against what is in the log."""
+
+from __future__ import annotations
+
+import pytest
+from tests.integration.pipelines.audit.topics import START_MS, audit, create, records, write
+
+from ottla.base.ids import TopicPartition
+from ottla.client.cluster.cluster import Cluster
+from ottla.pipelines.audit.books import balance
+from ottla.pipelines.audit.comparison import State
+from ottla.pipelines.audit.producer_tier import AuditedProducer
+from ottla.pipelines.audit.report_log import AuditError, read_reports
+
+NOW_MS = 2**41
+
+
+def produce(cluster: Cluster, topic: str, application: str, count: int) -> list[int]:
+    seen: list[int] = []
+    config = {"bootstrap.servers": cluster.settings.bootstrap_servers}
+    with AuditedProducer(config, application) as producer:
+        for number in range(count):
+            producer.produce(
+                topic,
+                b"value %d" % number,
+                key=None if number % 3 else b"k",
+                headers=[("h", b"x")] if number % 2 else None,
+                timestamp=START_MS + number,
+                on_delivery=lambda _, message: seen.append(message.offset()),
+            )
+            producer.poll(0)
+    return seen
+
+
+def states(cluster: Cluster, tier: str) -> set[State]:
+    books = balance(read_reports(cluster), NOW_MS)
+    (book,) = [each for each in books if each.tier == tier]
+    return {each.state for each in book.verdicts.values()}
+
+
+def test_the_log_has_what_the_producer_counted_also_after_a_restart(cluster: Cluster) -> None:
+    create(cluster, "checkout", 2)
+    seen = produce(cluster, "checkout", "checkout", 50)
+    assert len(seen) == 50, "the callback of the user is called too"
+    produce(cluster, "checkout", "checkout", 70)
+    audit(cluster, ["checkout"])
+    assert states(cluster, "producer.checkout") == {State.COMPLETE}
+    tier = read_reports(cluster)["producer.checkout"]
+    assert sum(each.sums.count for each in tier.buckets.values() if each.sums) == 120
+
+
+def test_records_of_others_are_not_taken_for_doubled_ones(cluster: Cluster) -> None:
+    create(cluster, "shared")
+    produce(cluster, "shared", "one-of-two", 20)
+    write(cluster, TopicPartition("shared", 0), records(0, 5))
+    produce(cluster, "shared", "one-of-two", 20)
+    audit(cluster, ["shared"])
+    assert states(cluster, "producer.one-of-two") == {State.NOT_AUDITED}
+
+
+def test_a_log_that_lost_records_is_missing_them(cluster: Cluster) -> None:
+    """Another topic stands for the log after the loss: its audit is reported under the same id."""
+    from dataclasses import replace
+
+    create(cluster, "lossy")
+    produce(cluster, "lossy", "lossy", 20)
+    audit(cluster, ["lossy"])
+    tiers = read_reports(cluster)
+    counted = tiers["producer.lossy"]
+    for key, report in counted.buckets.items():
+        assert report.sums is not None
+        log = tiers["broker"].buckets[key]
+        assert log.sums is not None
+        tiers["broker"].buckets[key] = replace(log, sums=replace(log.sums, count=19))
+        place = next(iter(counted.coverage))
+        coverage = tiers["broker"].coverage[place]
+        total = tiers["broker"].buckets[key].sums
+        tiers["broker"].coverage[place] = replace(coverage, total=total)
+    (book,) = [each for each in balance(tiers, NOW_MS) if each.tier == "producer.lossy"]
+    assert {each.state for each in book.verdicts.values()} == {State.MISSING}
+
+
+def test_a_transactional_producer_is_refused(cluster: Cluster) -> None:
+    config = {"bootstrap.servers": cluster.settings.bootstrap_servers, "transactional.id": "t"}
+    with pytest.raises(AuditError, match="transactional"):
+        AuditedProducer(config, "transactional")
