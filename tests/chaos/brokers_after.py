@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from tests.chaos.checker.anomalies import Finding
 from tests.chaos.checker.replicas import batches_of, differences, read_segments
@@ -33,13 +33,17 @@ def replica_findings(cluster: ChaosCluster) -> Iterator[Finding]:
 
 
 def log_problems(cluster: ChaosCluster, kinds: Iterable[str]) -> list[str]:
-    """Errors and tracebacks, with some lines after them, after faults of these kinds."""
-    problems = list[str]()
+    """Of all brokers, after faults of these kinds."""
+    return [
+        f"broker {broker_id}: {problem}"
+        for broker_id in cluster.ids
+        for problem in problems_in(cluster.broker(broker_id).log.splitlines(), kinds)
+    ]
+
+
+def problems_in(lines: Sequence[str], kinds: Iterable[str]) -> Iterator[str]:
+    """Errors and tracebacks, with some lines after them."""
     expected = [text for text, after in EXPECTED.items() if after & set(kinds)]
-    for broker_id in cluster.ids:
-        lines = cluster.broker(broker_id).log.splitlines()
-        for at, line in enumerate(lines):
-            if PROBLEM.match(line) and not any(text in line for text in expected):
-                excerpt = "\n    ".join(lines[at : at + LINES_AFTER])
-                problems.append(f"broker {broker_id}: {excerpt}")
-    return problems
+    for at, line in enumerate(lines):
+        if PROBLEM.match(line) and not any(text in line for text in expected):
+            yield "\n    ".join(lines[at : at + LINES_AFTER])
