@@ -166,6 +166,7 @@ class Transactions:
                 commits = False
                 self._job.recorder.note(f"is aborted: {error}")
             if not commits:
+                self._let_records_arrive(producer)
                 retried(lambda: producer.abort_transaction(ATTEMPT_S))
                 result = Result.FAILED
         except KafkaException as error:
@@ -174,6 +175,12 @@ class Transactions:
             self._producer = None
         self._job.recorder.end(self.operation, result)
         return result is Result.OK
+
+    def _let_records_arrive(self, producer: Producer) -> None:
+        """What librdkafka has not sent before an abort it never sends: then there would be nothing
+        that a reader must not see. Some transactions are open for long enough to be read."""
+        producer.flush(self._job.rng.uniform(0.0, 2.0))
+        time.sleep(self._job.rng.choice([0.0, 0.0, 0.3]))
 
 
 def retried(attempt: Callable[[], None]) -> None:

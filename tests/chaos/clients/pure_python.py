@@ -121,6 +121,8 @@ async def write_one(job: Job, producer: Any, numbers: Iterator[int]) -> int:
             recorder.send(operation, f"{topic}-{partition}", value)
             await producer.send(topic, encode(value, job.sizes()), partition=partition)
         if job.rng.random() < 0.1:
+            await producer.flush()
+            await asyncio.sleep(job.rng.choice([0.0, 0.3]))  # to be read, if a broker allows it
             await producer.abort_transaction()
             result = Result.FAILED
         else:
