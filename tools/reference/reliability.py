@@ -43,8 +43,9 @@ within 15 seconds in the campaigns `kills`, `pauses` and `cuts`. In `kills`, no 
 without an acknowledgement for longer than two ZooKeeper sessions and two seconds. A controller that
 was replaced while it could not reach ZooKeeper says so in an error line, which is allowed after
 faults that can cause it. Clients are started again, and are printed, in two cases that are their
-own fault: librdkafka does not return from `send_offsets_to_transaction`, or a static member of it
-joins again as a new member after its session and refuses itself.
+own fault: librdkafka does not return from `send_offsets_to_transaction` within its timeout, or from
+a commit long after the timeout of its request, or a static member of it joins again as a new member
+after its session and refuses itself.
 
 `make chaos` runs every kind of fault for eight minutes, `make faults` the campaigns with a name. A
 run adds itself with `--ledger`, whether it passed or failed. Whether such runs find bugs is on the

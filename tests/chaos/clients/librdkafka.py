@@ -24,6 +24,7 @@ DELIVERY_S = 300.0  # longer than any fault: nothing is given up
 TRANSACTION_S = 20.0
 ATTEMPT_S = 30.0
 SESSION_S = 10.0
+COMMIT_S = 100.0  # longer than coordinators are away, and than the timeout of a request
 POLL_S = 0.2
 POLLED_MAX = 500
 
@@ -302,7 +303,9 @@ def read_group(job: Job, *, is_static: bool = False) -> None:
             job.recorder.polled(reads_of(messages), rebalanced=is_rebalanced)
         if messages:
             try:
-                polling.consumer.commit(asynchronous=False)
+                # Without a timeout: librdkafka 2.16 may lose a commit of a static member.
+                with job.limited("commit", COMMIT_S):
+                    polling.consumer.commit(asynchronous=False)
                 committed_s = time.monotonic()
             except KafkaException as error:
                 polling.note(error.args[0], "commit")

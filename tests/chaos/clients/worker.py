@@ -65,10 +65,10 @@ class Job:
         self.stopping.set()
 
     @contextmanager
-    def limited(self, name: str) -> Iterator[None]:
+    def limited(self, name: str, seconds: float = HUNG_S) -> Iterator[None]:
         """A call of a client library that has a timeout of its own, and may not keep to it: then
         this process ends, and a successor goes on."""
-        timer = threading.Timer(HUNG_S, self._give_up, [name])
+        timer = threading.Timer(seconds, self._give_up, [name])
         timer.daemon = True
         timer.start()
         try:
