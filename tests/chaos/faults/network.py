@@ -134,6 +134,22 @@ def lossy(context: FaultContext) -> str:
     return f"{count} answers to clients dropped in {seconds:.1f} s"
 
 
+def unanswered_restart(context: FaultContext) -> str:
+    """What clients have sent is written, and they hear nothing of it before all brokers are killed:
+    they must repeat it to brokers that know their producers from logs only."""
+    cluster = context.cluster
+    cluster.network.apply([Rule("*", "clients-*", ANSWERS)])
+    time.sleep(context.rng.uniform(0.5, 2.0))
+    chosen = cluster.running()
+    for broker_id in chosen:
+        cluster.kill(broker_id)
+    cluster.network.reset("*", "clients-*")
+    cluster.network.heal()
+    for broker_id in context.rng.sample(chosen, len(chosen)):
+        cluster.start(broker_id)
+    return f"kill -9 of all brokers, {chosen}, after no answers to clients"
+
+
 def flip(context: FaultContext) -> str:
     """Bits of records change on their way: from producers, and from leaders to followers."""
     before = context.cluster.network.flipped()
@@ -171,6 +187,6 @@ CUT: list[Fault] = [
 ]
 DELAY: list[Fault] = [delay, delay_clients, delay_zookeeper]
 RESET: list[Fault] = [reset]
-LOSE: list[Fault] = [lossy]
+LOSE: list[Fault] = [lossy, lossy, unanswered_restart]
 FLIP: list[Fault] = [flip]
 STRAND: list[Fault] = [partial(strand, role=role) for role in ("leader", "controller")]

@@ -76,7 +76,7 @@ STORAGE: dict[str, Plant] = {
             Patch(f"ottla.storage.log.{each}", "load_states", nothing_known)
             for each in ("log_producers", "recovery", "log_files")
         ],
-        ["kill", "roll", "last"],
+        ["lose"],
     ),
     "aborted-list-empty": Plant(
         "responses name no aborted transactions",
