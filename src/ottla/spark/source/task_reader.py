@@ -120,17 +120,19 @@ class TaskReader:
 
     def _after_truncation(self, error: LogTruncated) -> None:
         """A stream's next batch begins where the log differs (`log_ends.py`), so that this one ends
-        there. Otherwise the records that the log has now are read instead, from there on."""
+        there: with the same epoch, because the log may be truncated further. Otherwise the records
+        that the log has now are read instead, from there on."""
         place = TopicPartition(error.topic, error.partition)
         left = self._left[place]
         self._plan.loss_policy.report(f"{offset_text(place, left.start)}: {error}.")
         if self._plan.loss_policy.is_stream and left.end_epoch != NO_EPOCH:
-            end, start = min(left.end, error.replaced_from), left.start
+            changed = replace(left, end=min(left.end, error.replaced_from))
         else:
             end = min(left.end, latest_offsets(self._cluster, [place])[place])
             start = max(self._starts[place], min(left.start, error.replaced_from))
-        self._left[place] = replace(left, start=start, end=end, end_epoch=NO_EPOCH)
-        if start >= end:
+            changed = replace(left, start=start, end=end, end_epoch=NO_EPOCH)
+        self._left[place] = changed
+        if not changed.size:
             del self._left[place]
 
     def _lose_topic(self, error: TopicRecreated | UnknownTopic) -> None:
