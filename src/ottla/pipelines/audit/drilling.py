@@ -23,8 +23,9 @@ from ottla.client.fetching.fetcher import fetch_range
 from ottla.client.settings import READ_COMMITTED
 from ottla.pipelines.audit.lake_tables import PLACE_COLUMNS, LakeReader, manifests
 from ottla.pipelines.audit.lake_tier import read_booked, with_content_columns
-from ottla.pipelines.audit.reports import Tier
+from ottla.pipelines.audit.reports import PartitionId, Tier
 from ottla.pipelines.audit.row_hashes import row_hashes
+from ottla.pipelines.audit.side_topics import LeftOut
 from ottla.pipelines.audit.sums import BucketKey, Sums, add_to, fold_arrow, milliseconds
 from ottla.protocol.records.arrow import read_arrow
 
@@ -47,7 +48,14 @@ class Drill:
     deleted_before: int | None = None  # the log begins here; older offsets cannot be compared
 
 
-def drill(cluster: Cluster, reference: Tier, table: LakeReader, key: BucketKey) -> Drill:
+def drill(
+    cluster: Cluster,
+    reference: Tier,
+    table: LakeReader,
+    key: BucketKey,
+    left_out: LeftOut | None = None,
+) -> Drill:
+    """`left_out` are records that the pipeline put aside: they are not missing."""
     report = reference.buckets.get(key)
     sums = None if report is None else report.sums
     topic = reference.topics().get(key.topic_id, key.topic_id)
@@ -57,13 +65,14 @@ def drill(cluster: Cluster, reference: Tier, table: LakeReader, key: BucketKey) 
     first = 0 if sums is None else sums.first_offset
     is_cut = sums is not None and log_start > first
     expected = set(in_log)
+    aside = (left_out or {}).get(PartitionId(key.topic_id, key.partition), {})
     covered = [each for each in in_table if not is_cut or each >= log_start]
     return Drill(
         key,
         topic,
         len(expected),
         sum(in_table.values()),
-        ranges_of(expected - in_table.keys()),
+        ranges_of(expected - in_table.keys() - aside.keys()),
         ranges_of(offset for offset, count in in_table.items() if count > 1),
         ranges_of(offset for offset in covered if offset not in expected),
         _changed_offsets(in_log, rows, key),
@@ -174,11 +183,15 @@ def missing_files(table: LakeReader) -> list[str]:
     return sorted(name for name in booked if not (table.directory / name).exists())
 
 
+def span_text(start: int, end: int) -> str:
+    return str(start) if end == start + 1 else f"{start}-{end - 1}"
+
+
 def repair_command(found: Sequence[Drill], pipeline: str, file: str = "FILE") -> str | None:
     """The one command that adds what is missing; None if nothing is."""
     parts = []
     for each in found:
-        spans = ",".join(f"{start}-{end - 1}" for start, end in each.missing)
+        spans = ",".join(span_text(*span) for span in each.missing)
         if spans:
             parts.append(f"{each.topic}:{each.key.partition}:{spans}")
     if not parts:

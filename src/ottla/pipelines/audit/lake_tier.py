@@ -12,8 +12,8 @@ what producers wrote. How values become columns is not proved by sums, but by te
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -31,6 +31,7 @@ from ottla.pipelines.audit.reports import (
     with_totals,
 )
 from ottla.pipelines.audit.row_hashes import row_hashes
+from ottla.pipelines.audit.side_topics import LeftOut, book_of_left_out, without_present
 from ottla.pipelines.audit.sums import Book, add_to, decode_book, fold_arrow
 
 KEPT = {"record_key": "key", "record_value": "value", "record_headers": "headers"}
@@ -42,7 +43,6 @@ class Booked:
     """What the manifests of a table say, all together."""
 
     files: Mapping[str, Book] = field(default_factory=dict)  # by path
-    left_out: Book = field(default_factory=dict)
     topics: Mapping[str, str] = field(default_factory=dict)  # names by id
     starts: Mapping[PartitionId, int] = field(default_factory=dict)
     ends: Mapping[PartitionId, int] = field(default_factory=dict)
@@ -59,7 +59,6 @@ class Booked:
 def read_booked(chain: Iterable[Mapping[str, Any]]) -> Booked:
     """The manifests, the oldest first."""
     files: dict[str, Book] = {}
-    left_out: Book = {}
     topics: dict[str, str] = {}
     starts: dict[PartitionId, int] = {}
     ends: dict[PartitionId, int] = {}
@@ -71,13 +70,12 @@ def read_booked(chain: Iterable[Mapping[str, Any]]) -> Booked:
         for path in manifest["removed"]:
             files.pop(path, None)
         files |= {file["path"]: decode_book(file["sums"]) for file in manifest["files"]}
-        add_to(left_out, decode_book(manifest.get("left_out") or ()))
         starts = _offsets(manifest["starts"]) | starts  # the first ones count
         ends |= _offsets(manifest["ends"])
         if manifest["kind"] == "batch":
             for name in COUNTS:
                 counts[name] += int(manifest["counts"][name])
-    return Booked(files, left_out, topics, starts, ends, counts, pipeline)
+    return Booked(files, topics, starts, ends, counts, pipeline)
 
 
 def _offsets(found: Mapping[str, Mapping[str, int]]) -> dict[PartitionId, int]:
@@ -88,12 +86,10 @@ def _offsets(found: Mapping[str, Mapping[str, int]]) -> dict[PartitionId, int]:
     }
 
 
-def booked_tier(name: str, source: str, booked: Booked, now_ms: int) -> Tier:
+def booked_tier(name: str, source: str, booked: Booked, left_out: Book, now_ms: int) -> Tier:
     book = booked.book()
-    keys = book.keys() | booked.left_out.keys()
-    buckets = {
-        key: BucketReport(book.get(key), left_out=booked.left_out.get(key)) for key in sorted(keys)
-    }
+    keys = book.keys() | left_out.keys()
+    buckets = {key: BucketReport(book.get(key), left_out=left_out.get(key)) for key in sorted(keys)}
     coverage = {
         place: Coverage(
             booked.topics.get(place.topic_id, place.topic_id),
@@ -111,24 +107,35 @@ def booked_tier(name: str, source: str, booked: Booked, now_ms: int) -> Tier:
 # Counting
 
 
+@dataclass
+class Counted:
+    """The rows of a table: of records that the reference has counted, and of records before or
+    between them. Rows that are ahead of the reference are in neither: the next pass counts them."""
+
+    audited: Book = field(default_factory=dict)
+    others: Book = field(default_factory=dict)
+    present: dict[PartitionId, set[int]] = field(default_factory=dict)  # of those put aside
+
+
 def counted_tier(
-    name: str, source: str, table: LakeReader, booked: Booked, reference: Tier, now_ms: int
+    name: str, source: str, counted: Counted, booked: Booked, left_out: Book, now_ms: int
 ) -> Tier:
-    """All rows of the table; those of offsets that the reference has not counted are apart."""
-    audited, others = count_rows(table, reference)
+    audited, others = counted.audited, counted.others
     ends = dict(booked.ends) or _ends_of(audited, others)
-    topics = booked.topics or reference.topics()
     coverage = {
         place: Coverage(
-            topics.get(place.topic_id, place.topic_id), booked.starts.get(place, 0), end, now_ms
+            booked.topics.get(place.topic_id, place.topic_id),
+            booked.starts.get(place, 0),
+            end,
+            now_ms,
         )
         for place, end in ends.items()
     }
-    keys = audited.keys() | others.keys() | booked.left_out.keys()
+    keys = audited.keys() | others.keys() | left_out.keys()
     buckets = {
         key: BucketReport(
             audited.get(key),
-            left_out=booked.left_out.get(key),
+            left_out=left_out.get(key),
             unaudited=others[key].count if key in others else 0,
         )
         for key in sorted(keys)
@@ -136,32 +143,33 @@ def counted_tier(
     return Tier(name, COUNTED, source, with_totals(coverage, buckets), buckets)
 
 
-def count_rows(table: LakeReader, reference: Tier) -> tuple[Book, Book]:
-    """The sums of rows whose records the reference has counted, and of rows before or between
-    them. Rows that are ahead of the reference are in neither: the next pass counts them."""
+def count_rows(table: LakeReader, reference: Tier, left_out: LeftOut | None = None) -> Counted:
+    """`left_out` are records that were put aside: those with rows all the same are noted."""
     columns = table.columns()
-    if not columns:
-        return {}, {}
+    counted = Counted()
     missing = [each for each in PLACE_COLUMNS if each not in columns]
-    if missing:
+    if columns and missing:
         raise AuditError(
             f"{table.directory}: the table has no column {', '.join(missing)}: its rows cannot be "
             f"compared with records. Rows must keep {', '.join(PLACE_COLUMNS)}"
         )
-    audited: Book = {}
-    others: Book = {}
-    for batch in table.batches():
+    for batch in table.batches() if columns else ():
         if batch.num_rows:
-            _add_batch(batch, reference, audited, others)
-    return audited, others
+            _add_batch(batch, reference, counted, left_out or {})
+    return counted
 
 
-def _add_batch(batch: pa.RecordBatch, reference: Tier, audited: Book, others: Book) -> None:
+def _add_batch(batch: pa.RecordBatch, reference: Tier, counted: Counted, left_out: LeftOut) -> None:
     hashes = row_hashes(batch)
     rows = with_content_columns(batch)
+    offsets = batch.column("offset")
     for place, mine in _places(batch):
-        is_known, is_other = masks(batch.column("offset"), reference.coverage.get(place))
-        for book, mask in ((audited, is_known), (others, is_other)):
+        if aside := left_out.get(place):
+            is_aside = pc.is_in(offsets, pa.array(list(aside), pa.int64()))
+            found = offsets.filter(pc.and_(mine, is_aside)).to_pylist()
+            counted.present.setdefault(place, set()).update(found)
+        is_known, is_other = masks(offsets, reference.coverage.get(place))
+        for book, mask in ((counted.audited, is_known), (counted.others, is_other)):
             chosen = pc.and_(mine, mask)
             if pc.any(chosen).as_py():
                 part = fold_arrow(
@@ -231,11 +239,42 @@ def _ends_of(*books: Book) -> dict[PartitionId, int]:
     return ends
 
 
-def lake_tiers(name: str, table: LakeReader, reference: Tier, now_ms: int) -> list[Tier]:
-    """`name.booked` (if the table has manifests) and `name.counted`."""
+def lake_tiers(
+    name: str,
+    table: LakeReader,
+    reference: Tier,
+    now_ms: int,
+    aside: Callable[[Booked], LeftOut] = lambda _: {},
+) -> list[Tier]:
+    """`name.booked` (if the table has manifests) and `name.counted`. `aside` finds the records that
+    the pipeline of the table has put aside; after the manifests were read, which are committed
+    last."""
     source = str(table.directory.absolute())
     chain = manifests(table)
     booked = read_booked(chain)
-    tiers = [booked_tier(f"{name}.booked", source, booked, now_ms)] if chain else []
-    counted = counted_tier(f"{name}.counted", source, table, booked, reference, now_ms)
-    return [*tiers, counted]
+    all_left_out = aside(booked)
+    rows = count_rows(table, reference, all_left_out)
+    left_out = book_of_left_out(
+        audited_only(without_present(all_left_out, rows.present), reference, booked)
+    )
+    tiers = []
+    if chain:
+        tiers.append(booked_tier(f"{name}.booked", source, booked, left_out, now_ms))
+    else:
+        booked = replace(booked, topics=reference.topics())
+    tiers.append(counted_tier(f"{name}.counted", source, rows, booked, left_out, now_ms))
+    return tiers
+
+
+def audited_only(left_out: LeftOut, reference: Tier, booked: Booked) -> LeftOut:
+    """Without what the reference has not counted, or the table has not committed, yet."""
+    kept: LeftOut = {}
+    for place, offsets in left_out.items():
+        known = reference.coverage.get(place)
+        end = booked.ends.get(place, 0)
+        kept[place] = {
+            at: time
+            for at, time in offsets.items()
+            if at < end and (known is None or known.has(at, at))
+        }
+    return kept

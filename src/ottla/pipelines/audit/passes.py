@@ -12,11 +12,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import partial
 
 from ottla.client.cluster.cluster import Cluster
 from ottla.pipelines.audit.books import REFERENCE, TopicBook, balance
 from ottla.pipelines.audit.lake_tables import LakeReader
-from ottla.pipelines.audit.lake_tier import lake_tiers
+from ottla.pipelines.audit.lake_tier import Booked, lake_tiers
 from ottla.pipelines.audit.report_log import TOPIC, Entry, ReportWriter, make_topic_ready
 from ottla.pipelines.audit.reports import (
     BROKER,
@@ -35,6 +36,7 @@ from ottla.pipelines.audit.running import (
     audit_logs,
     opened_tier,
 )
+from ottla.pipelines.audit.side_topics import LeftOut, read_left_out
 
 OWN_TOPICS = "ottla-*"  # of pipelines and of the audit itself
 
@@ -47,6 +49,7 @@ class Audit:
     engine: Engine
     topics: Sequence[str] = ()  # patterns; none: all but internal ones
     lakes: Mapping[str, LakeReader] = field(default_factory=dict)
+    side_topics: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by lake
     report_topic: str = TOPIC
     reference: str = REFERENCE
     step_offsets: int = STEP_OFFSETS
@@ -72,7 +75,9 @@ class Audit:
         )
         tiers[base.name] = base
         for name, table in self.lakes.items():
-            for tier in lake_tiers(name, table, base, _now_ms()):
+            sides = list(self.side_topics.get(name, ()))
+            for tier in lake_tiers(name, table, base, _now_ms(), partial(self._aside, sides)):
+                tier.side_topics = sides
                 known = tiers.get(tier.name) or Tier(tier.name)
                 tier.buckets = keeping_times(known.buckets, tier.buckets, _now_ms())
                 writer.write(replacing(known, tier))
@@ -81,6 +86,10 @@ class Audit:
         for name, table in self.lakes.items():
             note_complete_until(table, [each for each in books if each.tier == f"{name}.counted"])
         return books
+
+    def _aside(self, topics: Sequence[str], booked: Booked) -> LeftOut:
+        ids = {name: topic_id for topic_id, name in booked.topics.items()}
+        return read_left_out(self.cluster, topics, booked.pipeline, ids) if topics else {}
 
 
 def _now_ms() -> int:

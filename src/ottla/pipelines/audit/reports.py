@@ -88,6 +88,7 @@ class Tier:
     coverage: dict[PartitionId, Coverage] = field(default_factory=dict)
     buckets: dict[BucketKey, BucketReport] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)  # of a pipeline: read, written, ...
+    side_topics: list[str] = field(default_factory=list)  # where it puts bad and late records
 
     def topics(self) -> dict[str, str]:
         """Names by topic id."""
@@ -101,6 +102,8 @@ def tier_record(tier: Tier) -> tuple[bytes, bytes]:
     value: dict[str, Any] = {"version": VERSION, "kind": tier.kind, "source": tier.source}
     if tier.counts:
         value["counts"] = tier.counts
+    if tier.side_topics:
+        value["side_topics"] = tier.side_topics
     return _json([TIER, tier.name]), _json(value)
 
 
@@ -170,6 +173,7 @@ def _apply_tier(tier: Tier, rest: list[Any], content: Any) -> None:
         raise ValueError(f"a key with {rest}")
     if content is not None:
         tier.kind, tier.source = str(content["kind"]), str(content["source"])
+        tier.side_topics = [str(each) for each in content.get("side_topics", ())]
         tier.counts = {str(name): int(count) for name, count in content.get("counts", {}).items()}
 
 

@@ -302,3 +302,47 @@ def test_check_and_report(world: World, said: Callable[..., Any], tmp_path: Path
     text = metrics.read_text()
     wanted = f'ottla_audit_buckets{{topic="{world.topic}",tier="lake.counted",state="missing"}} 2'
     assert wanted in text.splitlines()
+
+
+def put_aside(world: World, topic: str, offsets: list[int]) -> None:
+    """As a pipeline does it: the record, with headers that say where it was read."""
+    create(world.cluster, topic)
+    rows = []
+    for number, offset in enumerate(offsets):
+        (record,) = records(offset, offset + 1)
+        origin = {"pipeline": "orders_lake", "topic": world.topic, "partition": 0,
+                  "offset": offset, "timestamp": record.timestamp, "reason": "x"}  # fmt: skip
+        headers = tuple((f"ottla-{name}", str(value).encode()) for name, value in origin.items())
+        rows.append(record._replace(offset=number, headers=headers))
+    write(world.cluster, TopicPartition(topic, 0), rows)
+
+
+def test_bad_and_late_records_are_not_missing(
+    world: World, said: Callable[..., Any], tmp_path: Path
+) -> None:
+    kept = set(range(COUNT)) - {3, 4, 5}
+    ingest(world.cluster, world.table, world.topic, {0: (0, 70)}, 0, only=kept)
+    ingest(world.cluster, world.table, world.topic, {0: (70, 130), 1: (0, 130)}, 1)
+    put_aside(world, f"{world.topic}.bad", [3])
+    put_aside(world, f"{world.topic}.late", [4, 20])  # 20 was replayed: it is in the table
+    file = tmp_path / "pipelines.yaml"
+    file.write_text(
+        f"""
+clusters: {{main: "{world.address}"}}
+pipelines:
+  orders_lake:
+    from: {{topics: [{world.topic}], value: {{json: "id bigint"}}}}
+    to: {{lake: {world.lake}}}
+    bad: {{topic: {world.topic}.bad}}
+    late: {{after: 2h, topic: {world.topic}.late}}
+"""
+    )
+    words = ("run", world.topic, "--once", "--without-spark", "--pipelines", str(file))
+    assert world.ottla(*words) == 0
+    answer = said(world, "verify", world.topic)
+    tiers = {(each["tier"], each["state"]) for each in answer["faults"]}
+    assert tiers == {("orders_lake.booked", "missing"), ("orders_lake.counted", "missing")}
+    (found,) = said(world, "drill", world.topic)["partitions"]
+    assert found["missing"] == [[5, 5]], "the others were put aside"
+    fault = said(world, "report", world.topic)["faults"][0]
+    assert (fault["expected"], fault["found"]) == (60, 59)

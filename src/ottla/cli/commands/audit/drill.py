@@ -29,8 +29,10 @@ def run(arguments: argparse.Namespace) -> int:
     from ottla.pipelines.audit.books import balance
     from ottla.pipelines.audit.drilling import drill, missing_files, repair_command
     from ottla.pipelines.audit.lake_tables import manifests, open_lake
+    from ottla.pipelines.audit.lake_tier import read_booked
     from ottla.pipelines.audit.report_log import read_reports
     from ottla.pipelines.audit.reports import Tier
+    from ottla.pipelines.audit.side_topics import read_left_out
     from ottla.pipelines.audit.sums import BUCKET_MS
 
     now_ms = time.time_ns() // 1_000_000
@@ -50,9 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
             raise CommandFailed(f"no tier has records of {arguments.topic} at that time")
         table = open_lake(tier.source)
         base = tiers.get(arguments.reference) or Tier(arguments.reference)
-        found = [(drill(cluster, base, table, key), verdicts[key]) for key in sorted(verdicts)]
-        chain = manifests(table)
-        pipeline = str(chain[-1]["pipeline"]) if chain else "PIPELINE"
+        booked = read_booked(manifests(table))
+        pipeline = booked.pipeline or "PIPELINE"
+        ids = {name: topic_id for topic_id, name in booked.topics.items()}
+        aside = read_left_out(cluster, tier.side_topics, pipeline, ids)
+        found = [
+            (drill(cluster, base, table, key, aside), verdicts[key]) for key in sorted(verdicts)
+        ]
         command = repair_command([each for each, _ in found], pipeline, arguments.file)
         document: dict[str, Any] = {
             "topic": arguments.topic,

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,13 +17,14 @@ from ottla.cli.auditing.cluster import (
     lakes_of,
     opened_cluster,
 )
-from ottla.cli.errors import CommandFailed
+from ottla.cli.errors import USAGE, CommandFailed
 from ottla.cli.output.documents import add_format_argument, show
 
 EPILOG = """\
 Every pass continues where the last one ended, also after a crash. Run it as a service, or with
 --once from cron. A topic has one audit: a second one takes over from the first.
 
+  ottla audit run --once --pipelines pipelines.yaml
   ottla audit run --once --lake orders=./lake/orders
   ottla audit run --every 5m --master 'local[2]' --html audit.html --metrics audit.prom
 """
@@ -43,6 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=DIR",
         help="also count this table: Parquet, Delta or Iceberg",
+    )
+    parser.add_argument(
+        "--pipelines",
+        metavar="FILE",
+        help="also count the tables that are declared here, with their topics for bad and late "
+        "records",
     )
     parser.add_argument(
         "--master", default="local[2]", help="where Spark runs the job (default: local[2])"
@@ -66,17 +73,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from ottla.pipelines.audit.lake_tables import open_lake
     from ottla.pipelines.audit.passes import Audit
 
-    directories = lakes_of(arguments.lake)
+    directories, sides = declared_lakes(arguments.pipelines)
+    directories |= lakes_of(arguments.lake)
     with opened_cluster(arguments) as cluster, opened_engine(arguments, cluster) as engine:
-        lakes = {name: open_lake(directory) for name, directory in directories.items()}
         audit = Audit(
             cluster,
             engine,
             arguments.topics,
-            lakes,
+            {},
+            sides,
             arguments.report_topic,
             arguments.reference,
             arguments.step,
@@ -84,6 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
         writer = audit.open()
         while True:
             started = time.monotonic()
+            audit.lakes = opened_lakes(directories, sides)
             books = audit.run_pass(writer)
             write_pages(arguments, books)
             report(arguments, audit, books)
@@ -91,6 +99,40 @@ def run(arguments: argparse.Namespace) -> int:
                 writer.close()
                 return 0
             time.sleep(max(0.0, arguments.every / 1000 - (time.monotonic() - started)))
+
+
+def opened_lakes(directories: dict[str, str], declared: Container[str]) -> dict[str, Any]:
+    """A table that is declared may not be there yet."""
+    from ottla.pipelines.audit.lake_tables import open_lake
+
+    found = {}
+    for name, directory in directories.items():
+        if name in declared and not os.path.isdir(directory):
+            print(f"{name}: {directory} does not exist yet", file=sys.stderr)
+        else:
+            found[name] = open_lake(directory)
+    return found
+
+
+def declared_lakes(file: str | None) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Directories of tables, and topics for bad and late records, by the names of pipelines."""
+    directories: dict[str, str] = {}
+    sides: dict[str, list[str]] = {}
+    if file is None:
+        return directories, sides
+    from ottla.pipelines.declaration.loading import load
+    from ottla.pipelines.declaration.tree import Lake
+    from ottla.pipelines.errors import DeclarationError
+
+    try:
+        declared = load(file)
+    except DeclarationError as error:
+        raise CommandFailed(str(error), code=USAGE) from error
+    for name, pipeline in declared.pipelines.items():
+        if isinstance(pipeline.to, Lake):
+            directories[name] = pipeline.to.lake
+            sides[name] = [each.topic for each in (pipeline.bad, pipeline.late) if each is not None]
+    return directories, sides
 
 
 @contextmanager

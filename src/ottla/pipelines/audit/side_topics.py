@@ -1,0 +1,94 @@
+"""Records that a pipeline put aside, bad or late: they are in no table, and not missing.
+
+Owns      reading the topics for bad and late records, and whose records they are by their headers.
+Promises  a record that is in its side topic is found there itself; the numbers of the pipeline are
+          not used. One that was replayed into the table does not count as left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ottla.client.admin.list_offsets import earliest_offsets, latest_offsets
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.fetching.fetcher import PartitionRange, fetch_ranges
+from ottla.client.settings import READ_COMMITTED
+from ottla.pipelines.audit.reports import PartitionId
+from ottla.pipelines.audit.sums import Book, add_to, fold_arrow
+from ottla.protocol.records.arrow import read_arrow
+
+PREFIX = "ottla-"
+
+# The timestamp (ms) of each offset that was put aside.
+LeftOut = dict[PartitionId, dict[int, int]]
+
+
+def read_left_out(
+    cluster: Cluster, side_topics: Iterable[str], pipeline: str, topic_ids: Mapping[str, str]
+) -> LeftOut:
+    """The records of these topics that the pipeline put there; `topic_ids` by name."""
+    found: LeftOut = {}
+    for described in cluster.describe_topics(sorted(set(side_topics))).values():
+        places = described.topic_partitions
+        starts = earliest_offsets(cluster, places)
+        ends = latest_offsets(cluster, places, READ_COMMITTED)
+        ranges = [PartitionRange(at, starts[at], ends[at]) for at in places]
+        for fetched in fetch_ranges(cluster, ranges, isolation_level=READ_COMMITTED):
+            for batch in read_arrow(
+                fetched.data,
+                from_offset=fetched.start_offset,
+                end_offset=fetched.end_offset,
+                with_headers=True,
+                is_wanted=fetched.is_wanted,
+            ):
+                for headers in batch.column("headers").to_pylist():
+                    _add(found, origin_of(headers), pipeline, topic_ids)
+    return found
+
+
+def origin_of(headers: Sequence[Mapping[str, Any]] | None) -> dict[str, str]:
+    """Where a record was read, by its headers; the last of each name counts."""
+    return {
+        str(each["key"]).removeprefix(PREFIX): each["value"].decode("utf-8", "replace")
+        for each in headers or ()
+        if str(each["key"]).startswith(PREFIX) and each["value"] is not None
+    }
+
+
+def _add(
+    found: LeftOut, origin: Mapping[str, str], pipeline: str, topic_ids: Mapping[str, str]
+) -> None:
+    """Records of other pipelines, and of topics that were created again, are not ours."""
+    try:
+        if origin["pipeline"] != pipeline or origin["topic"] not in topic_ids:
+            return
+        place = PartitionId(topic_ids[origin["topic"]], int(origin["partition"]))
+        offset, timestamp = int(origin["offset"]), int(origin["timestamp"])
+    except (KeyError, ValueError):
+        return
+    found.setdefault(place, {})[offset] = timestamp
+
+
+def book_of_left_out(left_out: LeftOut) -> Book:
+    book: Book = {}
+    for place, offsets in left_out.items():
+        if offsets:
+            batch = pa.record_batch(
+                {
+                    "offset": pa.array(list(offsets), pa.int64()),
+                    "timestamp": pa.array(list(offsets.values()), pa.int64()),
+                }
+            )
+            add_to(book, fold_arrow(batch, topic_id=place.topic_id, partition=place.partition))
+    return book
+
+
+def without_present(left_out: LeftOut, present: Mapping[PartitionId, set[int]]) -> LeftOut:
+    """Those that no row of the table belongs to."""
+    return {
+        place: {at: time for at, time in offsets.items() if at not in present.get(place, ())}
+        for place, offsets in left_out.items()
+    }
