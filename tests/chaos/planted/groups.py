@@ -57,6 +57,10 @@ GROUPS: dict[str, Plant] = {
         ["member"],
         hold_s=(12.0, 15.0),
         seconds=75.0,
+        test=(
+            "tests/unit/coordinators/groups/test_classic_groups.py "
+            "tests/unit/coordinators/groups/test_committed_offsets.py"
+        ),
     ),
     "static-member-not-fenced": Plant(
         "a static member that was replaced goes on",

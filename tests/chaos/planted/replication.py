@@ -152,6 +152,7 @@ REPLICATION: dict[str, Plant] = {
             Patch(PARTITION, "divergence", never_diverging),
         ],
         ["strand", "kill-one"],
+        test=SIMULATION,
     ),
     "no-epoch-check-in-leadership-change": Plant(
         "the controller accepts AlterPartition of any epoch and broker",
@@ -162,6 +163,9 @@ REPLICATION: dict[str, Plant] = {
         ["cut", "pause", "kill-one", "elect"],
         hold_s=(7.0, 12.0),
         seconds=80.0,
+        test=(
+            "tests/unit/controller/test_alter_partition.py tests/unit/replication/test_partition.py"
+        ),
     ),
     "rejoin-before-log-end": Plant(
         "a follower is in sync again before it has caught up",

@@ -69,6 +69,7 @@ STORAGE: dict[str, Plant] = {
         [Patch("ottla.storage.producers.producer_entry", "_FULL", window_of_one)],
         ["lose", "reset", "kill-one"],
         seconds=60.0,
+        test="tests/unit/storage/producers",
     ),
     "producer-state-not-rebuilt": Plant(
         "a broker that starts knows no producers",
@@ -77,6 +78,11 @@ STORAGE: dict[str, Plant] = {
             for each in ("log_producers", "recovery", "log_files")
         ],
         ["lose"],
+        test=(
+            "tests/unit/storage/log/test_recovery.py "
+            "tests/unit/storage/log/test_lost_snapshots.py "
+            "tests/unit/storage/producers"
+        ),
     ),
     "aborted-list-empty": Plant(
         "responses name no aborted transactions",
@@ -89,12 +95,17 @@ STORAGE: dict[str, Plant] = {
         [Patch(READING, "find_aborted", relative_offsets)],
         ["client"],
         seconds=15.0,
+        test=(
+            "tests/unit/storage/log/test_aborted_over_segments.py "
+            "tests/unit/storage/log/test_reading.py"
+        ),
     ),
     "lso-too-eager": Plant(
         "readers of committed data see all up to the high watermark",
         [Patch(STATES, "last_stable_offset", up_to_high_watermark)],
         ["client"],
         seconds=15.0,
+        test="tests/unit/storage/producers tests/unit/storage/log/test_reading.py",
     ),
     "index-off-by-one": Plant(
         "a search in the offset index is for the next offset",

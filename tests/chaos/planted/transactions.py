@@ -58,12 +58,20 @@ TRANSACTIONS: dict[str, Plant] = {
         [Patch(COORDINATOR, "enlist", enlisted_in_memory)],
         ["kill", "elect", "step"],
         seconds=60.0,
+        test=(
+            "tests/unit/coordinators/transactions/test_service.py "
+            "tests/unit/coordinators/transactions/test_random_transactions.py"
+        ),
     ),
     "decided-end-not-carried-out": Plant(
         "a new coordinator does not write the markers of transactions whose end was decided",
         [Patch(COORDINATOR, "_load_ended", never_finished)],
         ["step", "kill"],
         seconds=60.0,
+        test=(
+            "tests/unit/coordinators/transactions/test_service.py "
+            "tests/unit/coordinators/transactions/test_markers.py"
+        ),
     ),
     "producer-epoch-unchecked": Plant(
         "records and offsets of a producer that was fenced are appended",
