@@ -15,6 +15,7 @@ from tests.chaos.run import Plan
 LONG = Plan(seed=0, kinds=[], seconds=60.0, rate=900.0, quiet_s=(1.0, 3.0))
 LEADER_BACK_S = 2 * SESSION_S + 2.0
 IN_SYNC_AGAIN_S = 15.0
+RESTARTS_OF_ALL = ("roll", "last")  # one takes as long as the whole of a short run
 
 CAMPAIGNS: dict[str, Plan] = {
     # What `make test` and `make chaos` run
