@@ -5,9 +5,9 @@ Promises  decoding blocks the loop for a few milliseconds at most: a request wit
           `ITEMS_HERE_MAX` is decoded again in a thread, and so is one that may have long fields
           of bytes. One thread decodes at a time, because several would take more memory and no
           less time; who waits is served fairly by address.
-          It waits while those that have not taken effect have `HELD_ITEMS_MAX` items, so all of
-          them together exceed that by one request at most. The request of a client that
-          disconnects is dropped.
+          It waits while those that have not taken effect hold `HELD_ITEMS_MAX` items, long texts
+          included, so all of them together exceed that by one request at most. The request of a
+          client that disconnects is dropped.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ ITEMS_HERE_MAX = 2_000
 BYTES_HERE_MAX = 16 * 1024 * 1024  # copied in some milliseconds; record batches are not copied
 # Of all requests that were decoded in a thread and have not taken effect.
 HELD_ITEMS_MAX = ITEMS_MAX
+# Of a frame, as memory of one more item: an item takes about 150 bytes, and a text of its own takes
+# its length and 50 more. Without this, topics with long names would take several times the memory.
+HELD_BYTES = 64
 
 
 def decode_here(request: type[Message], frame: memoryview, version: int, at: int) -> Message | None:
@@ -55,15 +58,20 @@ def decode_large(request: type[Message], frame: memoryview, version: int, at: in
     items_max = min(ITEMS_MAX, ITEMS_MIN + len(frame) // ITEM_BYTES)
     try:
         message, _end, items = request.decode_counted(frame, version, at, items_max)
-        return Decoded(message, items)
+        return Decoded(message, items + held_text(request, frame))
     except MalformedMessage as error:
         empty_lists(error)
         raise
 
 
+def held_text(request: type[Message], frame: memoryview) -> int:
+    """The texts of a request, in items. Record batches are not copied."""
+    return 0 if request is ProduceRequest else len(frame) // HELD_BYTES
+
+
 class Decoded(NamedTuple):
     request: Message
-    items: int
+    items: int  # that it counts as, until it has taken effect
 
 
 class DecodingThread:

@@ -334,3 +334,39 @@ def test_what_was_decoded_of_a_refused_request_is_freed_before_the_error_is_pass
                 largest = max(largest, *map(len, lists), 0)
         error = error.__cause__
     assert largest == 0
+
+
+def long_names() -> list[tuple[Message, int]]:
+    """Requests whose texts take most of their memory."""
+    names = [f"{at:0200}" for at in range(3000)]
+    fetched = [FetchTopic(name, partitions=[FetchPartition(0)]) for name in names]
+    return [
+        (FetchRequest(topics=fetched), 12),
+        (MetadataRequest([MetadataRequestTopic(name=name) for name in names], False), 9),
+        (OffsetFetchRequest(groups=[OffsetFetchRequestGroup(name) for name in names]), 8),
+        (SyncGroupRequest("g", assignments=[
+            SyncGroupRequestAssignment(name, bytes(1000)) for name in names
+        ]), 5),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("request_", "version"), long_names(), ids=lambda value: type(value).__name__
+)
+def test_long_texts_count_as_items(request_: Message, version: int) -> None:
+    """All requests that are decoded take about a hundred megabytes, whatever they contain."""
+    frame = memoryview(request_.encode(version))
+    tracemalloc.start()
+    try:
+        decoded = decode_large(type(request_), frame, version, 0)
+        held, _peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held / decoded.items < 150
+
+
+def test_record_batches_do_not_count_as_items() -> None:
+    data = [PartitionProduceData(at, bytes(1000)) for at in range(3000)]
+    request = ProduceRequest(None, -1, 0, [TopicProduceData("t", partition_data=data)])
+    decoded = decode_large(ProduceRequest, memoryview(request.encode(9)), 9, 0)
+    assert decoded.items == 3001
