@@ -28,6 +28,7 @@ class LogPosition:
     topic: str
     log_start: int
     stable_end: int  # the last stable offset
+    is_compacted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +164,7 @@ def _advanced(
         at_ms=now_ms,
         caught_up_ms=now_ms if has_all else known.caught_up_ms,
         gaps=joined(gaps),
+        is_compacted=position.is_compacted,
     )
 
 

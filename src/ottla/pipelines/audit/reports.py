@@ -54,6 +54,7 @@ class Coverage:
     caught_up_ms: int | None = None  # when it last had counted everything there was; None: never
     gaps: tuple[tuple[int, int], ...] = ()
     total: Sums | None = None  # of all buckets
+    is_compacted: bool = False  # records may disappear from the log before others read them
 
     def has(self, first: int, last: int) -> bool:
         """Whether all offsets from `first` to `last` are covered."""
@@ -121,6 +122,8 @@ def coverage_record(tier: str, place: PartitionId, coverage: Coverage) -> tuple[
         value["gaps"] = [list(gap) for gap in coverage.gaps]
     if coverage.total is not None:
         value["total"] = encode_sums(coverage.total)
+    if coverage.is_compacted:
+        value["compacted"] = True
     return _json([PARTITION, tier, *place]), _json(value)
 
 
@@ -192,6 +195,7 @@ def _apply_coverage(tier: Tier, rest: list[Any], content: Any) -> None:
         content.get("caught_up"),
         tuple((int(start), int(end)) for start, end in content.get("gaps", ())),
         None if total is None else decode_sums(total),
+        bool(content.get("compacted", False)),
     )
 
 

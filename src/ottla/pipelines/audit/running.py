@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from ottla.base.ids import TopicPartition
 from ottla.base.uuids import uuid_to_text
 from ottla.client.admin.list_offsets import earliest_offsets, latest_offsets
+from ottla.client.admin.topics import topic_configs
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.settings import READ_COMMITTED
 from ottla.pipelines.audit.fold_plan import (
@@ -28,7 +29,7 @@ from ottla.pipelines.audit.fold_plan import (
     split_ranges,
 )
 from ottla.pipelines.audit.log_fold import fold_range
-from ottla.pipelines.audit.report_log import Entry, ReportWriter
+from ottla.pipelines.audit.report_log import POLICY, Entry, ReportWriter
 from ottla.pipelines.audit.reports import (
     BROKER,
     PartitionId,
@@ -104,7 +105,12 @@ def log_positions(cluster: Cluster, topics: Sequence[str]) -> dict[PartitionId, 
     }
     starts = earliest_offsets(cluster, places)
     ends = latest_offsets(cluster, places, READ_COMMITTED)
-    return {place: LogPosition(at.topic, starts[at], ends[at]) for at, place in places.items()}
+    configs = topic_configs(cluster, described)
+    compacted = {name for name in described if "compact" in (configs[name].get(POLICY) or "")}
+    return {
+        place: LogPosition(at.topic, starts[at], ends[at], at.topic in compacted)
+        for at, place in places.items()
+    }
 
 
 def entries_of(tier: Tier, step: FoldStep) -> list[Entry]:

@@ -104,6 +104,15 @@ def test_what_nobody_counted_is_not_audited() -> None:
     assert verdict(report(ROWS), known=gap).expected is None
 
 
+@pytest.mark.parametrize("rows", [ROWS[1:], [*ROWS, ROWS[3]], [*ROWS[1:], ROWS[3]]])
+def test_what_compaction_may_have_removed_is_not_called_a_fault(rows: list[Row]) -> None:
+    compacted = replace(FULL, is_compacted=True)
+    assert verdict(report(rows), known=compacted).state is State.NOT_AUDITED
+    assert verdict(report(ROWS), known=compacted).state is State.COMPLETE
+    changed = [row(0, value=b"other"), *ROWS[1:]]
+    assert verdict(report(changed), known=compacted).state is State.CHANGED
+
+
 def test_an_audit_that_no_longer_runs_leaves_buckets_not_audited() -> None:
     old = replace(FULL, at_ms=START_MS, caught_up_ms=START_MS)
     late_ms = KEY.end_ms + STALE_MS + 1

@@ -1,0 +1,136 @@
+"""Sums of manifests, rows that the reference has not counted, and records that were put aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from tests.unit.pipelines.audit.records import TOPIC_ID, batch_of, book_of_rows, row
+
+from ottla.pipelines.audit.drilling import Drill, ranges_of, repair_command
+from ottla.pipelines.audit.lake_tier import count_rows, read_booked, with_content_columns
+from ottla.pipelines.audit.report_log import AuditError
+from ottla.pipelines.audit.reports import Coverage, PartitionId, Tier
+from ottla.pipelines.audit.side_topics import (
+    book_of_left_out,
+    origin_of,
+    without_present,
+)
+from ottla.pipelines.audit.sums import Book, BucketKey, HashSums, encode_book
+
+PLACE = PartitionId(TOPIC_ID, 0)
+
+
+class Rows:
+    """A table in memory."""
+
+    directory = Path("/nowhere")
+
+    def __init__(self, *batches: pa.RecordBatch) -> None:
+        self._batches = batches
+
+    def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+        yield from self._batches
+
+    def columns(self) -> list[str]:
+        return list(self._batches[0].schema.names)
+
+    def files(self) -> list[Path]:
+        return []
+
+    def last_manifest(self) -> str | None:
+        return None
+
+    def note_complete_until(self, until_ms: int) -> None:
+        raise NotImplementedError
+
+
+def manifest(
+    number: int, files: dict[str, range], removed: tuple[str, ...] = ()
+) -> dict[str, object]:
+    return {
+        "pipeline": "p", "kind": "batch", "topics": {"t": TOPIC_ID}, "removed": list(removed),
+        "starts": {TOPIC_ID: {"0": 100 * number}}, "ends": {TOPIC_ID: {"0": 100 * number + 100}},
+        "counts": {"read": 10, "written": 7, "filtered": 0, "bad": 1, "late": 2},
+        "files": [
+            {"path": path, "sums": encode_book(book_of_rows([row(n) for n in offsets]))}
+            for path, offsets in files.items()
+        ],
+    }  # fmt: skip
+
+
+def test_booked_is_what_the_files_of_the_table_were_written_with() -> None:
+    chain = [
+        manifest(0, {"a": range(50), "b": range(50, 100)}),
+        manifest(1, {"c": range(100, 200)}),
+        manifest(2, {"d": range(100)}, removed=("a", "b")),  # a compaction
+    ]
+    booked = read_booked(chain)
+    assert booked.book() == book_of_rows([row(n) for n in range(200)])
+    assert (booked.starts, booked.ends) == ({PLACE: 0}, {PLACE: 300})
+    assert booked.counts["read"] == 30
+
+
+def test_rows_are_counted_as_far_as_the_reference_is() -> None:
+    reference = Tier("broker", coverage={PLACE: Coverage("t", 10, 50, 0, gaps=((20, 25),))})
+    rows = [row(n) for n in range(60)]
+    found = count_rows(Rows(batch_of(rows[:30]), batch_of(rows[30:])), reference)
+    known = [each for each in rows if 10 <= each["offset"] < 50]
+    known = [each for each in known if not 20 <= each["offset"] < 25]
+    assert places(found.audited) == places(book_of_rows(known))
+    others = [each for each in rows if each["offset"] < 10 or 20 <= each["offset"] < 25]
+    assert places(found.others) == places(book_of_rows(others))
+
+
+def places(book: Book) -> dict[BucketKey, HashSums]:
+    return {key: sums.place for key, sums in book.items()}
+
+
+def test_content_is_compared_only_if_all_bytes_were_kept() -> None:
+    batch = batch_of([row(0)]).rename_columns(
+        ["topic_id", "partition", "offset", "timestamp", "record_key", "record_value",
+         "record_headers"]
+    )  # fmt: skip
+    assert "value" in with_content_columns(batch).schema.names
+    assert "value" not in with_content_columns(batch.drop_columns("record_headers")).schema.names
+
+
+def test_a_table_without_places_is_refused() -> None:
+    with pytest.raises(AuditError, match="no column offset"):
+        count_rows(Rows(batch_of([row(0)]).drop_columns("offset")), Tier("broker"))
+    with pytest.raises(AuditError, match="belong to no record"):
+        count_rows(Rows(batch_of([row(0), row(1) | {"offset": None}])), Tier("broker"))
+
+
+def test_records_that_were_replayed_are_not_left_out() -> None:
+    times = {n: row(n)["timestamp"] // 1000 for n in (3, 4)}
+    rows = [row(n) for n in range(60) if n != 3]
+    found = count_rows(Rows(batch_of(rows)), Tier("broker"), {PLACE: times})
+    assert found.present == {PLACE: {4}}
+    left = book_of_left_out(without_present({PLACE: times}, found.present))
+    assert places(left) == places(book_of_rows([row(3)]))
+
+
+def test_headers_say_where_a_record_was_read() -> None:
+    headers: list[dict[str, Any]] = [
+        {"key": "ottla-offset", "value": b"1"},
+        {"key": "other", "value": b"x"},
+        {"key": "ottla-offset", "value": b"2"},
+        {"key": "ottla-reason", "value": None},
+    ]
+    assert origin_of(headers) == {"offset": "2"}
+    assert origin_of(None) == {}
+
+
+def test_the_command_of_a_repair() -> None:
+    key = BucketKey(TOPIC_ID, 2, 7)
+    missing = ranges_of([7, 100, 101, 102])
+    assert missing == ((7, 8), (100, 103))
+    found = [Drill(key, "orders", 9, 5, missing), Drill(key, "orders", 9, 9)]
+    assert repair_command(found, "lake", "p.yaml") == (
+        "ottla pipeline backfill p.yaml lake --offsets orders:2:7,100-102"
+    )
+    assert repair_command(found[1:], "lake") is None
