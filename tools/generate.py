@@ -14,6 +14,7 @@ from tools.oracles import check_agreement  # noqa: E402
 from tools.reference.api_clients import api_clients_page, apis_without_a_story  # noqa: E402
 from tools.reference.benchmark_plot import benchmark_plot  # noqa: E402
 from tools.reference.configuration import configuration_page  # noqa: E402
+from tools.reference.pipelines import pipelines_page  # noqa: E402
 from tools.reference.planted_bugs import planted_bugs_page  # noqa: E402
 from tools.reference.reliability import reliability_page  # noqa: E402
 from tools.reference.spark_options import spark_options_page  # noqa: E402
@@ -27,6 +28,7 @@ def generated_files() -> dict[Path, str]:
         reference / "configuration.md": configuration_page(),
         reference / "api-clients.md": api_clients_page(),
         reference / "planted-bugs.md": planted_bugs_page(),
+        reference / "pipelines.md": pipelines_page(),
         reference / "reliability.md": reliability_page(),
         reference / "spark-options.md": spark_options_page(),
     }

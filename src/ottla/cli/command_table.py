@@ -40,8 +40,15 @@ COMMANDS: dict[str, str | Verbs] = {
         "drill": "show which offsets of a bucket are missing, doubled or changed",
         "check": "exit code 0 if all is complete and recent enough, for cron and alerts",
     },
+    "pipeline": {
+        "init": "write a pipeline file to begin with",
+        "validate": "check a pipeline file against clusters and tables, reading no records",
+        "run": "run pipelines until Ctrl-C, or once with what there is",
+        "status": "show the last batch and the lag of pipelines",
+        "backfill": "add to a table the records that it lacks",
+    },
     "zookeeper": "run a ZooKeeper server in the foreground, for clusters of brokers",
     "completion": "print a completion script for bash, zsh or fish",
     "version": "show the installed version",
 }
-ALIASES = {"topic": "topics", "group": "groups", "--version": "version"}
+ALIASES = {"topic": "topics", "pipelines": "pipeline", "group": "groups", "--version": "version"}

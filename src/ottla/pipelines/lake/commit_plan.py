@@ -19,13 +19,21 @@ class Step(Enum):
     DONE = "done"  # by an earlier attempt, or by another driver
 
 
-def plan_commit(last: Manifest | None, own: Manifest | None, wanted: Manifest) -> Step:
+def plan_commit(
+    last: Manifest | None, own: Manifest | None, wanted: Manifest, repairs: tuple[int, int] = (0, 0)
+) -> Step:
     """`last` is the newest commit of the table, `own` the newest that read new offsets (`last`
-    may be a backfill)."""
+    may be a backfill). `repairs` is the number of commits that were no batches: when a backfill
+    looked at the table, and now."""
     if last is not None:
         _check_owner(last, wanted)
         if last.identity == wanted.identity:
             return Step.DONE
+    if wanted.kind != BATCH and repairs[0] != repairs[1]:
+        raise BatchRefused(
+            f"{wanted.pipeline}: another {wanted.kind} has changed the table meanwhile: nothing "
+            "was written. Run the command again"
+        )
     if wanted.kind != BATCH or own is None:
         return Step.COMMIT
     if own.identity == wanted.identity:
@@ -76,7 +84,6 @@ def next_manifest(last: Manifest | None, own: Manifest | None, wanted: Manifest)
         previous=None if last is None else last.name,
         ends=merged(before, wanted.ends) if wanted.kind == BATCH else before,
         newest_ms=max(times, default=None),
-        complete_until_ms=None if last is None else last.complete_until_ms,
     )
 
 

@@ -20,12 +20,14 @@ from ottla.pipelines.lake.table import LakeTable, chain
 TRIES_MAX = 50
 
 
-def commit(table: LakeTable, wanted: Manifest) -> Manifest:
-    """The manifest that counts: this one, or that of an earlier attempt."""
+def commit(table: LakeTable, wanted: Manifest, repairs: int = 0) -> Manifest:
+    """The manifest that counts: this one, or that of an earlier attempt. A backfill gives the
+    number of `repairs` that it has seen: two of them must not add the same rows."""
     for _ in range(TRIES_MAX):
         last = table.last()
         own = last_batch(table, last)
-        if plan_commit(last, own, wanted) is Step.DONE:
+        now = 0 if wanted.kind == BATCH else count_repairs(table)
+        if plan_commit(last, own, wanted, (repairs, now)) is Step.DONE:
             done = last if last is not None and last.identity == wanted.identity else own
             assert done is not None
             return done
@@ -41,6 +43,11 @@ def commit(table: LakeTable, wanted: Manifest) -> Manifest:
             reach(PipelinePoint.COMMITTED)
             return manifest
     raise LakeError(f"{table.directory}: other commits came first {TRIES_MAX} times; try again")
+
+
+def count_repairs(table: LakeTable) -> int:
+    """Commits that read no new offsets."""
+    return sum(each.kind != BATCH for each in chain(table))
 
 
 def last_batch(table: LakeTable, last: Manifest | None) -> Manifest | None:

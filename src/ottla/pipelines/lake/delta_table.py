@@ -156,10 +156,18 @@ class DeltaLakeTable:
     def sweep(self, query: str) -> int:
         return remove_orphans(Path(self.directory), query, set(self.files()))
 
-    def rows(self) -> pa.Table:
+    def rows(self, columns: list[str] | None = None) -> pa.Table:
         table = self._open()
         assert table is not None
-        return table.to_pyarrow_table().drop_columns([HOUR])
+        names = columns or self._schema(table).names
+        return table.to_pyarrow_table(columns=names)
+
+    def drop_missing_files(self) -> list[str]:
+        missing = [path for path in self.files() if not (Path(self.directory) / path).exists()]
+        table = self._open()
+        if missing and table is not None:
+            table.repair()
+        return missing
 
 
 def _add(file: Any, now_ms: int) -> AddAction:

@@ -176,7 +176,20 @@ class IcebergTable:
     def sweep(self, query: str) -> int:
         return remove_orphans(Path(self.directory), query, set(self.files()))
 
-    def rows(self) -> pa.Table:
+    def rows(self, columns: list[str] | None = None) -> pa.Table:
         table = self._open()
         assert table is not None
-        return table.scan().to_arrow()
+        return table.scan(selected_fields=tuple(columns or ["*"])).to_arrow()
+
+    def drop_missing_files(self) -> list[str]:
+        table = self._open()
+        if table is None or table.current_snapshot() is None:
+            return []
+        files = [task.file for task in table.scan().plan_files()]
+        gone = [file for file in files if not Path(urlsplit(file.file_path).path).exists()]
+        if gone:
+            with table.transaction() as change, change.update_snapshot().overwrite() as rewrite:
+                for file in gone:
+                    rewrite.delete_data_file(file)
+        lake = Path(self.directory)
+        return [str(Path(urlsplit(file.file_path).path).relative_to(lake)) for file in gone]

@@ -7,14 +7,15 @@
      "topics": {"orders": "<topic id>"},
      "starts": {"<topic id>": {"0": 100}}, "ends": {"<topic id>": {"0": 200}},
      "counts": {"read": 100, "written": 97, "filtered": 0, "bad": 1, "late": 2},
-     "newest_ms": 1772359199000, "complete_until_ms": null,
+     "newest_ms": 1772359199000, "left_out": [<a book of bad and late records>],
      "files": [{"path": "hour=2026-03-01-10/....parquet", "staged": "...", "hour": "2026-03-01-10",
                 "rows": 97, "bytes": 4711, "sums": [<a book of the audit>], "stats": {...}}],
      "removed": ["<path of a file that is no longer part of the table>"]}
 
 Owns      that JSON. `sums` is what `pipelines/audit/sums.py` encodes: per topic id, partition and
           ten minutes the count, the bytes, and sums of hashes. They are computed by the task that
-          wrote the file, of the rows that it wrote: the tier *booked* of the audit.
+          wrote the file, of the rows that it wrote: the tier *booked* of the audit. `left_out` is a
+          book of the records that were read and are not in the table.
 Promises  `ends` covers all partitions that the table has ever read, so that the last manifest says
           where the next batch begins. A backfill, a replay or a compaction keeps the ends.
 Leaves    which manifests are valid to the formats: in a Parquet table all that exist, in the others
@@ -80,9 +81,9 @@ class Manifest:
     topics: Mapping[str, str] = field(default_factory=dict)
     starts: Offsets = field(default_factory=dict)
     ends: Offsets = field(default_factory=dict)
-    counts: Counts = Counts()
+    counts: Counts = field(default_factory=Counts)
     newest_ms: int | None = None  # the largest event time of all commits so far
-    complete_until_ms: int | None = None  # set by the audit
+    left_out: list[dict[str, Any]] = field(default_factory=list)
     files: tuple[LakeFile, ...] = ()
     removed: tuple[str, ...] = ()
     version: int = VERSION

@@ -117,9 +117,14 @@ class ParquetTable:
     def sweep(self, query: str) -> int:
         return self._files.sweep(query)
 
-    def rows(self) -> pa.Table:
-        paths = [str(self._lake / path) for path in self.files()]
-        return ds.dataset(paths, schema=self.columns(), format="parquet").to_table()
+    def rows(self, columns: list[str] | None = None) -> pa.Table:
+        found = [self._lake / path for path in self.files()]
+        paths = [str(path) for path in found if path.exists()]
+        return ds.dataset(paths, schema=self.columns(), format="parquet").to_table(columns)
+
+    def drop_missing_files(self) -> list[str]:
+        """The next manifest names them as removed."""
+        return [path for path in self.files() if not (self._lake / path).exists()]
 
 
 def check_empty(lake: Path) -> None:

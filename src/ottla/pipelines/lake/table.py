@@ -46,8 +46,11 @@ class LakeTable(Protocol):
     def sweep(self, query: str) -> int:
         """Remove files that no commit names; their number."""
 
-    def rows(self) -> pa.Table:
+    def rows(self, columns: list[str] | None = None) -> pa.Table:
         """All rows of the table, as its readers see them."""
+
+    def drop_missing_files(self) -> list[str]:
+        """Forget files that something has removed, so that readers do not fail; their paths."""
 
 
 def added_columns(found: pa.Schema, wanted: pa.Schema, evolve: str, where: str) -> list[pa.Field]:

@@ -1,0 +1,1 @@
+"""`ottla pipeline`: data pipelines on Spark, declared in a file."""

@@ -1,0 +1,47 @@
+"""`ottla pipeline init`: write a pipeline file to begin with."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ottla.cli.cluster.connection import DEFAULT_SERVERS
+from ottla.cli.errors import CommandFailed
+
+NEXT = """\
+wrote {path}: a lake and a feed of the topic {topic}. Next:
+  ottla topics create {topic}
+  ottla produce {topic} '{{"id":1,"item":"pen","amount":1200,"at":"2026-03-01T10:00:00Z"}}'
+  ottla pipeline validate {path}
+  ottla pipeline run --once {path}
+  ottla pipeline status {path}"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="the file to write, such as orders.yaml")
+    parser.add_argument("--topic", default="orders", help="the topic to read (default: orders)")
+    parser.add_argument(
+        "--lake-format", choices=("parquet", "delta", "iceberg"), default="parquet",
+        help="the format of the table (default: parquet)",
+    )  # fmt: skip
+    parser.add_argument(
+        "-b", "--bootstrap", metavar="HOST:PORT", default=DEFAULT_SERVERS,
+        help=f"the cluster (default: {DEFAULT_SERVERS})",
+    )  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from ottla.pipelines.verbs.skeleton import skeleton
+
+    path = Path(arguments.file)
+    text = skeleton(arguments.bootstrap, arguments.topic, arguments.lake_format)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "x") as file:
+            file.write(text)
+    except FileExistsError:
+        raise CommandFailed(f"{path} exists", "give another name; nothing was changed") from None
+    except OSError as error:
+        raise CommandFailed(f"{path}: {error.strerror}") from None
+    print(NEXT.format(path=path, topic=arguments.topic))
+    return 0

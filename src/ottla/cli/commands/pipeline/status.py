@@ -1,0 +1,98 @@
+"""`ottla pipeline status`: show the last batch and the lag of each pipeline, without Spark.
+
+Exit code 0 unless a pipeline has failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ottla.cli.output.documents import add_format_argument, show
+from ottla.cli.output.tables import Column, table
+from ottla.cli.pipelines.pipeline_file import (
+    add_file_argument,
+    add_names_argument,
+    chosen_names,
+    load_file,
+    pipeline_failures,
+)
+from ottla.config.durations import format_duration
+
+if TYPE_CHECKING:
+    from ottla.pipelines.batch_report import BatchReport
+    from ottla.pipelines.declaration.tree import Declaration
+
+COLUMNS = (
+    Column("PIPELINE", "pipeline"),
+    Column("STATE", "state"),
+    Column("LAG", "lag_records"),
+    Column("BEHIND", "lag_ms", format_duration),
+    Column("BATCH", "batch"),
+    Column("AGE", "age_ms", format_duration),
+    Column("RECORDS/S", "records_per_s"),
+    Column("WRITTEN", "written"),
+    Column("BAD", "bad"),
+    Column("LATE", "late"),
+    Column("COMPLETE", "complete"),
+)
+NEVER = "never ran"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_file_argument(parser)
+    add_names_argument(parser)
+    add_format_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    declared = load_file(arguments.file)
+    names = chosen_names(declared, arguments.names)
+    with pipeline_failures():
+        documents = [status_of(declared, name) for name in names]
+    show(arguments.format, documents, lambda: as_text(documents))
+    return 0 if all(each["failure"] is None for each in documents) else 1
+
+
+def status_of(declared: Declaration, name: str) -> dict[str, Any]:
+    from ottla.client.cluster.cluster import Cluster
+    from ottla.pipelines.running.cluster_options import client_settings
+    from ottla.pipelines.status.lag import lag_of
+    from ottla.pipelines.status.report_topic import read_reports
+
+    pipeline = declared.pipelines[name]
+    with Cluster(client_settings(declared.cluster_of(pipeline.source.cluster))) as cluster:
+        report = read_reports(cluster).get(name)
+        if report is None:
+            return {key: None for _, key, _ in COLUMNS} | {
+                "pipeline": name, "state": NEVER, "failure": None,
+            }  # fmt: skip
+        return document_of(report, lag_of(cluster, report))
+
+
+def document_of(report: BatchReport, lag: Any) -> dict[str, Any]:
+    rate = report.rows_per_s
+    return {
+        "pipeline": report.pipeline,
+        "state": report.state,
+        "to": report.to,
+        "lag_records": None if lag is None else lag.records,
+        "lag_ms": None if lag is None or lag.seconds is None else int(lag.seconds * 1000),
+        "batch": report.batch,
+        "age_ms": max(0, time.time_ns() // 1_000_000 - report.finished_ms),
+        "records_per_s": None if rate is None else int(rate),
+        "limit": report.limit,
+        "every_ms": report.every_ms,
+        "last": asdict(report.counts),
+        **{f"{name}": value for name, value in asdict(report.totals).items()},
+        "newest_ms": report.newest_ms,
+        "complete": None,  # the audit knows
+        "failure": report.failure,
+    }
+
+
+def as_text(documents: list[dict[str, Any]]) -> str:
+    failures = [f"{each['pipeline']}: {each['failure']}" for each in documents if each["failure"]]
+    return "\n".join([table(COLUMNS, documents), *failures])

@@ -1,0 +1,66 @@
+"""What the commands of `ottla pipeline` share: the file, and the pipelines in it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from ottla.cli.errors import USAGE, CommandFailed, suggestions
+
+if TYPE_CHECKING:
+    from ottla.pipelines.declaration.tree import Declaration
+
+NEEDED = ("yaml", "pyspark", "pyarrow")
+
+
+def add_file_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a pipeline file: .yaml, or .py")
+
+
+def add_names_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "names", metavar="NAME", nargs="*", help="pipelines of the file (default: all)"
+    )
+
+
+def require_libraries() -> None:
+    if missing := [name for name in NEEDED if find_spec(name) is None]:
+        raise CommandFailed(
+            f"pipelines need {', '.join(missing)}", "pip install 'ottla[pipelines]'", code=USAGE
+        )
+
+
+@contextmanager
+def pipeline_failures() -> Iterator[None]:
+    """Failures of pipelines and clusters as those of the command."""
+    from ottla.client.errors import ClientError
+    from ottla.pipelines.errors import DeclarationError, PipelineError
+
+    try:
+        yield
+    except DeclarationError as error:
+        raise CommandFailed(str(error), code=USAGE) from None
+    except (PipelineError, ClientError) as error:
+        raise CommandFailed(str(error)) from None
+
+
+def load_file(path: str) -> Declaration:
+    require_libraries()
+    from ottla.pipelines.declaration.loading import load
+
+    with pipeline_failures():
+        return load(path)
+
+
+def chosen_names(declared: Declaration, names: list[str]) -> list[str]:
+    for name in names:
+        if name not in declared.pipelines:
+            raise CommandFailed(
+                f"{declared.file} has no pipeline {name}",
+                *suggestions(name, declared.pipelines),
+                code=USAGE,
+            )
+    return names or list(declared.pipelines)

@@ -1,0 +1,304 @@
+"""One batch of a pipeline on the driver: tasks write and report, side outputs first, the main
+commit last.
+
+Owns      the order of the steps. A batch that is repeated after a crash repeats the steps that are
+          not done: the decision of the side outputs and the commit of the table both name pipeline,
+          query and batch, and are made once.
+Leaves    what tasks do to `tasks.py`, commits to `lake/committing.py` and `spark/sink/`.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from pyspark.sql import DataFrame, Observation
+from pyspark.sql import functions as F  # noqa: N812 - as everyone writes it
+
+from ottla.base.fault_points import PipelinePoint, reach
+from ottla.pipelines.audit.sums import decode_book, encode_book, merge_books
+from ottla.pipelines.batch_report import BatchReport
+from ottla.pipelines.declaration.tree import Declaration, Lake, Pipeline, ToTopic
+from ottla.pipelines.errors import TooManyBad
+from ottla.pipelines.lake.columns import KEPT
+from ottla.pipelines.lake.committing import commit, find_committed, last_batch
+from ottla.pipelines.lake.manifest import Counts, Manifest
+from ottla.pipelines.lake.table import LakeTable
+from ottla.pipelines.running.checkpoint import BatchRange, PipelineState
+from ottla.pipelines.running.cluster_options import kafka_options
+from ottla.pipelines.running.fence import Fence
+from ottla.pipelines.running.lake_plans import lake_plan
+from ottla.pipelines.running.side_records import SCHEMA
+from ottla.pipelines.running.tasks import (
+    REPORT_SCHEMA,
+    SinkPlan,
+    TaskReport,
+    feed_task,
+    lake_task,
+    reports_of,
+    side_task,
+)
+from ottla.pipelines.running.transforms import (
+    decoded_only,
+    has_transform,
+    register_tables,
+    transform,
+)
+from ottla.spark.records.values import BAD_REASON
+from ottla.spark.sink.plan import BatchOfQuery
+from ottla.spark.sink.setup import set_up
+from ottla.spark.sink.writers import abort_batch, commit_batch, started_as
+
+log = logging.getLogger("ottla.pipelines")
+
+RECORD = ("key", "value", "headers", "topic", "partition", "offset", "timestamp")
+assert set(KEPT) <= set(RECORD)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What the tasks of a batch wrote, before anything of it is committed."""
+
+    reports: Sequence[TaskReport]
+    counts: Counts
+    side: SinkPlan | None = None
+    main: SinkPlan | None = None
+
+
+class BatchRunner:
+    """What `foreachBatch` calls. `failure` keeps the exception that Spark turns into text."""
+
+    def __init__(
+        self,
+        declared: Declaration,
+        pipeline: Pipeline,
+        state: PipelineState,
+        fence: Fence,
+        table: LakeTable | None,
+        on_batch: Callable[[BatchReport], None],
+    ) -> None:
+        self._declared = declared
+        self._pipeline = pipeline
+        self._state = state
+        self._fence = fence
+        self._table = table
+        self._on_batch = on_batch
+        self.failure: BaseException | None = None
+        self.batches = 0
+        self.totals = Counts()
+
+    def __call__(self, records: DataFrame, batch: int) -> None:
+        try:
+            self._run(records, batch)
+        except BaseException as error:
+            self.failure = error
+            raise
+
+    def _run(self, records: DataFrame, batch: int) -> None:
+        started_ms = time.time_ns() // 1_000_000
+        wanted = self._state.range_of(batch)
+        self._fence.check()
+        done = self._committed_before(wanted)
+        if done is None:
+            done = self._write(records, wanted)
+        self.batches += 1
+        self.totals += done.counts
+        self._on_batch(self._report(wanted, done, started_ms))
+
+    def _committed_before(self, wanted: BatchRange) -> Done | None:
+        """The driver died after the commit, and before Spark noted it."""
+        if self._table is None:
+            return None
+        found = find_committed(self._table, self._pipeline.name, wanted.query, wanted.batch)
+        return None if found is None else Done((), found.counts)
+
+    def _write(self, records: DataFrame, wanted: BatchRange) -> Done:
+        done = self._to_lake(records, wanted) if self._table else self._to_topic(records, wanted)
+        try:
+            reach(PipelinePoint.STAGED)
+            self._check_bad(done.counts, wanted)
+            self._commit_sink(done.side, [each.side for each in done.reports], wanted)
+            reach(PipelinePoint.SIDE_COMMITTED)
+            self._fence.check()
+        except BaseException:
+            self._abort(done)
+            raise
+        if self._table is not None:
+            commit(self._table, self._manifest(wanted, done))
+        self._commit_sink(done.main, [each.main for each in done.reports], wanted)
+        return done
+
+    # Writing
+
+    def _to_lake(self, records: DataFrame, wanted: BatchRange) -> Done:
+        assert self._table is not None
+        pipeline = self._pipeline
+        side = self._side_plan(wanted)
+        own = last_batch(self._table, self._table.last())
+        rows, observed = self._rows(records)
+        newest_ms = None if own is None else own.newest_ms
+        plan = lake_plan(pipeline, self._table, wanted, newest_ms, side, rows.schema)
+        chosen = rows.select(*RECORD) if not has_transform(pipeline) else rows
+        reports = self._collect(chosen, partial(lake_task, plan))
+        if observed is None:
+            return Done(reports, total(reports), side)
+        return self._with_bad(records, reports, observed.get, side)
+
+    def _to_topic(self, records: DataFrame, wanted: BatchRange) -> Done:
+        to = self._pipeline.to
+        assert isinstance(to, ToTopic)
+        side = self._side_plan(wanted)
+        rows, observed = self._rows(records)
+        cluster = self._declared.cluster_of(to.cluster or self._pipeline.source.cluster)
+        options = {**kafka_options(cluster), "topic": to.topic}
+        main = self._sink_plan("main", rows.schema, options, wanted)
+        reports = self._collect(rows, partial(feed_task, main))
+        if observed is None:  # windows: their rows are not the records
+            return Done(reports, replace(total(reports), read=size_of(wanted)), side, main)
+        done = self._with_bad(records, reports, observed.get, side)
+        return replace(done, main=main)
+
+    def _rows(self, records: DataFrame) -> tuple[DataFrame, Observation | None]:
+        """The rows to write, and what is counted on the way: records, and those that are bad."""
+        if self._pipeline.watermark is not None or not has_transform(self._pipeline):
+            return records, None
+        register_tables(records.sparkSession, self._declared, self._pipeline)
+        observed = Observation()
+        is_bad = F.col(BAD_REASON).isNotNull() if BAD_REASON in records.columns else F.lit(False)
+        watched = records.observe(
+            observed, F.count(F.lit(1)).alias("read"), F.count_if(is_bad).alias("bad")
+        )
+        return transform(decoded_only(watched), self._pipeline), observed
+
+    def _collect(self, rows: DataFrame, task: Callable[..., Any]) -> list[TaskReport]:
+        return reports_of(rows.mapInArrow(task, REPORT_SCHEMA).collect())
+
+    def _with_bad(
+        self, records: DataFrame, reports: list[TaskReport], seen: dict[str, int],
+        side: SinkPlan | None,
+    ) -> Done:  # fmt: skip
+        """Bad records are written in a second pass over the batch, if there are any: sql has seen
+        only the others."""
+        counts, bad = total(reports), seen.get("bad", 0)
+        if bad and self._pipeline.bad is None:
+            found = records.where(F.col(BAD_REASON).isNotNull()).first()
+            raise TooManyBad(
+                f"{self._pipeline.name}: topic {found.topic}, partition {found.partition}, offset "
+                f"{found.offset} cannot be decoded: {found.badReason}. Declare `bad: {{topic: "
+                "...}` to put such records aside"
+            )
+        if bad and side is not None and self._pipeline.bad is not None:
+            rows = records.where(F.col(BAD_REASON).isNotNull())
+            chosen = rows.select(
+                *(name for name in RECORD if name != "value"), "badReason", "badValue",
+                F.lit(None).cast("binary").alias("value"),
+            )  # fmt: skip
+            task = partial(side_task, side, self._pipeline.name, self._pipeline.bad.topic)
+            reports = [*reports, *self._collect(chosen, task)]
+        filtered = seen.get("read", 0) - counts.written - counts.late - bad
+        counts = replace(counts, read=seen.get("read", 0), filtered=max(0, filtered), bad=bad)
+        return Done(reports, counts, side)
+
+    # Sinks
+
+    def _side_plan(self, wanted: BatchRange) -> SinkPlan | None:
+        if self._pipeline.bad is None and self._pipeline.late is None:
+            return None
+        options = kafka_options(self._declared.cluster_of(self._pipeline.source.cluster))
+        return self._sink_plan("side", SCHEMA, options, wanted)
+
+    def _sink_plan(
+        self, kind: str, schema: Any, options: dict[str, str], wanted: BatchRange
+    ) -> SinkPlan:
+        setup = set_up(schema, options)
+        started = started_as(setup, f"pipeline-{self._pipeline.name}-{kind}")
+        query = BatchOfQuery(f"{wanted.query}-{kind}", wanted.batch)
+        return SinkPlan(setup, started and started.for_tasks(), query)
+
+    def _commit_sink(self, sink: SinkPlan | None, told: Iterable[Any], wanted: BatchRange) -> None:
+        if sink is not None:
+            commit_batch(sink.setup, list(told), wanted.digest)
+
+    def _abort(self, done: Done) -> None:
+        for sink, told in (
+            (done.side, [each.side for each in done.reports]),
+            (done.main, [each.main for each in done.reports]),
+        ):
+            if sink is not None:
+                abort_batch(sink.setup, told, sink.started)
+
+    # Results
+
+    def _check_bad(self, counts: Counts, wanted: BatchRange) -> None:
+        bad = self._pipeline.bad
+        if bad is None or counts.bad <= bad.stop_above * counts.read:
+            return
+        raise TooManyBad(
+            f"{self._pipeline.name}: {counts.bad} of {counts.read} records of batch {wanted.batch} "
+            f"are bad, more than stop_above={bad.stop_above:.4g}: nothing of it is written. Look "
+            "at the values (is the schema right?), or raise stop_above"
+        )
+
+    def _manifest(self, wanted: BatchRange, done: Done) -> Manifest:
+        newest = [each.newest_us for each in done.reports if each.newest_us is not None]
+        return Manifest(
+            self._pipeline.name,
+            wanted.query,
+            wanted.batch,
+            topics=wanted.topics,
+            starts=wanted.starts,
+            ends=wanted.ends,
+            counts=done.counts,
+            newest_ms=max(newest) // 1000 if newest else None,
+            left_out=left_out_of(done.reports),
+            files=tuple(file for each in done.reports for file in each.files),
+        )
+
+    def _report(self, wanted: BatchRange, done: Done, started_ms: int) -> BatchReport:
+        newest = [each.newest_us for each in done.reports if each.newest_us is not None]
+        unknown: Counter[str] = Counter()
+        for each in done.reports:
+            unknown.update(each.unknown_fields)
+        return BatchReport(
+            self._pipeline.name,
+            query=wanted.query,
+            batch=wanted.batch,
+            started_ms=started_ms,
+            finished_ms=time.time_ns() // 1_000_000,
+            topics=wanted.topics,
+            starts=wanted.starts,
+            ends=wanted.ends,
+            counts=done.counts,
+            totals=self.totals,
+            newest_ms=max(newest) // 1000 if newest else None,
+            every_ms=self._pipeline.every_ms,
+            to=target_text(self._pipeline),
+            unknown_fields=dict(unknown),
+        )
+
+
+def total(reports: Iterable[TaskReport]) -> Counts:
+    return sum((each.counts for each in reports), Counts())
+
+
+def left_out_of(reports: Iterable[TaskReport]) -> list[dict[str, Any]]:
+    return encode_book(merge_books(decode_book(each.left_out) for each in reports))
+
+
+def size_of(wanted: BatchRange) -> int:
+    """Offsets of the batch; markers and compacted records are among them."""
+    return sum(
+        end - wanted.starts[topic_id][partition]
+        for topic_id, ends in wanted.ends.items()
+        for partition, end in ends.items()
+    )
+
+
+def target_text(pipeline: Pipeline) -> str:
+    to = pipeline.to
+    return f"lake {to.lake} ({to.format})" if isinstance(to, Lake) else f"topic {to.topic}"

@@ -1,0 +1,111 @@
+"""The state of a pipeline: the checkpoint of its query, and whose it is.
+
+    state/orders_lake/pipeline.json      {"pipeline": "orders_lake", "topics": ["orders"]}
+    state/orders_lake/checkpoint/        Spark's: metadata, offsets/N, commits/N
+
+Owns      reading the offsets of a batch. Spark writes `offsets/N` before batch N starts and
+          `commits/N` when it is done, each with a rename, so existing files are complete.
+Promises  a checkpoint of another pipeline is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ottla.base.ids import TopicPartition
+from ottla.pipelines.errors import PipelineError
+from ottla.pipelines.lake.manifest import Offsets
+from ottla.spark.planning.stream_offsets import StreamOffsets, offsets_from_json
+from ottla.spark.sink.checkpoint import offsets_digest, query_of_checkpoint
+
+
+@dataclass(frozen=True)
+class BatchRange:
+    """The offsets of one batch, by topic id."""
+
+    query: str
+    batch: int
+    topics: Mapping[str, str]  # names to ids
+    starts: Offsets
+    ends: Offsets
+    digest: str = ""
+
+
+class PipelineState:
+    def __init__(self, state: str, pipeline: str) -> None:
+        self.directory = Path(state) / pipeline
+        self.checkpoint = self.directory / "checkpoint"
+        self._pipeline = pipeline
+
+    def claim(self, topics: tuple[str, ...]) -> None:
+        """PipelineError if the directory is that of another pipeline."""
+        path = self.directory / "pipeline.json"
+        wanted = {"pipeline": self._pipeline, "topics": sorted(topics)}
+        if not path.exists():
+            self.directory.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(wanted))
+            return
+        found = json.loads(path.read_text())
+        if found["pipeline"] != self._pipeline:
+            raise PipelineError(
+                f"{self.directory} is the state of the pipeline {found['pipeline']}, not of "
+                f"{self._pipeline}: give another directory with the key state"
+            )
+        if not set(found["topics"]) <= set(topics):
+            gone = ", ".join(sorted(set(found["topics"]) - set(topics)))
+            raise PipelineError(
+                f"{self._pipeline} read the topics {gone} before, and its checkpoint names their "
+                f"offsets: keep them in `from`, or delete {self.directory} to begin a new query"
+            )
+        path.write_text(json.dumps(wanted))
+
+    @property
+    def exists(self) -> bool:
+        return (self.checkpoint / "metadata").exists()
+
+    @property
+    def query(self) -> str:
+        found = query_of_checkpoint(str(self.checkpoint))
+        if found is None:
+            raise PipelineError(f"{self.checkpoint} has no id of a query: it is damaged")
+        return found
+
+    def last_batch(self) -> int:
+        """The newest that is done; -1 before the first."""
+        return _newest(self.checkpoint / "commits")
+
+    def range_of(self, batch: int) -> BatchRange:
+        end = self._offsets(batch)
+        if end.began_at is not None:
+            begin: Mapping[TopicPartition, int] = end.began_at
+        else:
+            begin = self._offsets(batch - 1).offsets if batch > 0 else {}
+        ids = end.topic_ids
+        digest = offsets_digest(str(self.checkpoint), batch)
+        # A partition that is new to the query begins with its log.
+        starts = {place: begin.get(place, 0) for place in end.offsets}
+        return BatchRange(
+            self.query, batch, dict(ids), _by_id(starts, ids), _by_id(end.offsets, ids), digest
+        )
+
+    def _offsets(self, batch: int) -> StreamOffsets:
+        path = self.checkpoint / "offsets" / str(batch)
+        try:
+            *_, offsets = path.read_text().splitlines()
+            return offsets_from_json(json.loads(offsets))
+        except (OSError, ValueError) as error:
+            raise PipelineError(f"{path} cannot be read: {error}") from None
+
+
+def _by_id(offsets: Mapping[TopicPartition, int], ids: Mapping[str, str]) -> Offsets:
+    found: dict[str, dict[str, int]] = {}
+    for place, offset in sorted(offsets.items()):
+        found.setdefault(ids.get(place.topic, place.topic), {})[str(place.partition)] = offset
+    return found
+
+
+def _newest(directory: Path) -> int:
+    return max((int(path.name) for path in directory.glob("[0-9]*")), default=-1)

@@ -1,0 +1,165 @@
+"""One pipeline as a streaming query.
+
+Owns      the options of its source, where it begins, and starting it.
+Promises  without a checkpoint, a pipeline whose table has commits begins where the table ends:
+          deleting the state of a pipeline neither loses nor repeats records.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - as everyone writes it
+
+from ottla.client.cluster.cluster import Cluster
+from ottla.pipelines.batch_report import BatchReport
+from ottla.pipelines.declaration.checking import start_ms
+from ottla.pipelines.declaration.tree import EARLIEST, LATEST, Declaration, Lake, Pipeline
+from ottla.pipelines.errors import PipelineError
+from ottla.pipelines.lake.committing import last_batch
+from ottla.pipelines.lake.manifest import Manifest
+from ottla.pipelines.lake.opening import open_table
+from ottla.pipelines.lake.table import LakeTable
+from ottla.pipelines.running.batch import BatchRunner
+from ottla.pipelines.running.checkpoint import PipelineState
+from ottla.pipelines.running.cluster_options import client_settings, kafka_options
+from ottla.pipelines.running.fence import Fence
+from ottla.pipelines.running.lake_plans import columns_of
+from ottla.pipelines.running.output_topics import ensure_topics
+from ottla.pipelines.running.transforms import (
+    decoded_only,
+    has_transform,
+    register_tables,
+    transform,
+)
+from ottla.spark.records.schema import full_schema
+
+EARLIEST_OFFSET = -2
+
+
+class PipelineQuery:
+    """A pipeline that can be started, and started again."""
+
+    def __init__(
+        self,
+        spark: Any,
+        declared: Declaration,
+        pipeline: Pipeline,
+        on_batch: Callable[[BatchReport], None],
+    ) -> None:
+        self.pipeline = pipeline
+        self._spark = spark
+        self._declared = declared
+        self._state = PipelineState(declared.state, pipeline.name)
+        self._cluster = declared.cluster_of(pipeline.source.cluster)
+        self._table: LakeTable | None = None
+        if isinstance(pipeline.to, Lake):
+            self._table = open_table(pipeline.to, pipeline.name)
+        self._fence = Fence(client_settings(self._cluster), pipeline.name)
+        self.runner = BatchRunner(
+            declared, pipeline, self._state, self._fence, self._table, on_batch
+        )
+
+    def prepare(self) -> None:
+        """Fence earlier runs, check state and table, and remove what failed batches left."""
+        self._state.claim(self.pipeline.source.topics)
+        self._fence.take()
+        ensure_topics(self._declared, self.pipeline)
+        if self._table is not None:
+            self._table.prepare(columns_of(self.pipeline, self.schema()))
+            if self._state.exists:
+                self._table.sweep(self._state.query)
+
+    def schema(self) -> Any:
+        """Of the rows that are written, by the transform of no records."""
+        value = self.pipeline.source.value
+        kind = None
+        if value is not None and has_transform(self.pipeline):
+            from ottla.pipelines.declaration.value_schema import value_struct
+
+            kind = value_struct(value)
+        source = full_schema(with_headers=True, value_type=kind)
+        if not has_transform(self.pipeline):
+            return source
+        register_tables(self._spark, self._declared, self.pipeline)
+        empty = self._spark.createDataFrame([], source)
+        return transform(decoded_only(empty), self.pipeline).schema
+
+    def start(self, limit: int, *, once: bool) -> Any:
+        rows = self._stream(limit)
+        writer = (
+            rows.writeStream.queryName(self.pipeline.name)
+            .option("checkpointLocation", str(self._state.checkpoint))
+            .foreachBatch(self.runner)
+        )
+        if once:
+            writer = writer.trigger(availableNow=True)
+        else:
+            writer = writer.trigger(processingTime=f"{self.pipeline.every_ms} milliseconds")
+        self.runner.failure = None
+        return writer.start()
+
+    def _stream(self, limit: int) -> DataFrame:
+        records = self._spark.readStream.format("ottla").options(**self._options(limit)).load()
+        watermark = self.pipeline.watermark
+        if watermark is None:
+            return records
+        register_tables(self._spark, self._declared, self.pipeline)
+        decoded = decoded_only(records)
+        name = watermark.column
+        if "." in name:  # Spark takes a column of its own only
+            decoded = decoded.withColumn("event_time", F.col(name))
+            name = "event_time"
+        marked = decoded.withWatermark(name, f"{watermark.delay_ms} milliseconds")
+        return transform(marked, self.pipeline)
+
+    def _options(self, limit: int) -> dict[str, str]:
+        source = self.pipeline.source
+        options = {
+            **kafka_options(self._cluster),
+            "kafka.isolation.level": "read_committed",
+            "kafka.group.id": source.group or self.pipeline.name,
+            "subscribe": ",".join(source.topics),
+            "includeHeaders": "true",
+            "maxOffsetsPerTrigger": str(limit),
+            "failOnDataLoss": "true",
+        }
+        if source.value is not None and has_transform(self.pipeline):
+            options |= {"valueFormat": source.value.format, "valueSchema": source.value.schema}
+        return options | self._start()
+
+    def _start(self) -> dict[str, str]:
+        """Only a query without a checkpoint looks at it."""
+        last = None if self._table is None else last_batch(self._table, self._table.last())
+        if not self._state.exists and last is not None:
+            return {"startingOffsets": json.dumps(self._continued(last))}
+        start = self.pipeline.source.start
+        if start in (EARLIEST, LATEST):
+            return {"startingOffsets": start}
+        return {
+            "startingTimestamp": str(start_ms(start)),
+            "startingOffsetsByTimestampStrategy": "latest",
+        }
+
+    def _continued(self, last: Manifest) -> dict[str, dict[str, int]]:
+        """Where the table ends; partitions that it does not know begin with their logs."""
+        from ottla.base.uuids import uuid_to_text
+
+        with Cluster(client_settings(self._cluster)) as cluster:
+            topics = cluster.describe_topics(self.pipeline.source.topics)
+        offsets = {}
+        for name, topic in topics.items():
+            known = last.ends.get(uuid_to_text(topic.topic_id), {})
+            if name in last.topics and not known:
+                raise PipelineError(
+                    f"{self.pipeline.name}: the topic {name} was deleted and created again since "
+                    "the table was written: give the pipeline a new table, or keep its state"
+                )
+            offsets[name] = {
+                str(each.partition): known.get(str(each.partition), EARLIEST_OFFSET)
+                for each in topic.partitions
+            }
+        return offsets

@@ -1,0 +1,190 @@
+"""All pipelines of a file, in one Spark session: started, watched, restarted, stopped.
+
+Owns      the loop. One pipeline that ends does not end the others.
+Promises  a pipeline that failed is started again after a pause, as `restarts.py` decides; its state
+          is in the report topic. Queries are restarted to change their limit (`limits.py`), between
+          two batches.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.errors import ClientError
+from ottla.pipelines.batch_report import FAILED, STOPPED, BatchReport
+from ottla.pipelines.declaration.tree import Declaration, Pipeline
+from ottla.pipelines.errors import PipelineError
+from ottla.pipelines.running.batch import target_text
+from ottla.pipelines.running.cluster_options import client_settings
+from ottla.pipelines.running.limits import decide_limit
+from ottla.pipelines.running.query import PipelineQuery
+from ottla.pipelines.running.restarts import decide_restart
+from ottla.pipelines.status.report_topic import make_ready, write_report
+
+log = logging.getLogger("ottla.pipelines")
+
+LOOK_S = 0.2
+_IN_TASK = re.compile(r"ottla\.pipelines\.errors\.\w+: (.+)")
+_IN_SOURCE = re.compile(r"ottla\.(?:spark|config|client)\.\w+(?:\.\w+)*: (.+)")
+
+
+@dataclass
+class Running:
+    """A pipeline and its query."""
+
+    pipeline: Pipeline
+    query: PipelineQuery | None = None
+    active: Any = None
+    limit: int = 0
+    wanted_limit: int = 0
+    failures: int = 0
+    batches_before: int = 0
+    restart_s: float | None = None  # when to start again
+    is_over: bool = False
+    failure: str | None = None
+    last: BatchReport | None = None
+    reports: int = field(default=0)
+
+
+class PipelineService:
+    def __init__(
+        self,
+        spark: Any,
+        declared: Declaration,
+        names: Sequence[str],
+        *,
+        once: bool,
+        tell: Callable[[BatchReport], None],
+    ) -> None:
+        self._spark = spark
+        self._declared = declared
+        self._once = once
+        self._tell = tell
+        self.running = {name: Running(declared.pipelines[name]) for name in names}
+        self._stopping = threading.Event()
+
+    def run(self) -> bool:
+        """Until every pipeline is over, or `stop` is called; whether none of them failed."""
+        for each in self.running.values():
+            each.limit = each.wanted_limit = each.pipeline.batch_records
+            each.restart_s = 0.0
+        while not self._stopping.is_set() and not all(e.is_over for e in self.running.values()):
+            for each in self.running.values():
+                self._look_at(each)
+            self._stopping.wait(LOOK_S)
+        self._stop_all()
+        return all(each.failure is None for each in self.running.values())
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def _look_at(self, each: Running) -> None:
+        if each.is_over:
+            return
+        if each.active is None:
+            if each.restart_s is not None and time.monotonic() >= each.restart_s:
+                self._start(each)
+        elif not each.active.isActive:
+            self._after_end(each)
+        elif each.wanted_limit != each.limit and not each.active.status["isTriggerActive"]:
+            each.active.stop()
+            each.limit, each.active, each.restart_s = each.wanted_limit, None, 0.0
+
+    def _start(self, each: Running) -> None:
+        try:
+            if each.query is None:
+                self._make_ready(each.pipeline)
+                each.query = PipelineQuery(
+                    self._spark.newSession(), self._declared, each.pipeline,
+                    lambda report: self._note(each, report),
+                )  # fmt: skip
+                each.query.prepare()
+            each.active = each.query.start(each.limit, once=self._once)
+        except Exception as error:
+            if each.active is None and each.query is not None and not each.query.runner.batches:
+                each.query = None  # prepared again next time
+            self._after_failure(each, error)
+
+    def _make_ready(self, pipeline: Pipeline) -> None:
+        with self._cluster_of(pipeline) as cluster:
+            make_ready(cluster)
+
+    def _after_end(self, each: Running) -> None:
+        assert each.query is not None
+        error = each.active.exception()
+        each.active = None
+        if error is None:
+            each.is_over = True
+            self._write_state(each, STOPPED, None)
+            return
+        self._after_failure(each, each.query.runner.failure or error)
+
+    def _after_failure(self, each: Running, error: BaseException) -> None:
+        failure = explained(error)
+        batches = 0 if each.query is None else each.query.runner.batches
+        decided = decide_restart(
+            failure, each.failures, each.pipeline.failures_max,
+            had_progress=batches > each.batches_before,
+        )  # fmt: skip
+        each.failures, each.batches_before = decided.failures, batches
+        log.error("%s failed: %s", each.pipeline.name, failure)
+        self._write_state(each, FAILED, str(failure))
+        if decided.pause_ms is None:
+            each.is_over, each.failure = True, str(failure)
+        else:
+            each.restart_s = time.monotonic() + decided.pause_ms / 1000
+
+    # Reports
+
+    def _note(self, each: Running, report: BatchReport) -> None:
+        each.last = report = replace(report, limit=each.limit)
+        each.reports += 1
+        took_ms = report.finished_ms - report.started_ms
+        if not self._once:
+            each.wanted_limit = decide_limit(
+                each.limit, report.counts.read, took_ms, each.pipeline.every_ms
+            )
+        self._write(each, report)
+        self._tell(report)
+
+    def _write_state(self, each: Running, state: str, failure: str | None) -> None:
+        report = each.last or BatchReport(
+            each.pipeline.name, every_ms=each.pipeline.every_ms, to=target_text(each.pipeline)
+        )
+        self._write(each, replace(report, state=state, failure=failure))
+
+    def _write(self, each: Running, report: BatchReport) -> None:
+        """The batch is committed: a report that cannot be written must not fail it."""
+        try:
+            with self._cluster_of(each.pipeline) as cluster:
+                write_report(cluster, report)
+        except (ClientError, OSError) as error:
+            log.warning("the report of %s was not written: %s", each.pipeline.name, error)
+
+    def _cluster_of(self, pipeline: Pipeline) -> Cluster:
+        return Cluster(client_settings(self._declared.cluster_of(pipeline.source.cluster)))
+
+    def _stop_all(self) -> None:
+        for each in self.running.values():
+            if each.active is not None:
+                each.active.stop()
+                each.active = None
+                self._write_state(each, STOPPED, None)
+
+
+def explained(error: BaseException) -> BaseException:
+    """The failure itself, where Spark has turned it into the text of an exception of its own."""
+    if isinstance(error, PipelineError):
+        return error
+    if found := _IN_TASK.search(str(error)):
+        return PipelineError(found[1].strip())
+    if found := _IN_SOURCE.search(str(error)):
+        return RuntimeError(found[1].strip())
+    return error

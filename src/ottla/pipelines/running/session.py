@@ -1,0 +1,55 @@
+"""The Spark session of a pipeline file.
+
+Promises  workers run the Python of this program, and find the modules beside the file; times are
+          UTC whatever the machine says.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from ottla.pipelines.declaration.tree import Declaration
+
+DEFAULTS = {
+    "spark.master": "local[2]",
+    "spark.app.name": "ottla pipelines",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+    "spark.sql.streaming.stopTimeout": "60s",
+    "spark.python.unix.domain.socket.enabled": "true",
+}
+LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+
+
+def open_session(declared: Declaration) -> Any:
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    add_module_path(declared)
+    builder = SparkSession.builder
+    for name, value in session_settings(declared).items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def session_settings(declared: Declaration) -> dict[str, str]:
+    own = {f"spark.{name}": value for name, value in (declared.spark or {}).items()}
+    is_local = own.get("spark.master", DEFAULTS["spark.master"]).startswith("local")
+    return {**DEFAULTS, **(LOCAL if is_local else {}), **own}
+
+
+def add_module_path(declared: Declaration) -> None:
+    """For `python: module:function`, and for its functions that run in tasks."""
+    beside = str(Path(declared.file).resolve().parent)
+    if beside not in sys.path:
+        sys.path.insert(0, beside)
+    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if beside not in known:
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [beside, *known]))

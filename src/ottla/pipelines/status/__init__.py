@@ -1,0 +1,1 @@
+"""What is known of pipelines without Spark: the topic `ottla-pipelines`, and their lag."""

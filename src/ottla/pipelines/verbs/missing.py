@@ -1,0 +1,120 @@
+"""Offsets that a table should have and has not.
+
+Owns      ranges of offsets: parsing, differences, and which batch read them. Pure.
+Promises  gaps that the log itself has (markers, compacted records) are among the missing: reading
+          them gives no record.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ottla.pipelines.errors import PipelineError
+from ottla.pipelines.lake.manifest import BATCH, Manifest
+
+Range = tuple[int, int]  # the end is one after the last
+_SPAN = re.compile(r"(\d+)(?:-(\d+))?")
+
+
+class Place(NamedTuple):
+    topic_id: str
+    partition: int
+
+
+Ranges = Mapping[Place, Sequence[Range]]
+
+
+def parse_offsets(words: Iterable[str], topics: Mapping[str, str]) -> dict[Place, list[Range]]:
+    """`orders:0:100-199,300` is offsets 100 to 199 and 300 of partition 0."""
+    found: dict[Place, list[Range]] = {}
+    for word in words:
+        topic, _, rest = word.partition(":")
+        partition, _, spans = rest.partition(":")
+        if topic not in topics:
+            raise PipelineError(f"{word}: the table has no records of the topic {topic}")
+        if not partition.isdigit() or not spans:
+            raise PipelineError(
+                f"{word}: write TOPIC:PARTITION:FIRST-LAST, such as orders:0:100-199"
+            )
+        for span in spans.split(","):
+            numbers = _SPAN.fullmatch(span)
+            if numbers is None:
+                raise PipelineError(f"{word}: {span} is no range of offsets, such as 100-199")
+            first = int(numbers[1])
+            last = int(numbers[2] or first)
+            if last < first:
+                raise PipelineError(f"{word}: {span} ends before it begins")
+            place = Place(topics[topic], int(partition))
+            found.setdefault(place, []).append((first, last + 1))
+    return found
+
+
+def covered(chain: Iterable[Manifest]) -> dict[Place, list[Range]]:
+    """What the batches of a table have read, from the first start to the last end."""
+    starts: dict[Place, int] = {}
+    ends: dict[Place, int] = {}
+    for manifest in chain:
+        if manifest.kind != BATCH:
+            continue
+        for topic_id, partitions in manifest.starts.items():
+            for partition, start in partitions.items():
+                place = Place(topic_id, int(partition))
+                starts[place] = min(start, starts.get(place, start))
+        for topic_id, partitions in manifest.ends.items():
+            for partition, end in partitions.items():
+                place = Place(topic_id, int(partition))
+                ends[place] = max(end, ends.get(place, end))
+    return {place: [(start, ends[place])] for place, start in starts.items()}
+
+
+def missing_ranges(wanted: Ranges, present: Mapping[Place, npt.NDArray[np.int64]]) -> Ranges:
+    nothing = np.empty(0, np.int64)
+    found = {
+        place: [gap for each in ranges for gap in gaps(each, present.get(place, nothing))]
+        for place, ranges in wanted.items()
+    }
+    return {place: ranges for place, ranges in found.items() if ranges}
+
+
+def gaps(wanted: Range, present: npt.NDArray[np.int64]) -> list[Range]:
+    """The parts of the range that are not among the offsets, which are sorted."""
+    start, end = wanted
+    inside = present[np.searchsorted(present, start) : np.searchsorted(present, end)]
+    edges = np.concatenate(([start - 1], inside, [end]))
+    places = np.flatnonzero(np.diff(edges) > 1)
+    return [(int(edges[each]) + 1, int(edges[each + 1])) for each in places]
+
+
+def by_batch(ranges: Ranges, chain: Sequence[Manifest]) -> list[tuple[Manifest | None, Ranges]]:
+    """The ranges by the commit that came before the batch that read them, which decides what was
+    late in it; `chain` is the oldest first."""
+    found: list[tuple[Manifest | None, Ranges]] = []
+    before: Manifest | None = None
+    for manifest in chain:
+        if manifest.kind != BATCH:
+            continue
+        share = {place: _within(manifest, place, spans) for place, spans in ranges.items()}
+        share = {place: spans for place, spans in share.items() if spans}
+        if share:
+            found.append((before, share))
+        before = manifest
+    return found
+
+
+def _within(manifest: Manifest, place: Place, spans: Sequence[Range]) -> list[Range]:
+    partition = str(place.partition)
+    start = manifest.starts.get(place.topic_id, {}).get(partition)
+    end = manifest.ends.get(place.topic_id, {}).get(partition)
+    if start is None or end is None:
+        return []
+    cut = [(max(start, low), min(end, high)) for low, high in spans]
+    return [(low, high) for low, high in cut if low < high]
+
+
+def size(ranges: Ranges) -> int:
+    return sum(end - start for spans in ranges.values() for start, end in spans)

@@ -1,0 +1,67 @@
+"""The offsets of batches, from Spark's checkpoint."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ottla.pipelines.errors import PipelineError
+from ottla.pipelines.running.checkpoint import PipelineState
+
+QUERY = "0b7c1d9e-51a8-4f9b-8d9f-2f1f4c6c0a11"
+IDS = {"orders": "AAAAAAAAAAAAAAAAAAAAAQ"}
+
+
+def state(tmp_path: Path, *offsets: dict[str, Any]) -> PipelineState:
+    found = PipelineState(str(tmp_path), "orders_lake")
+    (found.checkpoint / "offsets").mkdir(parents=True)
+    (found.checkpoint / "commits").mkdir()
+    (found.checkpoint / "metadata").write_text(json.dumps({"id": QUERY}))
+    for number, each in enumerate(offsets):
+        text = "\n".join(["v1", "{}", json.dumps(each)])
+        (found.checkpoint / "offsets" / str(number)).write_text(text)
+    return found
+
+
+FIRST = {
+    "orders": {"0": 10, "1": 7},
+    "$ottla": {"topicIds": IDS, "beganAt": {"orders": {"0": 4, "1": 0}}},
+}
+SECOND = {"orders": {"0": 15, "1": 7, "2": 3}, "$ottla": {"topicIds": IDS}}
+
+
+def test_a_batch_begins_where_the_one_before_ended(tmp_path: Path) -> None:
+    found = state(tmp_path, FIRST, SECOND)
+    first, second = found.range_of(0), found.range_of(1)
+    topic_id = IDS["orders"]
+    assert first.starts == {topic_id: {"0": 4, "1": 0}}
+    assert second.starts == {topic_id: {"0": 10, "1": 7, "2": 0}}
+    assert second.ends == {topic_id: {"0": 15, "1": 7, "2": 3}}
+    assert (first.query, first.topics, first.batch) == (QUERY, IDS, 0)
+    assert first.digest
+    assert first.digest != second.digest
+
+
+def test_the_state_of_another_pipeline_is_refused(tmp_path: Path) -> None:
+    PipelineState(str(tmp_path), "orders_lake").claim(("orders",))
+    (tmp_path / "orders_lake").rename(tmp_path / "bills_lake")
+    with pytest.raises(PipelineError, match="is the state of the pipeline orders_lake"):
+        PipelineState(str(tmp_path), "bills_lake").claim(("orders",))
+
+
+def test_topics_may_be_added_but_not_removed(tmp_path: Path) -> None:
+    found = PipelineState(str(tmp_path), "orders_lake")
+    found.claim(("orders",))
+    found.claim(("orders", "bills"))
+    with pytest.raises(PipelineError, match="read the topics bills before"):
+        found.claim(("orders",))
+
+
+def test_damage_is_named_with_its_file(tmp_path: Path) -> None:
+    found = state(tmp_path, FIRST)
+    (found.checkpoint / "offsets" / "0").write_text("v1\n")
+    with pytest.raises(PipelineError, match=r"offsets/0 cannot be read"):
+        found.range_of(0)

@@ -1,0 +1,63 @@
+"""Limits of batches and restarts of pipelines."""
+
+from __future__ import annotations
+
+import pytest
+
+from ottla.pipelines.errors import BatchRefused
+from ottla.pipelines.running.limits import decide_limit
+from ottla.pipelines.running.restarts import decide_restart
+
+EVERY_MS = 10_000
+
+
+def test_a_full_batch_that_was_quick_raises_the_limit_step_by_step() -> None:
+    assert decide_limit(10_000, 10_000, 500, EVERY_MS) == 40_000
+    assert decide_limit(10_000, 10_000, 4_000, EVERY_MS) == 20_000
+
+
+def test_a_batch_that_was_not_full_says_nothing_about_more() -> None:
+    assert decide_limit(10_000, 200, 500, EVERY_MS) == 10_000
+
+
+def test_a_slow_batch_lowers_the_limit_but_not_to_nothing() -> None:
+    assert decide_limit(100_000, 100_000, 32_000, EVERY_MS) == 25_000
+    assert decide_limit(2_000, 2_000, 900_000, EVERY_MS) == 1_000
+
+
+def test_a_limit_that_is_about_right_stays() -> None:
+    for took_ms in (6_000, 8_000, 10_000):
+        assert decide_limit(10_000, 10_000, took_ms, EVERY_MS) == 10_000
+
+
+def test_the_limit_settles_where_batches_take_the_time_they_may() -> None:
+    limit = 1_000
+    for _ in range(30):
+        took_ms = limit // 20  # 20,000 records a second
+        limit = decide_limit(limit, limit, took_ms, EVERY_MS)
+    assert 100_000 <= limit <= 200_000
+
+
+def test_failures_are_tried_again_with_growing_pauses_until_there_were_too_many() -> None:
+    failures, pauses = 0, []
+    while True:
+        decided = decide_restart(OSError("gone"), failures, 4, had_progress=False)
+        failures = decided.failures
+        if decided.pause_ms is None:
+            break
+        pauses.append(decided.pause_ms)
+    assert pauses == [1_000, 2_000, 4_000, 8_000]
+
+
+def test_a_batch_in_between_begins_the_count_again() -> None:
+    assert decide_restart(OSError("gone"), 4, 4, had_progress=True).pause_ms == 1_000
+
+
+@pytest.mark.parametrize("had_progress", [False, True])
+def test_what_a_restart_cannot_repair_ends_the_pipeline(had_progress: bool) -> None:
+    decided = decide_restart(BatchRefused("no"), 0, 4, had_progress=had_progress)
+    assert decided.pause_ms is None
+
+
+def test_no_pause_is_longer_than_a_minute() -> None:
+    assert decide_restart(OSError(), 30, 100, had_progress=False).pause_ms == 60_000
