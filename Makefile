@@ -117,6 +117,7 @@ faults: setup  ## long runs, over an hour: expensive requests; a cluster; kill -
 	$(CRASHES) --node kafka
 	$(DEATHS) --node ottla
 	$(DEATHS) --node kafka
+	$(BIN)/python -m tests.integration.pipelines.crashes
 
 PART ?=
 SAMPLE ?= 60

@@ -8,8 +8,9 @@ TOP = """\
 <!-- Generated from src/ottla/pipelines/declaration/tree.py by `make generate`. -->
 # Keys of pipeline files
 
-[The guide](../guides/pipelines.md) shows them in use. Durations are written `30s`, `10m`, `2h`. Paths are
-relative to the file. An unknown key, or a value that does not fit, is an error with its line."""
+[The guide](../guides/pipelines.md) shows them in use. Durations are written `30s`, `10m`, `2h`.
+Paths are relative to the file. An unknown key, or a value that does not fit, is an error with its
+line."""
 
 
 def pipelines_page() -> str:

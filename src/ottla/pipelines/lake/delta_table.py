@@ -18,11 +18,11 @@ from urllib.parse import unquote
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError
-from deltalake.transaction import AddAction
+from deltalake.transaction import AddAction, RemoveAction
 
 from ottla.pipelines.declaration.checking import HOUR
 from ottla.pipelines.errors import LakeError
-from ottla.pipelines.lake.manifest import Manifest
+from ottla.pipelines.lake.manifest import COMPACTION, LakeFile, Manifest
 from ottla.pipelines.lake.manifest_files import ManifestFiles, new_name
 from ottla.pipelines.lake.orphans import remove_orphans
 from ottla.pipelines.lake.parquet_table import check_empty
@@ -120,7 +120,8 @@ class DeltaLakeTable:
             max_commit_retries=0,
             app_transactions=[Transaction(self._application, manifest.number)],
         )
-        actions: list[Any] = [_add(file, manifest.decided_ms) for file in manifest.files]
+        actions: list[Any] = [_add(file, manifest) for file in manifest.files]
+        actions += _removals(table, manifest)
         table.create_write_transaction(
             actions,
             mode="append",
@@ -170,9 +171,30 @@ class DeltaLakeTable:
         return missing
 
 
-def _add(file: Any, now_ms: int) -> AddAction:
+def _add(file: LakeFile, manifest: Manifest) -> AddAction:
     stats = json.dumps({"numRecords": file.rows, **file.stats})
-    return AddAction(file.path, file.bytes, {HOUR: file.hour}, now_ms, True, stats)
+    is_change = manifest.kind != COMPACTION
+    hour = {HOUR: file.hour}
+    return AddAction(file.path, file.bytes, hour, manifest.decided_ms, is_change, stats)
+
+
+def _removals(table: DeltaTable, manifest: Manifest) -> list[Any]:
+    """Of the files that a compaction replaces; their rows stay, so it is no change of data."""
+    if not manifest.removed:
+        return []
+    found = pa.table(table.get_add_actions(flatten=True))
+    wanted = set(manifest.removed)
+    return [
+        RemoveAction(
+            row["path"],
+            False,
+            manifest.decided_ms,
+            row["size_bytes"],
+            {HOUR: row[f"partition.{HOUR}"]},
+        )
+        for row in found.to_pylist()
+        if unquote(row["path"]) in wanted
+    ]
 
 
 def _delta_field(field: pa.Field) -> Any:

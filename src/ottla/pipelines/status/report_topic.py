@@ -16,6 +16,7 @@ from ottla.client.cluster.cluster import Cluster
 from ottla.client.fetching.fetcher import fetch_range
 from ottla.client.producing.producer import BatchProducer
 from ottla.pipelines.batch_report import TOPIC, BatchReport, decode_report, encode_report
+from ottla.protocol.records.batch import iterate_headers
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.reading import iterate_records
@@ -47,7 +48,11 @@ def read_reports(cluster: Cluster) -> Mapping[str, BatchReport]:
     end = latest_offsets(cluster, [PARTITION], READ_COMMITTED)[PARTITION]
     newest: dict[bytes, bytes | None] = {}
     for fetched in fetch_range(cluster, PARTITION, start, end):
-        for record in iterate_records(fetched.data):
-            newest[bytes(record.key or b"")] = None if record.value is None else bytes(record.value)
+        for position, header in iterate_headers(fetched.data):
+            if header.is_control:
+                continue
+            for record in iterate_records(fetched.data, position):
+                value = None if record.value is None else bytes(record.value)
+                newest[bytes(record.key or b"")] = value
     reports = [decode_report(value) for value in newest.values() if value is not None]
     return {each.pipeline: each for each in reports}

@@ -14,7 +14,7 @@ pipelines:
       topics: [{topic}]
       value: {{json: "id bigint, item string, amount double, at timestamp"}}
     to: {{lake: ./lake/{topic}, format: {form}, hourly: at}}
-    bad: {{topic: {topic}.bad, stop_above: 10%}}      # values that cannot be decoded
+    bad: {{topic: {topic}.bad, stop_above: 50%}}      # values that cannot be decoded
     late: {{after: 2h, topic: {topic}.late}}          # far behind the newest one
     every: 10s
 
