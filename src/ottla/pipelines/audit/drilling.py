@@ -8,7 +8,6 @@ Leaves    which bucket is at fault to `books.py`, the repair to `ottla pipeline 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -26,8 +25,8 @@ from ottla.pipelines.audit.lake_tier import read_booked, with_content_columns
 from ottla.pipelines.audit.reports import PartitionId, Tier
 from ottla.pipelines.audit.row_hashes import row_hashes
 from ottla.pipelines.audit.side_topics import LeftOut
-from ottla.pipelines.audit.sums import BucketKey, Sums, add_to, fold_arrow, milliseconds
-from ottla.protocol.records.arrow import read_arrow
+from ottla.pipelines.audit.sums import BucketKey, HashSums, Sums, add_to, fold_arrow, milliseconds
+from ottla.protocol.records.arrow import SCHEMA_WITH_HEADERS, read_arrow
 
 Range = tuple[int, int]  # the end is one after the last
 
@@ -59,26 +58,33 @@ def drill(
     report = reference.buckets.get(key)
     sums = None if report is None else report.sums
     topic = reference.topics().get(key.topic_id, key.topic_id)
-    in_log, log_start = _log_rows(cluster, topic, key, sums)
     rows = _table_rows(table, key)
-    in_table = Counter(rows.column("offset").to_pylist())
-    first = 0 if sums is None else sums.first_offset
-    is_cut = sums is not None and log_start > first
-    expected = set(in_log)
+    keeps_content = "value" in rows.column_names
+    log, log_start = _log_rows(cluster, topic, key, sums, keeps_content)
+    in_log, in_table = log.column("offset"), rows.column("offset")
     aside = (left_out or {}).get(PartitionId(key.topic_id, key.partition), {})
-    covered = [each for each in in_table if not is_cut or each >= log_start]
+    counts = pc.value_counts(in_table.combine_chunks())
+    is_cut = sums is not None and log_start > sums.first_offset
+    in_reach = in_table.filter(pc.greater_equal(in_table, log_start)) if is_cut else in_table
+    missing = _difference(
+        _difference(in_log, in_table), pa.chunked_array([list(aside)], pa.int64())
+    )
     return Drill(
         key,
         topic,
-        len(expected),
-        sum(in_table.values()),
-        ranges_of(expected - in_table.keys() - aside.keys()),
-        ranges_of(offset for offset, count in in_table.items() if count > 1),
-        ranges_of(offset for offset in covered if offset not in expected),
-        _changed_offsets(in_log, rows, key),
+        len(in_log),
+        len(in_table),
+        ranges_of(missing.to_pylist()),
+        ranges_of(counts.field("values").filter(pc.greater(counts.field("counts"), 1)).to_pylist()),
+        ranges_of(_difference(in_reach, in_log).to_pylist()),
+        _changed_offsets(log, rows, key) if keeps_content else (),
         changed_files(table, key),
         log_start if is_cut else None,
     )
+
+
+def _difference(one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.ChunkedArray:
+    return one.filter(pc.invert(pc.is_in(one, other)))
 
 
 def ranges_of(offsets: Iterable[int]) -> tuple[Range, ...]:
@@ -92,14 +98,15 @@ def ranges_of(offsets: Iterable[int]) -> tuple[Range, ...]:
 
 
 def _log_rows(
-    cluster: Cluster, topic: str, key: BucketKey, sums: Sums | None
-) -> tuple[dict[int, pa.RecordBatch], int]:
+    cluster: Cluster, topic: str, key: BucketKey, sums: Sums | None, with_content: bool
+) -> tuple[pa.Table, int]:
     """The committed records of the bucket that are in the log still, and where the log begins."""
     at = TopicPartition(topic, key.partition)
     log_start = earliest_offsets(cluster, [at])[at]
-    found: dict[int, pa.RecordBatch] = {}
+    columns = SCHEMA_WITH_HEADERS.names if with_content else ["offset"]
+    found = [SCHEMA_WITH_HEADERS.empty_table().select(columns)]
     if sums is None or log_start > sums.last_offset:
-        return found, log_start
+        return found[0], log_start
     start, end = max(log_start, sums.first_offset), sums.last_offset + 1
     topic_id = uuid_from_text(key.topic_id)
     for fetched in fetch_range(
@@ -112,10 +119,9 @@ def _log_rows(
             with_headers=True,
             is_wanted=fetched.is_wanted,
         ):
-            chosen = batch.filter(_is_inside(batch, key))
-            offsets = chosen.column("offset").to_pylist()
-            found.update({offset: chosen.slice(n, 1) for n, offset in enumerate(offsets)})
-    return found, log_start
+            chosen = batch.filter(_is_inside(batch, key)).select(columns)
+            found.append(pa.Table.from_batches([chosen]))
+    return pa.concat_tables(found), log_start
 
 
 def _is_inside(batch: pa.RecordBatch, key: BucketKey) -> pa.Array:
@@ -138,24 +144,21 @@ def _table_rows(table: LakeReader, key: BucketKey) -> pa.Table:
     return pa.Table.from_batches(parts)
 
 
-def _changed_offsets(
-    in_log: dict[int, pa.RecordBatch], rows: pa.Table, key: BucketKey
-) -> tuple[int, ...]:
-    """Rows whose original bytes differ; only of tables that keep them."""
-    if "value" not in rows.column_names:
-        return ()
-    changed = []
-    for batch in rows.to_batches():
+def _changed_offsets(log: pa.Table, rows: pa.Table, key: BucketKey) -> tuple[int, ...]:
+    """Rows whose original bytes differ from those of their records."""
+    known = _content_by_offset(log, key)
+    found = _content_by_offset(rows, key)
+    return tuple(sorted(at for at, sums in found.items() if at in known and known[at] != sums))
+
+
+def _content_by_offset(table: pa.Table, key: BucketKey) -> dict[int, HashSums | None]:
+    found = {}
+    for batch in table.to_batches():
         for number, offset in enumerate(batch.column("offset").to_pylist()):
-            if offset not in in_log:
-                continue
-            found = [
-                fold_arrow(row, topic_id=key.topic_id, partition=key.partition)[key]
-                for row in (batch.slice(number, 1), in_log[offset])
-            ]
-            if found[0].content != found[1].content:
-                changed.append(offset)
-    return tuple(sorted(changed))
+            row = batch.slice(number, 1)
+            sums = fold_arrow(row, topic_id=key.topic_id, partition=key.partition)
+            found[offset] = sums[key].content
+    return found
 
 
 def changed_files(table: LakeReader, key: BucketKey) -> tuple[str, ...]:

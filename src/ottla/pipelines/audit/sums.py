@@ -215,9 +215,10 @@ def milliseconds(timestamps: pa.Array) -> pa.Array:
     """Timestamps of any unit, as Kafka has them; rounded down where there is more."""
     kind = timestamps.type
     if pa.types.is_timestamp(kind) and kind.unit != "ms":
-        # Arrow's cast rounds towards zero, which is another millisecond before 1970.
-        timestamps = pc.floor_temporal(timestamps, unit="millisecond")
-        timestamps = timestamps.cast(pa.timestamp("ms", kind.tz))
+        if (pc.min(timestamps.cast(pa.int64())).as_py() or 0) < 0:
+            # The cast rounds towards zero, which is another millisecond before 1970.
+            timestamps = pc.floor_temporal(timestamps, unit="millisecond")
+        timestamps = timestamps.cast(pa.timestamp("ms", kind.tz), safe=False)
     return timestamps.cast(pa.int64())
 
 

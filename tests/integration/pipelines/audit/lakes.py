@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from ottla.client.settings import READ_COMMITTED
 from ottla.pipelines.audit.row_hashes import row_hashes
 from ottla.pipelines.audit.sums import Book, fold_arrow
 from ottla.pipelines.declaration.tree import Lake
+from ottla.pipelines.lake.columns import KEPT as KINDS
 from ottla.pipelines.lake.columns import OWN
 from ottla.pipelines.lake.committing import commit
 from ottla.pipelines.lake.file_writing import FilePlan, HourWriter
@@ -26,11 +28,12 @@ FORMATS = ("parquet", "delta", "iceberg")
 PIPELINE, QUERY = "orders_lake", "5f0c1a2b"
 COLUMNS = pa.schema([("text", pa.string()), *OWN])
 RAW = ("key", "value", "headers")
+KEPT = pa.schema([*COLUMNS, *(pa.field(f"record_{name}", kind) for name, kind in KINDS.items())])
 
 
-def create_lake(directory: Path, kind: str) -> LakeTable:
+def create_lake(directory: Path, kind: str, columns: pa.Schema = COLUMNS) -> LakeTable:
     table = open_table(Lake(str(directory), format=kind, hourly="timestamp"), PIPELINE)
-    table.prepare(COLUMNS)
+    table.prepare(columns)
     return table
 
 
@@ -41,12 +44,15 @@ def ingest(
     ranges: dict[int, tuple[int, int]],
     batch: int,
     only: set[int] | None = None,
+    columns: pa.Schema = COLUMNS,
 ) -> Manifest:
     """Commit the records of these offsets of each partition as one batch. With `only`, the others
     are lost."""
     topic_id = uuid_to_text(cluster.describe_topics([topic])[topic].topic_id)
     writer = HourWriter(
-        FilePlan(table.directory, QUERY, batch, table.is_staged, 2**30), COLUMNS, fold_rows
+        FilePlan(table.directory, QUERY, batch, table.is_staged, 2**30),
+        columns,
+        partial(fold_rows, columns),
     )
     count = 0
     for partition, (start, end) in ranges.items():
@@ -92,14 +98,15 @@ def rows_of(
                 batch.column("offset"),
                 batch.column("timestamp").cast(pa.timestamp("us", "UTC")),
                 *(batch.column(name) for name in RAW),
+                *(batch.column(name) for name in RAW),
             ]
-            names = [*COLUMNS.names, *(f"raw:{name}" for name in RAW)]
+            names = [*KEPT.names, *(f"raw:{name}" for name in RAW)]
             found.append(pa.RecordBatch.from_arrays(arrays, names))
     return found
 
 
-def fold_rows(rows: pa.RecordBatch) -> Book:
+def fold_rows(written: pa.Schema, rows: pa.RecordBatch) -> Book:
     places = ("topic_id", "partition", "offset", "timestamp")
     columns = {name: rows.column(name) for name in places}
     columns |= {name: rows.column(f"raw:{name}") for name in RAW}
-    return fold_arrow(pa.record_batch(columns), row_hashes=row_hashes(rows.select(COLUMNS.names)))
+    return fold_arrow(pa.record_batch(columns), row_hashes=row_hashes(rows.select(written.names)))

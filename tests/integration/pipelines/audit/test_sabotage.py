@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.integration.pipelines.audit.lakes import FORMATS, create_lake, ingest
+from tests.integration.pipelines.audit.lakes import FORMATS, KEPT, create_lake, ingest
 from tests.integration.pipelines.audit.topics import (
     START_MS,
     create,
@@ -165,6 +165,26 @@ def test_a_row_changed(world: World, said: Callable[..., Any]) -> None:
     assert states(answer) == {(FIRST, 0, "changed")}
     (found,) = said(world, "drill", world.topic, "--tier", "lake.counted")["partitions"]
     assert found["changed_files"] == [str(file.relative_to(world.lake))]
+
+
+def test_changed_bytes_of_a_table_that_keeps_them(
+    cluster: Cluster, tmp_path: Path, said: Callable[..., Any]
+) -> None:
+    """The offset is named too, because the row can be compared with its record."""
+    world = World(cluster, "keeps-bytes", tmp_path / "first", "parquet")
+    world.lake = tmp_path / "lake"
+    world.table = create_lake(world.lake, "parquet", KEPT)
+    ranges = {0: (0, COUNT), 1: (0, COUNT)}
+    ingest(cluster, world.table, world.topic, ranges, 0, columns=KEPT)
+    world.run()
+    assert said(world, "verify", world.topic, "--tier", "*.counted")["code"] == 0
+    change = {"record_value": b"forged"}
+    rewrite(world.files()[0], lambda rows: [*rows[:7], {**rows[7], **change}, *rows[8:]])
+    world.run()
+    answer = said(world, "verify", world.topic, "--tier", "*.counted")
+    assert states(answer) == {(FIRST, 0, "changed")}
+    (found,) = said(world, "drill", world.topic, "--tier", "lake.counted")["partitions"]
+    assert found["changed"] == [7]
 
 
 def test_two_rows_swapped_are_no_fault(world: World, said: Callable[..., Any]) -> None:

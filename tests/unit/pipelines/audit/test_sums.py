@@ -160,3 +160,11 @@ def test_other_json_is_refused(text: str) -> None:
 def test_rows_of_no_record_are_refused(column: str) -> None:
     with pytest.raises(ValueError, match="belongs to no record"):
         book_of_rows([row(0), row(1) | {column: None}])
+
+
+def test_timestamps_are_rounded_down_also_before_1970() -> None:
+    from ottla.pipelines.audit.sums import milliseconds
+
+    times = pa.array([-1, -1000, -1001, 999, 1000, 1001], pa.timestamp("us", "UTC"))
+    assert milliseconds(times).to_pylist() == [-1, -1, -2, 0, 1, 1]
+    assert milliseconds(times.slice(3)).to_pylist() == [0, 1, 1]
