@@ -27,6 +27,7 @@ LONG = [
     r"tests/compatibility/random_requests/",
     # What the reader's own tests show without a session
     r"tests/integration/spark/source/test_streams\.py.*batch_0_is_run_again_although",
+    r"tests/integration/spark/source/test_clusters\.py.*unclean_election",
     # Nine in ten of the sequences of charges that Kafka's own classes were given
     r"tests/unit/handlers/quotas/test_quota_sequences\.py.*\[[1-9]\]",
     # Attacks on the memory of requests, from many addresses and from clients of other standings

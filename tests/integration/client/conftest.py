@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.integration.client.three_brokers import (
-    ThreeBrokers,
-    three_of_apache_kafka,
-    three_of_ottla,
-)
+from tests.integration.client.three_brokers import ThreeBrokers, three_of_apache_kafka
 from tests.support.apache_kafka import ApacheKafka
 
 from ottla.client.cluster.cluster import Cluster
@@ -44,12 +40,6 @@ def cluster(address: str) -> Iterator[Cluster]:
     settings = ClientSettings(address, default_api_timeout_ms=PATIENCE_MS)
     with Cluster(settings) as cluster:
         yield cluster
-
-
-@pytest.fixture(scope="session")
-def three_ottla() -> Iterator[ThreeBrokers]:
-    with three_of_ottla() as brokers:
-        yield brokers
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from tests.integration.client.three_brokers import ThreeBrokers, three_of_ottla
+from tests.integration.client.three_brokers import ThreeBrokers
 
 from ottla.testing import Kafka
 
@@ -23,10 +23,9 @@ def ottla_servers(kafka_broker: object) -> str:
 
 
 @pytest.fixture(scope="session")
-def three() -> Iterator[ThreeBrokers]:
+def three(three_ottla: ThreeBrokers) -> ThreeBrokers:
     """A cluster of three brokers; each test leaves all of them running."""
-    with three_of_ottla() as brokers:
-        yield brokers
+    return three_ottla
 
 
 IS_LONG_RUN = os.environ.get("OTTLA_SPARK") == "all"

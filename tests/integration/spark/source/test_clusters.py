@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Producer
-from tests.integration.client.three_brokers import IDS, ThreeBrokers, rack_of
+from tests.integration.client.three_brokers import IDS, UNCLEAN, ThreeBrokers, rack_of
 from tests.integration.spark.queries import insist
 from tests.integration.spark.source.dataframes import (
     Batches,
@@ -148,3 +148,31 @@ def test_executors_read_from_the_followers_in_their_rack(
     sent = {each: three.written_bytes(each) - before[each] for each in IDS}
     all_bytes = sum(map(len, VALUES))
     assert sent[3] > all_bytes > 4 * sent[2], sent
+
+
+def test_a_stream_stops_or_resumes_where_an_unclean_election_lost_records(
+    spark: Any, three: ThreeBrokers, kafka_of_three: Kafka, tmp_path: Path
+) -> None:
+    """In a log that is longer than before, and in one that ends before what was read."""
+    longer, shorter = (three.topic([[2, 3]], **UNCLEAN) for _ in range(2))
+    for topic in (longer, shorter):
+        three.produce(topic, [b"kept"] * 10)
+    topics = f"{longer},{shorter}"
+    strict = read_stream(spark, kafka_of_three, topics, startingOffsets="earliest")
+    lenient = read_stream(
+        spark, kafka_of_three, topics, startingOffsets="earliest", failOnDataLoss=False
+    )
+    lost = dict.fromkeys((longer, shorter), [b"lost"] * 10)
+    instead = {longer: [b"instead"] * 15, shorter: [b"instead"] * 4}
+    before = Batches()
+    for _ in three.lose_records(lost, instead):
+        run_to_end(strict, tmp_path, before)
+        assert before.all_rows == expected_rows(kafka_of_three, longer, shorter)
+    with pytest.raises(Exception, match=f"{longer}-0: the records from offset 10 up to 20"):
+        run_to_end(strict, tmp_path)
+    after = run_to_end(lenient, tmp_path)
+    now = expected_rows(kafka_of_three, longer, shorter)
+    assert after.all_rows == [row for row in now if row[1] == b"instead"]
+    three.produce(shorter, [b"more"])
+    last = run_to_end(strict, tmp_path)
+    assert [(row[1], row[4]) for row in last.all_rows] == [(b"more", 14)]

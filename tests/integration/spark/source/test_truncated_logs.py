@@ -25,7 +25,7 @@ from ottla.spark.data_source import batch_reader, stream_reader
 from ottla.spark.errors import DataLoss
 from ottla.spark.records.schema import full_schema
 
-pytestmark = pytest.mark.xdist_group("spark-three-brokers")
+pytestmark = pytest.mark.xdist_group("three-brokers")
 
 KEPT = [b"kept %d" % number for number in range(10)]
 LOST = [b"lost %d" % number for number in range(10)]
@@ -86,6 +86,7 @@ class Event:
 
 @pytest.fixture(scope="module")
 def event(three: ThreeBrokers) -> Event:
+    three.start_all()
     longer, shorter = (three.topic([[2, 3]], **UNCLEAN) for _ in range(2))
     event = Event(three, longer, shorter)
     topics = (event.longer, event.shorter)
