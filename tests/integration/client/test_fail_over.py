@@ -5,6 +5,8 @@ What is stored is compared with what librdkafka reads.
 
 from __future__ import annotations
 
+import os
+
 from tests.integration.client.helpers import read_with_librdkafka, values_of, wait_until_committed
 from tests.integration.client.three_brokers import IDS, ThreeBrokers
 from tests.support.raw_client import batch_of
@@ -98,10 +100,10 @@ def test_a_writer_follows_its_leaders(three: ThreeBrokers) -> None:
     assert read_with_librdkafka(three.bootstrap_servers, place) == EXPECTED
 
 
-def transactional_id(client: Cluster, topic: str) -> tuple[str, int]:
+def transactional_id(client: Cluster) -> tuple[str, int]:
     """One whose coordinator may be killed, and that broker."""
     for number in range(100):
-        name = f"{topic}/{number}"
+        name = f"fail-over/{os.getpid()}/{number}"
         init_producer_id(client, name)
         coordinator = client.coordinators[TRANSACTION, name]
         if coordinator != 1:
@@ -112,13 +114,11 @@ def transactional_id(client: Cluster, topic: str) -> tuple[str, int]:
 def test_a_transaction_outlives_its_leader_and_its_coordinator(three: ThreeBrokers) -> None:
     """Begun by one client and ended by another, as Spark's sink does."""
     with three.client(max_request_bytes=2_000) as client, three.client() as driver:
-        topic = three.topic([[2, 3, 1]])
-        place = TopicPartition(topic, 0)
-        name, coordinator = transactional_id(client, topic)
+        name, coordinator = transactional_id(client)
         identity = init_producer_id(client, name, 900_000)
         other = 5 - coordinator  # 2 or 3
-        three.reassign(topic, [other, 1, coordinator])
-        three.wait_led_by(topic, other)
+        topic = three.topic([[other, 1, coordinator]])
+        place = TopicPartition(topic, 0)
         with BatchProducer(client, identity, name) as producer:
             for number in range(BATCHES):
                 if number == 20:

@@ -166,7 +166,7 @@ class ThreeBrokers:
         )
 
     def reassign(self, topic: str, replicas: Sequence[int], number: int = 0) -> None:
-        """Returns once they are the only ones, and the first of them leads."""
+        """Returns once they are the only ones."""
         parts = [ReassignablePartition(number, list(replicas))]
         request = AlterPartitionReassignmentsRequest(
             60_000, topics=[ReassignableTopic(topic, parts)]
