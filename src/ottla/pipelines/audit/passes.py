@@ -25,6 +25,7 @@ from ottla.pipelines.audit.reports import (
     Tier,
     bucket_key_bytes,
     bucket_record,
+    coverage_key_bytes,
     coverage_record,
     keeping_times,
     tier_record,
@@ -113,6 +114,8 @@ def replacing(known: Tier, after: Tier) -> list[Entry]:
     entries: list[Entry] = [tier_record(after)]
     gone = sorted(known.buckets.keys() - after.buckets.keys())
     entries += [(bucket_key_bytes(after.name, key), None) for key in gone]
+    left = sorted(known.coverage.keys() - after.coverage.keys())
+    entries += [(coverage_key_bytes(after.name, place), None) for place in left]
     for key, report in sorted(after.buckets.items()):
         if known.buckets.get(key) != report:
             covered = after.coverage.get(PartitionId(key.topic_id, key.partition))

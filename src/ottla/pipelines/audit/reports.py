@@ -124,7 +124,11 @@ def coverage_record(tier: str, place: PartitionId, coverage: Coverage) -> tuple[
         value["total"] = encode_sums(coverage.total)
     if coverage.is_compacted:
         value["compacted"] = True
-    return _json([PARTITION, tier, *place]), _json(value)
+    return coverage_key_bytes(tier, place), _json(value)
+
+
+def coverage_key_bytes(tier: str, place: PartitionId) -> bytes:
+    return _json([PARTITION, tier, *place])
 
 
 def bucket_record(
