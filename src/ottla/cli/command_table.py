@@ -46,6 +46,7 @@ COMMANDS: dict[str, str | Verbs] = {
         "run": "run pipelines until Ctrl-C, or once with what there is",
         "status": "show the last batch and the lag of pipelines",
         "backfill": "add to a table the records that it lacks",
+        "replay-bad": "add to a table the bad records that can be decoded now",
         "compact": "rewrite small files of closed hours to large ones",
     },
     "zookeeper": "run a ZooKeeper server in the foreground, for clusters of brokers",

@@ -117,7 +117,8 @@ def parse_and_run(found: Found, name: str, *, takes_interrupts: bool) -> int:
     """
     from ottla.cli.process import raise_on_termination
 
-    command = import_module(".".join(("ottla.cli.commands", *found.names)))
+    modules = [name.replace("-", "_") for name in found.names]
+    command = import_module(".".join(("ottla.cli.commands", *modules)))
     parser = command_parser(command, found, name)
     # Before parsing, which would report what is missing instead.
     if (problem := unknown_option(found.rest, options_of(parser))) is not None:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812 - as everyone writes it
 
+from ottla.client.cluster.cluster import Cluster
 from ottla.pipelines.declaration.tree import Declaration, Lake, Pipeline
 from ottla.pipelines.errors import PipelineError
 from ottla.pipelines.lake.committing import commit, count_repairs
@@ -28,15 +29,22 @@ from ottla.pipelines.lake.opening import open_table
 from ottla.pipelines.lake.table import LakeTable, chain
 from ottla.pipelines.running.batch import RECORD, total
 from ottla.pipelines.running.checkpoint import BatchRange
-from ottla.pipelines.running.cluster_options import kafka_options
+from ottla.pipelines.running.cluster_options import client_settings, kafka_options
 from ottla.pipelines.running.lake_plans import lake_plan
-from ottla.pipelines.running.tasks import REPORT_SCHEMA, TaskReport, lake_task, reports_of
+from ottla.pipelines.running.tasks import (
+    REPORT_SCHEMA,
+    LakeTask,
+    TaskReport,
+    lake_task,
+    reports_of,
+)
 from ottla.pipelines.running.transforms import (
     decoded_only,
     has_transform,
     register_tables,
     transform,
 )
+from ottla.pipelines.verbs.local_reading import records_of
 from ottla.pipelines.verbs.missing import (
     Place,
     Ranges,
@@ -46,8 +54,10 @@ from ottla.pipelines.verbs.missing import (
     parse_offsets,
     size,
 )
+from ottla.spark.records.schema import full_schema
 
 PLACE_COLUMNS = ["topic_id", "partition", "offset"]
+LOCAL_MAX = 5_000_000  # offsets that this process reads by itself
 
 
 @dataclass(frozen=True)
@@ -69,7 +79,7 @@ def backfill(
     open_session: Callable[[], Any],
 ) -> Backfilled:
     """Of `offsets` (`TOPIC:PARTITION:FIRST-LAST`), or of all that the table should have. Spark is
-    started only if something is missing."""
+    started only if much is missing, or for sql and Python."""
     table = _table_of(pipeline)
     commits = list(chain(table))[::-1]
     if not commits:
@@ -83,10 +93,11 @@ def backfill(
         return Backfilled(0, 0, 0, 0, 0, ())
     reports: list[TaskReport] = []
     query = f"backfill-{uuid.uuid4().hex[:12]}"
-    if missing:
-        job = BackfillJob(declared, pipeline, table, query, topics, open_session())
-        for number, (before, share) in enumerate(by_batch(missing, commits)):
-            reports += job.read(number, share, None if before is None else before.newest_ms)
+    is_local = size(missing) <= LOCAL_MAX and not has_transform(pipeline)
+    kind = LocalJob if is_local else SparkJob
+    job = kind(declared, pipeline, table, query, topics, open_session)
+    for number, (before, share) in enumerate(by_batch(missing, commits)):
+        reports += job.read(number, share, None if before is None else before.newest_ms)
     manifest = _manifest(pipeline, query, topics, missing, reports, dropped)
     commit(table, manifest, repairs)
     counts = manifest.counts
@@ -140,8 +151,8 @@ def _manifest(
     )
 
 
-class BackfillJob:
-    """Reads ranges of offsets as the pipeline does, into files of the table."""
+class LocalJob:
+    """Reads ranges of offsets in this process, into files of the table."""
 
     def __init__(
         self,
@@ -150,14 +161,41 @@ class BackfillJob:
         table: LakeTable,
         query: str,
         topics: Mapping[str, str],
-        spark: Any,
+        _open_session: Callable[[], Any],
+    ) -> None:
+        self._settings = client_settings(declared.cluster_of(pipeline.source.cluster))
+        self._pipeline = pipeline
+        self._table = table
+        self._query = query
+        self._topics = topics
+
+    def read(self, number: int, ranges: Ranges, newest_ms: int | None) -> list[TaskReport]:
+        wanted = BatchRange(self._query, number, dict(self._topics), {}, {})
+        source = full_schema(with_headers=True)
+        plan = lake_plan(self._pipeline, self._table, wanted, newest_ms, None, source)
+        names = {topic_id: name for name, topic_id in self._topics.items()}
+        with Cluster(self._settings) as cluster:
+            return [LakeTask(plan).run(records_of(cluster, ranges, names))]
+
+
+class SparkJob:
+    """The same with Spark, as the pipeline does it."""
+
+    def __init__(
+        self,
+        declared: Declaration,
+        pipeline: Pipeline,
+        table: LakeTable,
+        query: str,
+        topics: Mapping[str, str],
+        open_session: Callable[[], Any],
     ) -> None:
         self._declared = declared
         self._pipeline = pipeline
         self._table = table
         self._query = query
         self._topics = topics
-        self._spark = spark
+        self._spark = open_session()
 
     def read(self, number: int, ranges: Ranges, newest_ms: int | None) -> list[TaskReport]:
         rows = self._chosen(ranges)

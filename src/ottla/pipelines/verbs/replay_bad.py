@@ -1,0 +1,172 @@
+"""Bad records once more, after the declaration was changed so that they can be decoded.
+
+Owns      reading the topic of bad records, and one commit with the rows that are good now.
+Promises  a row has the topic, partition, offset and timestamp of the record it comes from, and is
+          added once: records that the table has are left out, so that a replay may be repeated.
+          Records that are still bad stay where they are.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from ottla.base.uuids import uuid_to_text
+from ottla.client.admin.list_offsets import earliest_offsets, latest_offsets
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.settings import READ_COMMITTED
+from ottla.pipelines.audit.sums import Book, HashSums, Sums, decode_book, encode_book, merge_books
+from ottla.pipelines.declaration.tree import Declaration, Lake, Pipeline
+from ottla.pipelines.errors import PipelineError
+from ottla.pipelines.lake.columns import HEADERS, TIME
+from ottla.pipelines.lake.committing import commit, count_repairs
+from ottla.pipelines.lake.manifest import REPLAY, LakeFile, Manifest
+from ottla.pipelines.lake.opening import open_table
+from ottla.pipelines.lake.table import LakeTable, chain
+from ottla.pipelines.running.checkpoint import BatchRange
+from ottla.pipelines.running.cluster_options import client_settings
+from ottla.pipelines.running.lake_plans import columns_of, lake_plan
+from ottla.pipelines.running.side_records import PREFIX, origin_of
+from ottla.pipelines.running.tasks import LakeTask
+from ottla.pipelines.running.transforms import has_transform
+from ottla.pipelines.verbs.backfill import present_offsets
+from ottla.pipelines.verbs.local_reading import records_of
+from ottla.pipelines.verbs.missing import Place
+from ottla.spark.records.schema import full_schema
+
+MASK = 2**64 - 1
+NEEDED = {"topic", "partition", "offset", "timestamp"}
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """`present` were in the table already, by an earlier replay."""
+
+    read: int = 0
+    added: int = 0
+    still_bad: int = 0
+    present: int = 0
+
+
+def replay_bad(declared: Declaration, pipeline: Pipeline) -> Replayed:
+    lake, bad = pipeline.to, pipeline.bad
+    if not isinstance(lake, Lake) or bad is None or has_transform(pipeline):
+        raise PipelineError(
+            f"{pipeline.place}: {pipeline.name}: only a lake with `bad`, and without sql or "
+            "Python, can take bad records again. For others, produce them to the topic once more"
+        )
+    table = open_table(lake, pipeline.name)
+    table.prepare(columns_of(pipeline, full_schema(with_headers=True)))
+    commits = list(chain(table))
+    if not commits:
+        raise PipelineError(f"{pipeline.name} has written nothing yet: run it first")
+    repairs = count_repairs(table)
+    topics = {name: each for one in commits for name, each in one.topics.items()}
+    settings = client_settings(declared.cluster_of(pipeline.source.cluster))
+    with Cluster(settings) as cluster:
+        batches = [restored(each, pipeline.name) for each in _all_records(cluster, bad.topic)]
+    read = sum(each.num_rows for each in batches)
+    new = list(_without_present(batches, table, topics))
+    query = f"replay-{uuid.uuid4().hex[:12]}"
+    wanted = BatchRange(query, 0, topics, {}, {})
+    plan = lake_plan(pipeline, table, wanted, None, None, full_schema(with_headers=True))
+    report = LakeTask(plan).run(iter(new))
+    counts = report.counts
+    if report.files:
+        manifest = Manifest(
+            pipeline.name,
+            query,
+            0,
+            kind=REPLAY,
+            topics=topics,
+            counts=counts,
+            left_out=encode_book(returned(report.files)),
+            files=report.files,
+        )
+        commit(table, manifest, repairs)
+    return Replayed(read, counts.written, counts.bad, read - sum(each.num_rows for each in new))
+
+
+def _all_records(cluster: Cluster, topic: str) -> Iterator[pa.RecordBatch]:
+    found = cluster.describe_topics([topic])
+    if topic not in found:
+        return
+    topic_id = uuid_to_text(found[topic].topic_id)
+    places = found[topic].topic_partitions
+    starts = earliest_offsets(cluster, places)
+    ends = latest_offsets(cluster, places, READ_COMMITTED)
+    ranges = {
+        Place(topic_id, at.partition): [(starts[at], ends[at])]
+        for at in places
+        if starts[at] < ends[at]
+    }
+    yield from records_of(cluster, ranges, {topic_id: topic})
+
+
+def restored(batch: pa.RecordBatch, pipeline: str) -> pa.RecordBatch:
+    """The records as they were read first, of this pipeline alone."""
+    rows = []
+    for row in batch.to_pylist():
+        origin = origin_of(row["headers"])
+        if origin.get("pipeline") != pipeline or not {"topic", "partition", "offset"} <= set(
+            origin
+        ):
+            continue
+        own = [each for each in row["headers"] if not str(each["key"]).startswith(PREFIX)]
+        rows.append((
+            row["key"], row["value"], own or None, origin["topic"], int(origin["partition"]),
+            int(origin["offset"]), int(origin["timestamp"]) * 1000,
+        ))  # fmt: skip
+    columns = list(zip(*rows, strict=True)) or [()] * 7
+    kinds = [pa.binary(), pa.binary(), HEADERS, pa.string(), pa.int32(), pa.int64(), pa.int64()]
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+    arrays[-1] = arrays[-1].cast(TIME)
+    names = ["key", "value", "headers", "topic", "partition", "offset", "timestamp"]
+    return pa.RecordBatch.from_arrays(arrays, names)
+
+
+def _without_present(
+    batches: list[pa.RecordBatch], table: LakeTable, topics: Mapping[str, str]
+) -> Iterator[pa.RecordBatch]:
+    """Without records that the table has, or that are in the topic of bad ones twice."""
+    seen = {place: set(map(int, offsets)) for place, offsets in present_offsets(table).items()}
+    for batch in batches:
+        keep = np.zeros(batch.num_rows, bool)
+        names = batch.column("topic").to_pylist()
+        places = zip(batch.column("partition").to_pylist(), batch.column("offset").to_pylist(),
+                     strict=True)  # fmt: skip
+        for row, (name, (partition, offset)) in enumerate(zip(names, places, strict=True)):
+            known = seen.setdefault(Place(topics.get(name, ""), partition), set())
+            keep[row] = name in topics and offset not in known
+            known.add(offset)
+        chosen = batch.filter(pa.array(keep))
+        if chosen.num_rows:
+            yield chosen
+
+
+def returned(files: tuple[LakeFile, ...]) -> Book:
+    """The book that takes these records out of what was left out: counts and sums with the other
+    sign, so that both add up to nothing."""
+    book = merge_books(decode_book(file.sums) for file in files)
+    return {key: _negative(sums) for key, sums in book.items()}
+
+
+def _negative(sums: Sums) -> Sums:
+    return Sums(
+        -sums.count,
+        _opposite(sums.place),
+        sums.min_timestamp,
+        sums.max_timestamp,
+        sums.first_offset,
+        sums.last_offset,
+        None if sums.bytes is None else -sums.bytes,
+        None if sums.content is None else _opposite(sums.content),
+    )
+
+
+def _opposite(hashes: HashSums) -> HashSums:
+    return HashSums(-hashes.sum & MASK, hashes.xor)

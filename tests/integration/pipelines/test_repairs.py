@@ -1,0 +1,142 @@
+"""Backfills and replays of lakes over a real broker, without Spark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from confluent_kafka import Producer
+from tests.integration.pipelines.local_batches import ingest, table_of
+from tests.integration.pipelines.orders import Orders, ids, pipeline_file, produce
+
+from ottla.pipelines.audit.sums import decode_book, merge_books
+from ottla.pipelines.declaration.loading import load
+from ottla.pipelines.declaration.tree import Declaration
+from ottla.pipelines.errors import PipelineError
+from ottla.pipelines.lake.table import chain
+from ottla.pipelines.running.side_records import PREFIX
+from ottla.pipelines.verbs.backfill import Backfilled, backfill
+from ottla.pipelines.verbs.replay_bad import replay_bad
+from ottla.testing import Kafka
+
+FORMATS = ["parquet", "delta", "iceberg"]
+
+
+def no_spark() -> None:
+    raise AssertionError("this needs no Spark")
+
+
+def repaired(declared: Declaration, *offsets: str) -> Backfilled:
+    return backfill(declared, declared.pipelines["orders_lake"], offsets, no_spark)
+
+
+def filled(kafka: Kafka, tmp_path: Path, form: str) -> tuple[Declaration, Orders, str]:
+    topic = kafka.topic("orders", partitions=3)
+    declared = load(str(pipeline_file(tmp_path, kafka.bootstrap_servers, topic, form)))
+    orders = Orders()
+    produce(kafka.bootstrap_servers, topic, range(2000), orders)
+    ingest(declared)
+    produce(kafka.bootstrap_servers, topic, range(2000, 3000), orders, late_at=40)
+    ingest(declared)
+    assert ids(table_of(declared).rows()) == sorted(orders.good)
+    return declared, orders, topic
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_rows_of_a_removed_file_are_added_again_and_no_others(
+    kafka: Kafka, tmp_path: Path, form: str
+) -> None:
+    declared, orders, _ = filled(kafka, tmp_path, form)
+    table = table_of(declared)
+    lost = table.files()[0]
+    rows = pq.read_metadata(Path(table.directory) / lost).num_rows
+    (Path(table.directory) / lost).unlink()
+    done = repaired(declared)
+    assert done.added == rows
+    assert done.dropped_files == (lost,)
+    assert ids(table.rows()) == sorted(orders.good)
+    assert repaired(declared).added == 0
+    assert ids(table.rows()) == sorted(orders.good)
+    ingest(declared)  # the pipeline goes on
+    assert ids(table.rows()) == sorted(orders.good)
+
+
+def test_late_and_bad_records_are_judged_as_in_their_own_batch(
+    kafka: Kafka, tmp_path: Path
+) -> None:
+    declared, orders, _ = filled(kafka, tmp_path, "parquet")
+    done = repaired(declared)
+    assert (done.added, done.bad, done.late) == (0, len(orders.bad), len(orders.late))
+
+
+def test_only_offsets_that_are_missing_are_added(kafka: Kafka, tmp_path: Path) -> None:
+    declared, orders, topic = filled(kafka, tmp_path, "parquet")
+    table = table_of(declared)
+    path = Path(table.directory) / table.files()[0]
+    rows = pq.read_table(path, partitioning=None)
+    gone = sorted(zip(rows.column("partition").to_pylist(), rows.column("offset").to_pylist(),
+                      strict=True))[:3]  # fmt: skip
+    keep = [
+        (row["partition"], row["offset"]) not in gone
+        for row in rows.select(["partition", "offset"]).to_pylist()
+    ]
+    pq.write_table(rows.filter(keep), path)
+    words = [f"{topic}:{partition}:{offset}" for partition, offset in gone]
+    assert repaired(declared, *words, f"{topic}:1:0-20").added == 3
+    assert ids(table.rows()) == sorted(orders.good)
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [("other:0:1", "no records of the topic other"), ("{}:x:1", "write TOPIC:PARTITION:FIRST-LAST"),
+     ("{}:0:9-3", "ends before it begins"), ("{}:0:1..3", "is no range of offsets")],
+)  # fmt: skip
+def test_offsets_that_are_none_are_refused(
+    kafka: Kafka, tmp_path: Path, word: str, told: str
+) -> None:
+    topic = kafka.topic("orders", partitions=3)
+    declared = load(str(pipeline_file(tmp_path, kafka.bootstrap_servers, topic, "parquet")))
+    with pytest.raises(PipelineError, match="has written nothing yet"):
+        repaired(declared)
+    produce(kafka.bootstrap_servers, topic, range(10), Orders())
+    ingest(declared)
+    with pytest.raises(PipelineError, match=told):
+        repaired(declared, word.format(topic))
+
+
+def test_bad_records_are_added_once_they_can_be_decoded(kafka: Kafka, tmp_path: Path) -> None:
+    """The declared type was too narrow; then it is corrected."""
+    topic, servers = kafka.topic("orders", partitions=3), kafka.bootstrap_servers
+    path = pipeline_file(tmp_path, servers, topic, "parquet")
+    declared = load(str(path))
+    orders = Orders()
+    produce(servers, topic, range(200), orders)
+    ingest(declared)
+    bad_topic = f"{topic}.bad"
+    side(servers, bad_topic, topic, orders)
+    done = replay_bad(declared, declared.pipelines["orders_lake"])
+    assert (done.read, done.added, done.still_bad) == (len(orders.bad) + 1, 1, len(orders.bad) - 1)
+    again = replay_bad(declared, declared.pipelines["orders_lake"])
+    assert (again.added, again.present) == (0, 2)  # it is in the topic twice
+    table = table_of(declared)
+    row = next(row for row in table.rows().to_pylist() if row["id"] == 50)
+    assert (row["topic"], row["partition"], row["offset"]) == (topic, 50 % 3, 50 // 3)
+    left_out = merge_books(decode_book(each.left_out) for each in chain(table))
+    assert sum(sums.count for sums in left_out.values()) == len(orders.bad) - 1
+
+
+def side(servers: str, bad_topic: str, topic: str, orders: Orders) -> None:
+    """As a run puts them aside; the value of order 50 is right now, and is there twice."""
+    producer = Producer({"bootstrap.servers": servers})
+    for number in [*sorted(orders.bad), 50]:
+        at = "2026-03-01T10:00:00Z"
+        value = json.dumps({"id": 50, "at": at}) if number == 50 else f"order {number}"
+        told = {
+            "pipeline": "orders_lake", "topic": topic, "partition": number % 3,
+            "offset": number // 3, "timestamp": 1_772_359_200_000, "reason": "not JSON",
+        }  # fmt: skip
+        headers = [(PREFIX + name, str(each).encode()) for name, each in told.items()]
+        producer.produce(bad_topic, value, f"k{number}", headers=headers)
+    assert producer.flush(120) == 0
