@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -19,6 +20,7 @@ from ottla.pipelines.lake.table import chain
 from ottla.pipelines.running.side_records import PREFIX
 from ottla.pipelines.verbs.backfill import Backfilled, backfill
 from ottla.pipelines.verbs.replay_bad import replay_bad
+from ottla.pipelines.verbs.times import Times
 from ottla.testing import Kafka
 
 FORMATS = ["parquet", "delta", "iceberg"]
@@ -85,6 +87,23 @@ def test_only_offsets_that_are_missing_are_added(kafka: Kafka, tmp_path: Path) -
     pq.write_table(rows.filter(keep), path)
     words = [f"{topic}:{partition}:{offset}" for partition, offset in gone]
     assert repaired(declared, *words, f"{topic}:1:0-20").added == 3
+    assert ids(table.rows()) == sorted(orders.good)
+
+
+def test_a_time_limits_what_is_added(kafka: Kafka, tmp_path: Path) -> None:
+    """The records have the time at which they were produced: all of them before, or after."""
+    declared, orders, _ = filled(kafka, tmp_path, "parquet")
+    table = table_of(declared)
+    (Path(table.directory) / table.files()[0]).unlink()
+    now_ms = time.time_ns() // 1_000_000
+    hour_ms = 3_600_000
+    pipeline = declared.pipelines["orders_lake"]
+    missing = len(orders.good) - len(ids(table.rows()))
+    later = backfill(declared, pipeline, [], no_spark, Times(now_ms + hour_ms, None))
+    earlier = backfill(declared, pipeline, [], no_spark, Times(None, now_ms - hour_ms))
+    assert (later.added, earlier.added) == (0, 0)
+    now = backfill(declared, pipeline, [], no_spark, Times(now_ms - hour_ms, now_ms + hour_ms))
+    assert now.added == missing
     assert ids(table.rows()) == sorted(orders.good)
 
 

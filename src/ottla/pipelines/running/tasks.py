@@ -28,6 +28,7 @@ from ottla.pipelines.lake.hours import newest_us
 from ottla.pipelines.lake.manifest import Counts, LakeFile
 from ottla.pipelines.running.classify import Classified, classify
 from ottla.pipelines.running.side_records import ARROW, side_records
+from ottla.pipelines.running.unknown_fields import unknown_fields
 from ottla.spark.process_model import freeze_imported_modules
 from ottla.spark.records.values import Decoded, decoder_of
 from ottla.spark.sink.messages import Started, TaskWritten
@@ -162,6 +163,9 @@ class LakeTask:
         rows = self._rows(batch, decoded)
         times = rows.column(self._plan.event_time)
         reasons = {} if decoded is None else decoded.reasons
+        if self._plan.value_format == "json" and self._plan.value_type is not None:
+            known = {each.name for each in self._plan.value_type}
+            self._unknown.update(unknown_fields(batch.column("value"), known))
         found = classify(times, reasons, self._plan.late_before_us)
         self._put_aside(batch, found)
         if found.good is not None:

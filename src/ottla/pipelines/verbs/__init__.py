@@ -2,6 +2,6 @@
 
 skeleton    a file to begin with
 validate    checks without reading records
-backfill    records that a table lacks        missing  which offsets these are
+backfill    records that a table lacks        missing  times: which offsets these are
 compact     small files of closed hours into large ones
 """

@@ -54,9 +54,11 @@ from ottla.pipelines.verbs.missing import (
     parse_offsets,
     size,
 )
+from ottla.pipelines.verbs.times import Times, within
 from ottla.spark.records.schema import full_schema
 
 PLACE_COLUMNS = ["topic_id", "partition", "offset"]
+ALWAYS = Times()
 LOCAL_MAX = 5_000_000  # offsets that this process reads by itself
 
 
@@ -77,8 +79,10 @@ def backfill(
     pipeline: Pipeline,
     offsets: Sequence[str],
     open_session: Callable[[], Any],
+    times: Times = ALWAYS,
 ) -> Backfilled:
-    """Of `offsets` (`TOPIC:PARTITION:FIRST-LAST`), or of all that the table should have. Spark is
+    """Of `offsets` (`TOPIC:PARTITION:FIRST-LAST`), or of all that the table should have; with
+    `times` only of records with these timestamps. Spark is
     started only if much is missing, or for sql and Python."""
     table = _table_of(pipeline)
     commits = list(chain(table))[::-1]
@@ -87,7 +91,10 @@ def backfill(
     repairs = count_repairs(table)
     dropped = table.drop_missing_files()
     topics = {name: each for commit_ in commits for name, each in commit_.topics.items()}
-    wanted = parse_offsets(offsets, topics) if offsets else covered(commits)
+    wanted: Ranges = parse_offsets(offsets, topics) if offsets else covered(commits)
+    if times != ALWAYS:
+        with Cluster(client_settings(declared.cluster_of(pipeline.source.cluster))) as cluster:
+            wanted = within(cluster, wanted, {each: name for name, each in topics.items()}, times)
     missing = missing_ranges(wanted, present_offsets(table))
     if not missing and not dropped:
         return Backfilled(0, 0, 0, 0, 0, ())

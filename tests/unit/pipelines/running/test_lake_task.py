@@ -129,6 +129,12 @@ def test_bad_and_late_rows_are_counted_and_not_written(tmp_path: Path) -> None:
     assert rows_of(tmp_path, report).column("id").to_pylist() == [0, 4]
 
 
+def test_fields_that_the_schema_lacks_are_counted(tmp_path: Path) -> None:
+    values = [order(0), b'{"id": 1, "colour": "red"}', b'{"colour": "blue", "size": 3}', b"garbage"]
+    report = LakeTask(plan(tmp_path, bad_topic="orders.bad")).run(iter([records(values)]))
+    assert report.unknown_fields == {"colour": 2, "size": 1}
+
+
 def test_classes_do_not_overlap() -> None:
     times = pa.array([0, 10, None, -5, 10**17, 3], pa.int64()).cast(TIME)
     found = classify(times, {1: "odd"}, late_before_us=4)

@@ -6,8 +6,10 @@ Without --offsets everything is compared: the offsets that the table should have
 from __future__ import annotations
 
 import argparse
+import time
 from dataclasses import asdict
 
+from ottla.cli.arguments.timestamps import parse_timestamp
 from ottla.cli.errors import USAGE, CommandFailed
 from ottla.cli.output.documents import add_format_argument, show
 from ottla.cli.output.tables import fields_text
@@ -22,6 +24,7 @@ EPILOG = """\
 examples:
   ottla pipeline backfill orders.yaml orders_lake
   ottla pipeline backfill orders.yaml orders_lake --offsets orders:0:100-199,300 orders:2:7
+  ottla pipeline backfill orders.yaml orders_lake --from 2026-03-01T10:00:00Z --to -1h
 """
 
 
@@ -34,7 +37,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--offsets", metavar="TOPIC:PARTITION:FIRST-LAST", nargs="+", default=[],
         help="only these, if the table does not have them (`ottla audit drill` prints them)",
     )  # fmt: skip
+    for name in ("from", "to"):
+        parser.add_argument(
+            f"--{name}", metavar="TIME", dest=f"{name}_time",
+            help=f"only records {'from' if name == 'from' else 'before'} this time, such as "
+            "2026-03-01T10:00:00Z or -2h",
+        )  # fmt: skip
     add_format_argument(parser)
+
+
+def time_ms(option: str, text: str | None) -> int | None:
+    if text is None:
+        return None
+    found = parse_timestamp(text, time.time_ns() // 1_000_000)
+    if found is None:
+        raise CommandFailed(
+            f"{option} {text!r} is no time, such as 2026-03-01T10:00:00Z", code=USAGE
+        )
+    return found
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -44,6 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandFailed("name one of the pipelines", ", ".join(names), code=USAGE)
     from ottla.pipelines.running.session import open_session
     from ottla.pipelines.verbs.backfill import backfill
+    from ottla.pipelines.verbs.times import Times
 
     with pipeline_failures():
         done = backfill(
@@ -51,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
             declared.pipelines[names[0]],
             arguments.offsets,
             lambda: open_session(declared),
+            Times(time_ms("--from", arguments.from_time), time_ms("--to", arguments.to_time)),
         )
     document = asdict(done)
     show(arguments.format, document, lambda: as_text(document))

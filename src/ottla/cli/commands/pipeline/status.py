@@ -89,6 +89,7 @@ def document_of(report: BatchReport, lag: Any) -> dict[str, Any]:
         **{f"{name}": value for name, value in asdict(report.totals).items()},
         "newest_ms": report.newest_ms,
         "complete": None,  # the audit knows
+        "unknown_fields": dict(report.unknown_fields),
         "failure": report.failure,
     }
 
