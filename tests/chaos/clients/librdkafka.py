@@ -13,7 +13,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 from tests.chaos.checker.history import Read, Result
 from tests.chaos.clients.pacing import Pace
 from tests.chaos.clients.values import copied, decode, encode
-from tests.chaos.clients.worker import FENCED, FENCED_EARLY, Job
+from tests.chaos.clients.worker import FENCED, Job
 
 QUIET: dict[str, Any] = {
     "log_level": 0,
@@ -296,7 +296,6 @@ def read_group(job: Job, *, is_static: bool = False) -> None:
     """Until it has to stop, or another process has taken its place."""
     polling = Polling(job, is_static=is_static)
     polling.subscribe()
-    committed_s = time.monotonic()
     while not job.stopping.is_set() and not polling.is_fenced:
         messages, is_rebalanced = polling.some()
         if messages or is_rebalanced:
@@ -306,15 +305,13 @@ def read_group(job: Job, *, is_static: bool = False) -> None:
                 # Without a timeout: librdkafka 2.16 may lose a commit of a static member.
                 with job.limited("commit", COMMIT_S):
                     polling.consumer.commit(asynchronous=False)
-                committed_s = time.monotonic()
             except KafkaException as error:
                 polling.note(error.args[0], "commit")
     polling.consumer.close()
     if polling.is_fenced:
-        # After its session librdkafka joins again, as a new member, and a commit that it has sent
-        # as the old one is refused.
-        is_early = time.monotonic() - committed_s < 0.8 * SESSION_S
-        sys.exit(FENCED_EARLY if is_early else FENCED)
+        # By a successor; or by itself: after its session librdkafka joins again, as a new member,
+        # and a commit that it has sent as the old one is refused.
+        sys.exit(FENCED)
 
 
 def copy(job: Job) -> None:

@@ -107,18 +107,24 @@ class ClientProcess:
         if process is None:
             return 0
         try:
-            code = process.wait(patience_s)
+            code = end(process, patience_s)
         except subprocess.TimeoutExpired:
             return None
-        assert process.stdin is not None
-        with suppress(OSError):  # it has ended before it read the last command
-            process.stdin.close()
         self._process = None
         return code
 
     def close(self) -> None:
         if self._process is not None:
             self.kill()
+
+
+def end(process: subprocess.Popen[bytes], patience_s: float | None = None) -> int:
+    """Wait until it has ended; its exit code. TimeoutExpired if it takes longer."""
+    code = process.wait(patience_s)
+    assert process.stdin is not None
+    with suppress(OSError):  # it has ended before it read the last command
+        process.stdin.close()
+    return code
 
 
 def stop_all(clients: list[ClientProcess], patience_s: float) -> None:

@@ -45,7 +45,6 @@ class Order:
 
 HUNG = 75  # the exit code of a client that waits for itself
 FENCED = 76  # of a static member after another one, or itself in a new session, has joined
-FENCED_EARLY = 77  # the same, although it was in touch with the coordinator a moment ago
 HUNG_S = 40.0  # longer than the timeouts of single calls
 
 

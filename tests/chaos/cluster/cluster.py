@@ -155,6 +155,7 @@ class ChaosCluster:
         found = [each for each in self.ids if not self.broker(each).is_running]
         for each in found:
             self._shut(each)
+            self.broker(each).wait_for_end()  # which closes the pipes to it
         return found
 
     def stop(self, broker_id: int) -> int:

@@ -7,7 +7,8 @@ import subprocess
 import time
 from functools import partial
 
-from tests.chaos.clients.worker import FENCED, FENCED_EARLY
+from tests.chaos.clients.processes import end
+from tests.chaos.clients.worker import FENCED
 from tests.chaos.cluster.topics import wait_until_whole
 from tests.chaos.faults.context import Fault, FaultContext
 
@@ -123,7 +124,7 @@ def supersede_writer(context: FaultContext) -> str:
     old.send_signal(signal.SIGCONT)
     time.sleep(context.rng.uniform(2.0, 5.0))
     old.kill()
-    old.wait()
+    end(old)
     return f"{name} paused for {seconds:.1f} s, and replaced meanwhile"
 
 
@@ -135,12 +136,12 @@ def replace_static(context: FaultContext) -> str:
     seconds = context.hold()
     old.send_signal(signal.SIGCONT)
     try:
-        code = old.wait(FENCED_S)
+        code = end(old, FENCED_S)
     except subprocess.TimeoutExpired:
         old.kill()
-        old.wait()
+        end(old)
         raise AssertionError(f"{name} was replaced, and goes on") from None
-    assert code in (FENCED, FENCED_EARLY), f"{name} was replaced, and ended with code {code}"
+    assert code == FENCED, f"{name} was replaced, and ended with code {code}"
     return f"{name} paused for {seconds:.1f} s, replaced meanwhile, and fenced"
 
 

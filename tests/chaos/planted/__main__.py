@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 from tests.chaos.__main__ import ROOT, execute
 from tests.chaos.planted.plant import PLANT, plants
-from tests.chaos.planted.runs import Search, add, found_in, plan_to_find
+from tests.chaos.planted.runs import Search, add, found_in, is_found, plan_to_find
 
 
 def main() -> int:
@@ -26,16 +26,17 @@ def main() -> int:
     names = list(plants()) if "all" in arguments.names else arguments.names
     missed = []
     for name in names:
-        found = search(name, arguments.seed, is_test=arguments.tests)
-        print(f"PLANTED {name}: {found or 'not found'}", flush=True)
-        if not found:
+        done = search(name, arguments.seed, is_test=arguments.tests)
+        add(done)
+        print(f"PLANTED {name}: {done.found or 'not found'}", flush=True)
+        if not is_found(done):
             missed.append(name)
     print(f"{len(names) - len(missed)} found, {len(missed)} missed: {', '.join(missed)}")
     return 1 if missed else 0
 
 
-def search(name: str, seed: int, *, is_test: bool) -> dict[str, int]:
-    """Run what must find it, and note what was found."""
+def search(name: str, seed: int, *, is_test: bool) -> Search:
+    """Run what must find it."""
     plant = plants()[name]
     date = f"{datetime.now(UTC):%Y-%m-%d}"
     if is_test or not plant.kinds:
@@ -43,13 +44,10 @@ def search(name: str, seed: int, *, is_test: bool) -> dict[str, int]:
         found = {"tests": failed_tests(name, plant.test)} if plant.test else {}
         found = {what: count for what, count in found.items() if count}
         seconds = round(time.monotonic() - began_s)
-        add(Search(date, name, plant.test.partition(" ")[0], 0, seconds, found))
-        return found
+        return Search(date, name, plant.test.partition(" ")[0], 0, seconds, found)
     outcome = execute(replace(plan_to_find(name), seed=seed))
-    found = found_in(outcome)
     seconds = round(outcome.seconds)
-    add(Search(date, name, ", ".join(plant.kinds), seed, seconds, found))
-    return found
+    return Search(date, name, ", ".join(plant.kinds), seed, seconds, found_in(outcome))
 
 
 def failed_tests(name: str, tests: str) -> int:

@@ -72,6 +72,7 @@ GROUPS: dict[str, Plant] = {
             )
         ],
         ["replace"],
+        expected="faults",  # that the member was replaced, and goes on
         seconds=30.0,
     ),
     "expiry-beats-open-transaction": Plant(

@@ -28,6 +28,7 @@ class Plant:
     seconds: float = 45.0
     hold_s: tuple[float, float] = (2.0, 8.0)
     test: str = ""  # a test that fails with it
+    expected: str = ""  # a weak sign, such as clients that end, which is what this bug must cause
 
 
 def plants() -> dict[str, Plant]:

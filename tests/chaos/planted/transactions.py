@@ -67,6 +67,7 @@ TRANSACTIONS: dict[str, Plant] = {
         "a new coordinator does not write the markers of transactions whose end was decided",
         [Patch(COORDINATOR, "_load_ended", never_finished)],
         ["step", "kill"],
+        expected="clients",  # whose next transaction never begins
         seconds=60.0,
         test=(
             "tests/unit/coordinators/transactions/test_service.py "
