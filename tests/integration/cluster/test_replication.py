@@ -26,11 +26,14 @@ NUMBERS = count()
 class Replicated:
     """A topic with one partition and several replicas, and what was acknowledged to it."""
 
-    def __init__(self, cluster: RunningCluster, replicas: int = 3) -> None:
+    def __init__(
+        self, cluster: RunningCluster, replicas: int = 3, topic: NewTopic | None = None
+    ) -> None:
+        """A new topic, or `topic`, which has one partition."""
         self.cluster = cluster
-        self.name = f"replicated-{next(NUMBERS)}"
+        topic = topic or NewTopic(f"replicated-{next(NUMBERS)}", 1, replicas)
+        self.name = topic.topic
         admin = AdminClient({**QUIET, "bootstrap.servers": cluster.bootstrap_servers})
-        topic = NewTopic(self.name, 1, replicas)
         admin.create_topics([topic])[self.name].result()
         for each in cluster.ids:
             wait_until(lambda each=each: is_led(cluster, each, self.name), "created")  # type: ignore[misc]
@@ -134,9 +137,12 @@ class Replicated:
             for each, broker in self.cluster.brokers.items()
         }
 
-    def wait_until_equal(self) -> None:
+    def wait_until_equal(self, *brokers: int) -> None:
+        """The logs of all brokers, or of these."""
+
         def digests() -> set[str]:
-            return {hashlib.sha256(each).hexdigest() for each in self.logs().values()}
+            found = self.logs()
+            return {hashlib.sha256(found[each]).hexdigest() for each in brokers or found}
 
         wait_until(lambda: len(digests()) == 1, "all replicas have the same bytes")
 
