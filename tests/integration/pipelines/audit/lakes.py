@@ -26,7 +26,7 @@ from ottla.protocol.records.arrow import read_arrow
 
 FORMATS = ("parquet", "delta", "iceberg")
 PIPELINE, QUERY = "orders_lake", "5f0c1a2b"
-COLUMNS = pa.schema([("text", pa.string()), *OWN])
+COLUMNS = pa.schema([("value", pa.binary()), *OWN])
 RAW = ("key", "value", "headers")
 KEPT = pa.schema([*COLUMNS, *(pa.field(f"record_{name}", kind) for name, kind in KINDS.items())])
 
@@ -91,7 +91,7 @@ def rows_of(
         ):
             count = batch.num_rows
             arrays = [
-                batch.column("value").cast(pa.string()),
+                batch.column("value"),
                 pa.repeat(topic, count),
                 pa.repeat(topic_id, count),
                 pa.repeat(pa.scalar(partition, pa.int32()), count),

@@ -6,6 +6,7 @@ A topic with two partitions, 130 records each, three buckets; a table written in
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -37,7 +38,7 @@ class World:
     """A topic, its table, and the audit."""
 
     def __init__(self, cluster: Cluster, topic: str, lake: Path, kind: str) -> None:
-        self.cluster, self.topic, self.lake = cluster, topic, lake
+        self.cluster, self.topic, self.lake, self.kind = cluster, topic, lake, kind
         self.address = cluster.settings.bootstrap_servers
         self.reports = f"audit-{topic}"
         create(cluster, topic, 2)
@@ -159,7 +160,7 @@ def test_one_record_lost_and_another_doubled(world: World, said: Callable[..., A
 def test_a_row_changed(world: World, said: Callable[..., Any]) -> None:
     world.fill()
     file = world.files()[0]
-    rewrite(file, lambda rows: [{**rows[0], "text": "forged"}, *rows[1:]])
+    rewrite(file, lambda rows: [{**rows[0], "value": b"forged"}, *rows[1:]])
     world.run()
     answer = said(world, "verify", world.topic)
     assert states(answer) == {(FIRST, 0, "changed")}
@@ -366,3 +367,27 @@ pipelines:
     assert found["missing"] == [[5, 5]], "the others were put aside"
     fault = said(world, "report", world.topic)["faults"][0]
     assert (fault["expected"], fault["found"]) == (60, 59)
+
+
+@each_format
+def test_the_printed_command_repairs_the_table(
+    world: World, said: Callable[..., Any], tmp_path: Path
+) -> None:
+    world.fill()
+    world.files()[0].unlink()
+    file = tmp_path / "pipelines.yaml"
+    file.write_text(
+        f"""
+clusters: {{main: "{world.address}"}}
+pipelines:
+  orders_lake:
+    from: {{topics: [{world.topic}]}}
+    to: {{lake: {world.lake}, format: {world.kind}}}
+"""
+    )
+    world.run()
+    assert said(world, "verify", world.topic, "--tier", "*.counted")["code"] == 1
+    command = said(world, "drill", world.topic, "--file", str(file))["repair"]
+    assert main(shlex.split(command)[1:]) == 0
+    world.run()
+    assert said(world, "verify", world.topic)["faults"] == []
