@@ -21,7 +21,8 @@ real processes does not have, is looked for by tests with a simulated disk or ne
 clients that do not end by an error, recovery, completion (all that was written is read), last
 stable offsets equal to high watermarks, broker logs without errors. Clients, completion, recovery
 and broker logs alone count as missed, unless they are what the bug must cause. The newest search
-counts.
+counts. One of them is doubtful: the run with seed 42 for `high-watermark-below-min-isr` found only
+records of a writer on aiokafka, which then did not notice batches that were refused.
 
 """
 HEADINGS = ("Bug", "What the broker does", "Looked for by", "Seconds", "Found as")

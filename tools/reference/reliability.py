@@ -43,7 +43,8 @@ within 15 seconds in the campaigns `kills`, `pauses` and `cuts`. In `kills`, no 
 without an acknowledgement for longer than two ZooKeeper sessions and two seconds. A controller that
 was replaced while it could not reach ZooKeeper says so in an error line, which is allowed after
 faults that can cause it. Clients are started again, and are printed, in two cases that are their
-own fault: librdkafka does not return from `send_offsets_to_transaction` within its timeout, or from
+own fault: librdkafka does not return from `send_offsets_to_transaction` within its timeout (two of
+two copiers did the same with three Apache Kafka brokers, `tests/chaos/against_kafka.py`), or from
 a commit long after the timeout of its request, or a static member of it joins again as a new member
 after its session and refuses itself.
 

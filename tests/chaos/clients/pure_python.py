@@ -114,12 +114,15 @@ async def write_one(job: Job, producer: Any, numbers: Iterator[int]) -> int:
     records = job.rng.randint(1, job.order.batch_max)
     await producer.begin_transaction()
     operation = recorder.begin(is_transaction=True)
+    sent: list[Any] = []
     try:
         for number in islice(numbers, records):
             topic, partition = job.random_key()
             value = f"{job.order.name}:{number}"
             recorder.send(operation, f"{topic}-{partition}", value)
-            await producer.send(topic, encode(value, job.sizes()), partition=partition)
+            sent.append(await producer.send(topic, encode(value, job.sizes()), partition=partition))
+        # aiokafka commits a transaction also if some of its batches were refused.
+        await asyncio.gather(*sent)
         if job.rng.random() < 0.1:
             await producer.flush()
             await asyncio.sleep(job.rng.choice([0.0, 0.3]))  # to be read, if a broker allows it

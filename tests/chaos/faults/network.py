@@ -151,10 +151,14 @@ def unanswered_restart(context: FaultContext) -> str:
 
 
 def flip(context: FaultContext) -> str:
-    """Bits of records change on their way: from producers, and from leaders to followers."""
+    """Bits of records change on their way: from producers, and from leaders to followers. Not from
+    aiokafka, which does not repeat a batch that arrived with a wrong checksum."""
     before = context.cluster.network.flipped()
     rules = [
-        Rule("*", "clients-*", REQUESTS, flip_share=0.2),
+        *(
+            Rule(each, "clients-*", REQUESTS, flip_share=0.2)
+            for each in ("producer-1.*", "writer-1.*", "copier-*")
+        ),
         Rule("*", "brokers-*", ANSWERS, flip_share=0.2),
     ]
     seconds = context.cut(rules)

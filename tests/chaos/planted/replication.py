@@ -131,6 +131,7 @@ REPLICATION: dict[str, Plant] = {
         ],
         ["last", "strand"],
         hold_s=(8.0, 12.0),
+        test=SIMULATION,
     ),
     "truncate-to-high-watermark": Plant(
         "a new follower truncates to its high watermark (before KIP-101)",
