@@ -29,6 +29,7 @@ from ottla.testing.filesystem import MemoryDisk
 
 BROKERS = [1, 2, 3]
 PARTITIONS = 2
+MIN_IN_SYNC = 2
 FAULTS_S = 40.0
 FAULT_INTERVAL_S = 1.2
 SETTLED_S = 90.0
@@ -52,7 +53,9 @@ class World:
         self.clients: list[Client] = []
         self.producers: list[Producer] = []
         self.consumers: list[Consumer] = []
-        self.has_lost = False  # a broker has lost power, and is not in sync everywhere yet
+        # Not in sync everywhere since they have ended.
+        self.failed: set[int] = set()  # killed, or without power
+        self.lost: set[int] = set()  # without power
 
     @property
     def acknowledged(self) -> int:
@@ -175,9 +178,26 @@ class World:
         while self.loop.time() < end_s:
             await asyncio.sleep(self.rng.expovariate(1 / FAULT_INTERVAL_S))
             self.check_processes()
-            if self.has_lost and self.is_in_sync:
-                self.has_lost = False
+            self._note_recovered()
             await self._make_fault()
+
+    def _note_recovered(self) -> None:
+        recovered = {each for each in self.failed if self._is_in_sync_again(each)}
+        self.failed -= recovered
+        self.lost -= recovered
+
+    def _is_in_sync_again(self, broker_id: int) -> bool:
+        """One that is ready has registered: since then it is in sync only if it has caught up."""
+        process, image = self.processes.get(broker_id), self.image
+        topic = None if image is None else image.topic(TOPIC)
+        if process is None or not process.is_ready or topic is None:
+            return False
+        return all(broker_id in each.in_sync_replicas for each in topic.partitions)
+
+    def may_fail(self, broker_id: int, *, loses_power: bool) -> bool:
+        """Whether records must survive it; see `may_crash` of the simulation of partitions."""
+        has_loss = loses_power or bool(self.lost)
+        return not has_loss or len(self.failed | {broker_id}) < MIN_IN_SYNC
 
     async def _make_fault(self) -> None:
         broker_id = self.rng.choice(BROKERS)
@@ -187,18 +207,20 @@ class World:
             return
         match self.rng.randrange(8):
             case 0 | 1:
-                if not self.has_lost:
+                if self.may_fail(broker_id, loses_power=False):
                     self.note(f"{broker_id} is killed")
+                    self.failed.add(broker_id)
                     del self.processes[broker_id]
                     process.kill()
             case 2:
-                if self.is_in_sync and not self.has_lost:
+                if self.may_fail(broker_id, loses_power=True):
                     self.note(f"{broker_id} loses power")
-                    self.has_lost = True
+                    self.failed.add(broker_id)
+                    self.lost.add(broker_id)
                     del self.processes[broker_id]
                     process.lose_power(self.rng)
             case 3:
-                if process.is_ready and not self.has_lost:
+                if process.is_ready:
                     self.note(f"{broker_id} stops")
                     await process.stop()
                     self.processes.pop(broker_id, None)

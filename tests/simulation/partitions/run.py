@@ -2,6 +2,7 @@
 
 python -m tests.simulation.partitions.run --seeds 5000 --first 1
 python -m tests.simulation.partitions.run --seed 17    # with its events
+python -m tests.simulation.partitions.run --planted    # how many seeds find each planted fault
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import time
 from hashlib import sha256
 
+from tests.simulation.partitions.planted import PLANTED, planted
 from tests.simulation.partitions.world import RandomSteps, World
 
 STEPS = 300
@@ -49,9 +51,12 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=5000, help="how many")
     parser.add_argument("--first", type=int, default=random.randrange(10**9))
     parser.add_argument("--seed", type=int, help="this one alone, with its events")
+    parser.add_argument("--planted", nargs="*", help="find planted faults: these, or all")
     given = parser.parse_args()
     logging.disable(logging.CRITICAL)  # recovery reports what it finds
     try:
+        if given.planted is not None:
+            return find_planted(given.planted or list(PLANTED), given.first, given.seeds)
         if given.seed is not None:
             print(*run_seed(given.seed).events, sep="\n")
         else:
@@ -60,6 +65,32 @@ def main() -> int:
         print(failed, file=sys.stderr)
         return 1
     return 0
+
+
+def find_planted(names: list[str], first: int, count: int) -> int:
+    missed = 0
+    for name in names:
+        with planted(name):
+            failures = ((seed, failure(seed)) for seed in range(first, first + count))
+            found = next(((seed, each) for seed, each in failures if each is not None), None)
+        missed += found is None
+        if found is None:
+            print(f"{name}: not found by {count} seeds", flush=True)
+        else:
+            print(
+                f"{name}: found by seed number {found[0] - first + 1}: {found[1].error!r}"[:150],
+                flush=True,
+            )
+    print(f"{len(names) - missed} of {len(names)} planted faults found")
+    return min(missed, 1)
+
+
+def failure(seed: int) -> SeedFailed | None:
+    try:
+        run_seed(seed)
+    except SeedFailed as failed:
+        return failed
+    return None
 
 
 def run_many(first: int, count: int) -> None:

@@ -47,6 +47,7 @@ BROKERS = (1, 2, 3)
 ALTER_PARTITION_VERSION = 3
 ROUNDS_MAX = 300  # until everything is as it should be after the last fault
 SEGMENT_BYTES = 600  # several batches
+FREQUENCIES = (0.2, 1, 1, 4)  # of a step in a seed, compared with others
 
 
 class Controller(Cluster):
@@ -356,10 +357,10 @@ class World:
     def may_crash(self, broker: Broker, *, loses_power: bool) -> bool:
         """Whether the records of the partition must survive it.
 
-        The controller does not distinguish a broker that was killed from one that has lost power:
-        both lose their standing. If one has lost records, fewer replicas may fail at a time than
-        must be in sync. As long as nobody loses records, all may be killed: then the last leader
-        leads again.
+        The controller does not distinguish a broker that was killed from one that has lost power
+        (`docs/decisions/0014`): both lose their standing. If one has lost records, fewer replicas
+        may fail at a time than must be in sync. As long as nobody loses records, all may be killed:
+        then the last leader leads again.
         """
         others = [each for each in self.brokers.values() if each is not broker]
         has_loss = loses_power or broker.has_lost or any(each.has_lost for each in others)
@@ -496,7 +497,8 @@ Step = Callable[[], None]
 
 
 class RandomSteps:
-    """Draws what happens next."""
+    """Draws what happens next. In half of the seeds, how often each step happens is drawn as well:
+    some faults are found only where sessions end often, or messages take long."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -521,7 +523,8 @@ class RandomSteps:
         }
 
     def run(self, count: int) -> None:
-        kinds, weights = list(self._weights), list(self._weights.values())
+        kinds, frequencies = list(self._weights), FREQUENCIES if self._rng.random() < 0.5 else (1,)
+        weights = [each * self._rng.choice(frequencies) for each in self._weights.values()]
         while count:
             step = self._rng.choices(kinds, weights)[0]()
             if step is not None:  # it can happen
