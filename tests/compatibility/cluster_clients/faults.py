@@ -23,7 +23,7 @@ from tests.compatibility.cluster_clients.programs_run import (
 from tests.compatibility.cluster_tools.trios import BROKERS, Trio, kafka_trio, our_trio
 
 PARTITIONS = 3
-PROGRESS = 20  # of each program, after each step
+PROGRESS = 8  # of each program, after each step
 PATIENCE_S = 90.0
 IN_SYNC_S = 120.0
 

@@ -73,8 +73,8 @@ def transact(bootstrap: str, topic: str) -> None:
 
 def end(producer: Producer, number: int) -> None:
     is_commit = number % 3 != 2
-    # An abort while partitions are being added fails for good, where the transaction before it was
-    # committed: the client ends a transaction that the coordinator does not know of.
+    # Without it an abort has once failed for good, with INVALID_TXN_STATE. Perhaps partitions were
+    # still being added; it was not reproduced.
     producer.flush(60)
     while True:
         try:
