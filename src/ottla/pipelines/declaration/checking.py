@@ -104,10 +104,10 @@ def _value(value: Value | None) -> Iterator[str]:
 
 
 def _lake(pipeline: Pipeline, lake: Lake) -> Iterator[str]:
-    if lake.format == "parquet" and _OBJECT_STORE.match(lake.lake) and "hdfs" not in lake.lake[:5]:
+    if _OBJECT_STORE.match(lake.lake):
         yield (
-            f"lake {lake.lake}: Parquet files are published by renaming, which object stores "
-            "cannot do: use format: delta or format: iceberg"
+            f"lake {lake.lake}: object stores and other remote file systems are not supported yet: "
+            "give a directory, which may be a mounted one"
         )
     if lake.format != ICEBERG and (lake.catalog or lake.table):
         yield "catalog and table are for format: iceberg"

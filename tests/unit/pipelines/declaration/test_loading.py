@@ -150,9 +150,10 @@ def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
     assert len(problem(tmp_path, text).splitlines()) == 2
 
 
-def test_parquet_cannot_be_published_in_an_object_store(tmp_path: Path) -> None:
-    text = WHOLE.replace("./lake/orders, format: delta", "s3://bucket/orders, format: parquet")
-    assert "use format: delta or format: iceberg" in problem(tmp_path, text)
+@pytest.mark.parametrize("place", ["s3://bucket/orders", "hdfs://name/orders", "abfss://c@a/o"])
+def test_a_lake_is_a_directory(tmp_path: Path, place: str) -> None:
+    text = WHOLE.replace("./lake/orders, format: delta", f"{place}, format: delta")
+    assert "give a directory" in problem(tmp_path, text)
 
 
 def test_a_missing_file_is_an_error_with_advice(tmp_path: Path) -> None:
