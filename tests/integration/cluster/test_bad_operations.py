@@ -37,6 +37,8 @@ from ottla.protocol.messages.create_topics_request import (
 )
 from ottla.testing.cluster import RunningCluster
 
+pytestmark = pytest.mark.ci
+
 
 @pytest.fixture
 def admin(cluster: RunningCluster) -> AdminClient:

@@ -20,6 +20,8 @@ from tests.support.waiting import wait_until
 
 from ottla.testing.cluster import RunningCluster
 
+pytestmark = pytest.mark.ci
+
 HOUR_S = 3600
 JUMPING = 2
 # Imported by Python before anything else. What is monotonic is left alone, as by a real jump.

@@ -14,7 +14,7 @@ from ottla.pipelines.declaration.loading import load
 from ottla.pipelines.verbs.validate import validate
 from ottla.testing import Kafka
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("spark")]
 
 FILE = """\
 clusters: {{main: "{servers}"}}

@@ -22,7 +22,7 @@ from ottla.pipelines.audit.reports import inconsistent_partitions
 
 KILLS = 20
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.ci, pytest.mark.slow]
 
 
 def test_twenty_kills_change_no_book(cluster: Cluster) -> None:
