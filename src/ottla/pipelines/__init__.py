@@ -13,5 +13,5 @@
 Owns      everything between a topic and a table or another topic.
 Leaves    reading and writing topics to `spark/`, brokers to the wire.
 
-Decision 13 explains why pipelines are plain Structured Streaming queries.
+Decision 15 explains why pipelines are plain Structured Streaming queries.
 """

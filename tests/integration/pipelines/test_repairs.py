@@ -146,6 +146,21 @@ def test_bad_records_are_added_once_they_can_be_decoded(kafka: Kafka, tmp_path: 
     assert sum(sums.count for sums in left_out.values()) == len(orders.bad) - 1
 
 
+def test_bad_records_of_a_batch_that_is_not_committed_wait_for_it(
+    kafka: Kafka, tmp_path: Path
+) -> None:
+    """The batch is repeated, and may take them itself: they would be in the table twice."""
+    topic, servers = kafka.topic("orders", partitions=3), kafka.bootstrap_servers
+    declared = load(str(pipeline_file(tmp_path, servers, topic, "parquet")))
+    produce(servers, topic, range(40), Orders())
+    ingest(declared)
+    orders = Orders()
+    orders.bad.add(50)
+    side(servers, f"{topic}.bad", topic, orders)
+    done = replay_bad(declared, declared.pipelines["orders_lake"])
+    assert (done.read, done.added) == (2, 0)
+
+
 def side(servers: str, bad_topic: str, topic: str, orders: Orders) -> None:
     """As a run puts them aside; the value of order 50 is right now, and is there twice."""
     producer = Producer({"bootstrap.servers": servers})

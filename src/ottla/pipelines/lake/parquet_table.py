@@ -115,6 +115,7 @@ class ParquetTable:
         return list(found)
 
     def sweep(self, query: str) -> int:
+        self.last()  # files of a commit that was decided, but not published, are still staged
         return self._files.sweep(query)
 
     def rows(self, columns: list[str] | None = None) -> pa.Table:

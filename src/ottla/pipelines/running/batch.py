@@ -57,6 +57,8 @@ from ottla.spark.sink.writers import abort_batch, commit_batch, started_as
 log = logging.getLogger("ottla.pipelines")
 
 RECORD = ("key", "value", "headers", "topic", "partition", "offset", "timestamp")
+BAD_MIN = 10  # fewer bad records never stop a pipeline: in a quiet topic a batch may be one record
+AHEAD_MS = 3_600_000  # an event time further ahead of the clock does not make others late
 assert set(KEPT) <= set(RECORD)
 
 
@@ -122,6 +124,7 @@ class BatchRunner:
         try:
             reach(PipelinePoint.STAGED)
             self._check_bad(done.counts, wanted)
+            self._fence.check()
             self._commit_sink(done.side, [each.side for each in done.reports], wanted)
             reach(PipelinePoint.SIDE_COMMITTED)
             self._fence.check()
@@ -236,7 +239,7 @@ class BatchRunner:
 
     def _check_bad(self, counts: Counts, wanted: BatchRange) -> None:
         bad = self._pipeline.bad
-        if bad is None or counts.bad <= bad.stop_above * counts.read:
+        if bad is None or counts.bad < BAD_MIN or counts.bad <= bad.stop_above * counts.read:
             return
         raise TooManyBad(
             f"{self._pipeline.name}: {counts.bad} of {counts.read} records of batch {wanted.batch} "
@@ -245,7 +248,6 @@ class BatchRunner:
         )
 
     def _manifest(self, wanted: BatchRange, done: Done) -> Manifest:
-        newest = [each.newest_us for each in done.reports if each.newest_us is not None]
         return Manifest(
             self._pipeline.name,
             wanted.query,
@@ -254,13 +256,12 @@ class BatchRunner:
             starts=wanted.starts,
             ends=wanted.ends,
             counts=done.counts,
-            newest_ms=max(newest) // 1000 if newest else None,
+            newest_ms=newest_ms(done.reports, time.time_ns() // 1_000_000),
             left_out=left_out_of(done.reports),
             files=tuple(file for each in done.reports for file in each.files),
         )
 
     def _report(self, wanted: BatchRange, done: Done, started_ms: int) -> BatchReport:
-        newest = [each.newest_us for each in done.reports if each.newest_us is not None]
         unknown: Counter[str] = Counter()
         for each in done.reports:
             unknown.update(each.unknown_fields)
@@ -275,11 +276,17 @@ class BatchRunner:
             ends=wanted.ends,
             counts=done.counts,
             totals=self.totals,
-            newest_ms=max(newest) // 1000 if newest else None,
+            newest_ms=newest_ms(done.reports, time.time_ns() // 1_000_000),
             every_ms=self._pipeline.every_ms,
             to=target_text(self._pipeline),
             unknown_fields=dict(unknown),
         )
+
+
+def newest_ms(reports: Iterable[TaskReport], now_ms: int) -> int | None:
+    """The newest event time. One wrong clock must not make all later records late."""
+    times = [each.newest_us // 1000 for each in reports if each.newest_us is not None]
+    return min(max(times), now_ms + AHEAD_MS) if times else None
 
 
 def total(reports: Iterable[TaskReport]) -> Counts:

@@ -89,7 +89,9 @@ def backfill(
     if not commits:
         raise PipelineError(f"{pipeline.name} has written nothing yet: run it first")
     repairs = count_repairs(table)
-    dropped = table.drop_missing_files()
+    # Files of a batch that is being published right now are missing, too.
+    known = {file.path for each in commits for file in each.files}
+    dropped = [path for path in table.drop_missing_files() if path in known]
     topics = {name: each for commit_ in commits for name, each in commit_.topics.items()}
     wanted: Ranges = parse_offsets(offsets, topics) if offsets else covered(commits)
     if times != ALWAYS:

@@ -56,7 +56,13 @@ def compact(pipeline: Pipeline) -> Compacted:
     columns = table.columns()
     if not commits or columns is None:
         return Compacted()
-    chosen = choose_hours(current_files(commits), commits[-1].newest_ms)
+    current = current_files(commits)
+    if set(current) != set(table.files()):
+        raise LakeError(
+            f"{table.directory}: another program has replaced or removed files of the table, so "
+            "that its manifests do not tell its rows. Compact it with that program"
+        )
+    chosen = choose_hours(current, commits[-1].newest_ms)
     if not chosen:
         return Compacted()
     query = f"compact-{uuid.uuid4().hex[:12]}"

@@ -9,7 +9,7 @@ Promises  a row has the topic, partition, offset and timestamp of the record it 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +35,7 @@ from ottla.pipelines.running.tasks import LakeTask
 from ottla.pipelines.running.transforms import has_transform
 from ottla.pipelines.verbs.backfill import present_offsets
 from ottla.pipelines.verbs.local_reading import records_of
-from ottla.pipelines.verbs.missing import Place
+from ottla.pipelines.verbs.missing import Place, Range, covered
 from ottla.spark.records.schema import full_schema
 
 MASK = 2**64 - 1
@@ -70,7 +70,7 @@ def replay_bad(declared: Declaration, pipeline: Pipeline) -> Replayed:
     with Cluster(settings) as cluster:
         batches = [restored(each, pipeline.name) for each in _all_records(cluster, bad.topic)]
     read = sum(each.num_rows for each in batches)
-    new = list(_without_present(batches, table, topics))
+    new = list(_without_present(batches, table, topics, covered(commits)))
     query = f"replay-{uuid.uuid4().hex[:12]}"
     wanted = BatchRange(query, 0, topics, {}, {})
     plan = lake_plan(pipeline, table, wanted, None, None, full_schema(with_headers=True))
@@ -112,9 +112,7 @@ def restored(batch: pa.RecordBatch, pipeline: str) -> pa.RecordBatch:
     rows = []
     for row in batch.to_pylist():
         origin = origin_of(row["headers"])
-        if origin.get("pipeline") != pipeline or not {"topic", "partition", "offset"} <= set(
-            origin
-        ):
+        if origin.get("pipeline") != pipeline or not set(origin) >= NEEDED:
             continue
         own = [each for each in row["headers"] if not str(each["key"]).startswith(PREFIX)]
         rows.append((
@@ -130,9 +128,14 @@ def restored(batch: pa.RecordBatch, pipeline: str) -> pa.RecordBatch:
 
 
 def _without_present(
-    batches: list[pa.RecordBatch], table: LakeTable, topics: Mapping[str, str]
+    batches: list[pa.RecordBatch],
+    table: LakeTable,
+    topics: Mapping[str, str],
+    read: Mapping[Place, Sequence[Range]],
 ) -> Iterator[pa.RecordBatch]:
-    """Without records that the table has, or that are in the topic of bad ones twice."""
+    """Without records that the table has, or that are in the topic of bad ones twice, or that no
+    committed batch has read: their batch is repeated, and may write them itself."""
+    ends = {place: ranges[-1][1] for place, ranges in read.items()}
     seen = {place: set(map(int, offsets)) for place, offsets in present_offsets(table).items()}
     for batch in batches:
         keep = np.zeros(batch.num_rows, bool)
@@ -140,8 +143,9 @@ def _without_present(
         places = zip(batch.column("partition").to_pylist(), batch.column("offset").to_pylist(),
                      strict=True)  # fmt: skip
         for row, (name, (partition, offset)) in enumerate(zip(names, places, strict=True)):
-            known = seen.setdefault(Place(topics.get(name, ""), partition), set())
-            keep[row] = name in topics and offset not in known
+            place = Place(topics.get(name, ""), partition)
+            known = seen.setdefault(place, set())
+            keep[row] = offset < ends.get(place, 0) and offset not in known
             known.add(offset)
         chosen = batch.filter(pa.array(keep))
         if chosen.num_rows:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 from tests.unit.pipelines.lake.writing import (
     COLUMNS,
     PIPELINE,
@@ -86,3 +87,11 @@ def test_iceberg_is_left_to_its_own_tools(tmp_path: Path) -> None:
     table = filled("iceberg", tmp_path)
     with pytest.raises(PipelineError, match="compacted by other tools"):
         compact(pipeline(table, "iceberg"))
+
+
+def test_a_table_that_another_program_has_optimized_is_left_alone(tmp_path: Path) -> None:
+    table = filled("delta", tmp_path)
+    DeltaTable(table.directory).optimize.compact()
+    with pytest.raises(LakeError, match="another program"):
+        compact(pipeline(table, "delta"))
+    assert ids_of(table) == expected(3)

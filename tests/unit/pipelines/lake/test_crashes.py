@@ -10,16 +10,27 @@ from pathlib import Path
 
 import pytest
 from tests.support.kafka_jars import ROOT
-from tests.unit.pipelines.lake.writing import COLUMNS, FORMATS, expected, ids_of, opened, write
+from tests.unit.pipelines.lake.writing import (
+    COLUMNS,
+    FORMATS,
+    QUERY,
+    expected,
+    ids_of,
+    opened,
+    write,
+)
 
 from ottla.base.fault_points import VARIABLE, PipelinePoint
 
 POINTS = [PipelinePoint.DECIDED, PipelinePoint.HALF_PUBLISHED, PipelinePoint.COMMITTED]
 
 
+@pytest.mark.parametrize("sweeps", [False, True])
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("kind", FORMATS)
-def test_a_batch_is_whole_after_a_crash(kind: str, point: PipelinePoint, tmp_path: Path) -> None:
+def test_a_batch_is_whole_after_a_crash(
+    kind: str, point: PipelinePoint, sweeps: bool, tmp_path: Path
+) -> None:
     if point is PipelinePoint.HALF_PUBLISHED and kind != "parquet":
         pytest.skip("a commit of this format publishes all files at once")
     table = opened(kind, str(tmp_path / "lake"))
@@ -32,6 +43,8 @@ def test_a_batch_is_whole_after_a_crash(kind: str, point: PipelinePoint, tmp_pat
         check=False,
     )
     assert died.returncode == -signal.SIGKILL
+    if sweeps:  # as a driver does before its first batch
+        opened(kind, table.directory).sweep(QUERY)
     write(table, 1)  # the batch is repeated
     assert ids_of(table) == expected(2)
     write(table, 2)
@@ -39,7 +52,7 @@ def test_a_batch_is_whole_after_a_crash(kind: str, point: PipelinePoint, tmp_pat
     on_disk = {
         str(path.relative_to(table.directory)) for path in Path(table.directory).glob("hour=*/*")
     }
-    table.sweep("5f0c1a2b")
+    table.sweep(QUERY)
     left = {
         str(path.relative_to(table.directory)) for path in Path(table.directory).glob("hour=*/*")
     }
