@@ -19,6 +19,10 @@ class LakeError(PipelineError):
     """A table that cannot be written: it holds something else, or something else changed it."""
 
 
+class LakeUnavailable(LakeError):
+    """Nothing was committed, for a reason that may pass: a full disk, or too many other commits."""
+
+
 class BatchRefused(LakeError):
     """A batch that does not continue where the table ends. Repeating it does not help."""
 

@@ -1,9 +1,10 @@
 """Committing a batch to a table, once, whatever else happens to the table meanwhile.
 
 Owns      the loop: look at the table, decide, try, and look again if another commit came first.
-Promises  when this returns, the files of the batch are part of the table, once; when it raises,
-          nothing was decided. Of two drivers with the same batch one commits, and the other finds
-          that it was done.
+Promises  when this returns, the files of the batch are part of the table, once. When it raises,
+          the batch is not in the table, or it was decided and the next commit publishes its files:
+          repeating the batch is right in both cases. Of two drivers with the same batch one
+          commits, and the other finds that it was done.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import time
 from dataclasses import replace
 
 from ottla.base.fault_points import PipelinePoint, reach
-from ottla.pipelines.errors import LakeError
+from ottla.pipelines.errors import LakeUnavailable
 from ottla.pipelines.lake.commit_plan import Step, next_manifest, plan_commit
 from ottla.pipelines.lake.manifest import BATCH, Manifest
 from ottla.pipelines.lake.table import LakeTable, chain
@@ -42,7 +43,9 @@ def commit(table: LakeTable, wanted: Manifest, repairs: int = 0) -> Manifest:
             table.finish(manifest)
             reach(PipelinePoint.COMMITTED)
             return manifest
-    raise LakeError(f"{table.directory}: other commits came first {TRIES_MAX} times; try again")
+    raise LakeUnavailable(
+        f"{table.directory}: other commits came first {TRIES_MAX} times; try again"
+    )
 
 
 def count_repairs(table: LakeTable) -> int:

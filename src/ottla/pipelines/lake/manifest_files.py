@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ottla.pipelines.errors import LakeError
+from ottla.pipelines.errors import LakeError, LakeUnavailable
 from ottla.pipelines.lake.manifest import Manifest, decode_manifest, encode_manifest
 
 OWN = "_ottla"
@@ -123,7 +123,7 @@ def _written_aside(path: Path, content: bytes) -> Iterator[Path]:
             os.fsync(file.fileno())
         yield aside
     except OSError as error:
-        raise LakeError(
+        raise LakeUnavailable(
             f"{path} cannot be written: {error.strerror}; nothing was committed"
         ) from None
     finally:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ottla.pipelines.errors import PipelineError
+from ottla.pipelines.errors import LakeUnavailable, PipelineError
 
 PAUSE_MS_MIN, PAUSE_MS_MAX = 1_000, 60_000
 
@@ -26,6 +26,7 @@ def decide_restart(
 ) -> Restart:
     """`failures` before this one; `had_progress` if a batch was committed since the last one."""
     count = 1 if had_progress else failures + 1
-    if isinstance(failure, PipelineError) or count > failures_max:
+    is_final = isinstance(failure, PipelineError) and not isinstance(failure, LakeUnavailable)
+    if is_final or count > failures_max:
         return Restart(None, count)
     return Restart(min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (count - 1)), count)

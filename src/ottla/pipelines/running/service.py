@@ -18,7 +18,7 @@ from typing import Any
 
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import ClientError
-from ottla.pipelines.batch_report import FAILED, STOPPED, BatchReport
+from ottla.pipelines.batch_report import FAILED, RUNNING, STOPPED, BatchReport
 from ottla.pipelines.declaration.tree import Declaration, Pipeline
 from ottla.pipelines.errors import PipelineError
 from ottla.pipelines.running.batch import target_text
@@ -94,7 +94,11 @@ class PipelineService:
         elif not each.active.isActive:
             self._after_end(each)
         elif each.wanted_limit != each.limit and not each.active.status["isTriggerActive"]:
-            each.active.stop()
+            try:
+                each.active.stop()
+            except Exception as error:  # Spark has waited in vain: it is tried again
+                log.warning("%s does not stop yet: %s", each.pipeline.name, error)
+                return
             each.limit, each.active, each.restart_s = each.wanted_limit, None, 0.0
 
     def _start(self, each: Running) -> None:
@@ -107,6 +111,8 @@ class PipelineService:
                 )  # fmt: skip
                 each.query.prepare()
             each.active = each.query.start(each.limit, once=self._once)
+            if each.failures:
+                self._write_state(each, RUNNING, None)
         except Exception as error:
             if each.active is None and each.query is not None and not each.query.runner.batches:
                 each.query = None  # prepared again next time

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ottla.base.ids import TopicPartition
 from ottla.base.uuids import uuid_to_text
 from ottla.client.admin.list_offsets import latest_offsets
 from ottla.client.cluster.cluster import Cluster
+from ottla.client.errors import OffsetOutOfRange
 from ottla.client.fetching.fetcher import fetch_range
 from ottla.pipelines.batch_report import BatchReport
 from ottla.protocol.records.batch import iterate_headers
@@ -51,7 +53,9 @@ def _read(report: BatchReport, place: TopicPartition) -> int:
 
 
 def _timestamp_at(cluster: Cluster, place: TopicPartition, offset: int) -> int | None:
-    for fetched in fetch_range(cluster, place, offset, offset + 1):
-        for _, header in iterate_headers(fetched.data):
-            return header.base_timestamp
+    """None if the record was deleted meanwhile, or has none."""
+    with suppress(OffsetOutOfRange):
+        for fetched in fetch_range(cluster, place, offset, offset + 1):
+            for _, header in iterate_headers(fetched.data):
+                return header.base_timestamp
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.pipelines.errors import BatchRefused
+from ottla.pipelines.errors import BatchRefused, LakeUnavailable
 from ottla.pipelines.running.limits import decide_limit
 from ottla.pipelines.running.restarts import decide_restart
 
@@ -61,3 +61,8 @@ def test_what_a_restart_cannot_repair_ends_the_pipeline(had_progress: bool) -> N
 
 def test_no_pause_is_longer_than_a_minute() -> None:
     assert decide_restart(OSError(), 30, 100, had_progress=False).pause_ms == 60_000
+
+
+def test_a_full_disk_is_tried_again() -> None:
+    assert decide_restart(LakeUnavailable("full"), 0, 4, had_progress=False).pause_ms == 1_000
+    assert decide_restart(LakeUnavailable("full"), 4, 4, had_progress=False).pause_ms is None
