@@ -54,3 +54,8 @@ COMMANDS: dict[str, str | Verbs] = {
     "version": "show the installed version",
 }
 ALIASES = {"topic": "topics", "pipelines": "pipeline", "group": "groups", "--version": "version"}
+
+
+def module_of(names: tuple[str, ...]) -> str:
+    """The module of a command, such as ("pipeline", "replay-bad")."""
+    return ".".join(("ottla.cli.commands", *names)).replace("-", "_")

@@ -18,7 +18,7 @@ try:
     from importlib import import_module
     from typing import TYPE_CHECKING, Any, NamedTuple
 
-    from ottla.cli.command_table import ALIASES, COMMANDS
+    from ottla.cli.command_table import ALIASES, COMMANDS, module_of
 finally:
     if _handler is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _signal.default_int_handler)
@@ -117,8 +117,7 @@ def parse_and_run(found: Found, name: str, *, takes_interrupts: bool) -> int:
     """
     from ottla.cli.process import raise_on_termination
 
-    modules = [name.replace("-", "_") for name in found.names]
-    command = import_module(".".join(("ottla.cli.commands", *modules)))
+    command = import_module(module_of(found.names))
     parser = command_parser(command, found, name)
     # Before parsing, which would report what is missing instead.
     if (problem := unknown_option(found.rest, options_of(parser))) is not None:

@@ -15,7 +15,7 @@ import pytest
 from tests.integration.cli.ottla_command import clean_environment
 from tests.support.waiting import wait_until
 
-from ottla.cli.command_table import COMMANDS
+from ottla.cli.command_table import COMMANDS, module_of
 from ottla.cli.main import Known
 
 ROOT = Path(__file__).parents[3]
@@ -144,7 +144,7 @@ def test_every_command_explains_itself(names: tuple[str, ...]) -> None:
     done = run([*names, "--help"])
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"usage: ottla {' '.join(names)} ")
-    assert importlib.import_module(".".join(("ottla.cli.commands", *names))).__doc__
+    assert importlib.import_module(module_of(names)).__doc__
 
 
 @pytest.mark.parametrize(

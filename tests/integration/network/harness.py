@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from ottla.base.clock import Clock
 from ottla.network.connection import Connection
 from ottla.network.network import Network
 from ottla.network.served import Answer, AwaitingAnswer, Served, TakingEffect
@@ -248,9 +249,11 @@ def running(
     settings: NetworkSettings | None = None,
     server: ScriptedServer | None = None,
     loop_kind: str = "asyncio",
+    clock: Clock | None = None,
 ) -> Iterator[RunningNetwork]:
     server = server or ScriptedServer()
-    network = RunningNetwork(Network(settings or network_settings(), server), server, loop_kind)
+    made = Network(settings or network_settings(), server, clock=clock)
+    network = RunningNetwork(made, server, loop_kind)
     network.start()
     try:
         yield network

@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from typing import NamedTuple
 
-from ottla.cli.command_table import COMMANDS
+from ottla.cli.command_table import COMMANDS, module_of
 
 EPILOG = """\
 examples:
@@ -72,7 +72,7 @@ def option_names(command: tuple[str, ...]) -> list[str]:
 
 def options(command: tuple[str, ...]) -> list[Option]:
     parser = argparse.ArgumentParser()
-    import_module(".".join(("ottla.cli.commands", *command))).add_arguments(parser)
+    import_module(module_of(command)).add_arguments(parser)
     return [
         Option(tuple(action.option_strings), (action.help or "").replace("%%", "%"))
         for action in parser._actions
