@@ -24,6 +24,8 @@ from tests.support.waiting import wait_until
 from ottla.testing.broker import RunningBroker
 from ottla.testing.ports import quiet_port
 
+pytestmark = pytest.mark.ci
+
 Create = Callable[[Cluster, str], object]
 
 

@@ -15,6 +15,8 @@ from tests.support.oracle import Oracle, OracleOf
 from ottla.testing.broker import RunningBroker
 from ottla.testing.ports import quiet_port
 
+pytestmark = pytest.mark.ci
+
 COMMIT_SOON: Mapping[str, Mapping[str, Any]] = {
     KAFKA_PYTHON: {"auto_commit_interval_ms": 100},
     AIOKAFKA: {"auto_commit_interval_ms": 100},

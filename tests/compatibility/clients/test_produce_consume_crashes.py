@@ -27,7 +27,7 @@ from tests.support.waiting import wait_until
 from ottla.testing.broker import RunningBroker
 from ottla.testing.ports import quiet_port
 
-pytestmark = pytest.mark.xdist_group("crashes")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("crashes")]
 
 
 @pytest.fixture(scope="module")

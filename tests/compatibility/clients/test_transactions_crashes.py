@@ -40,6 +40,8 @@ from tests.support.raw_client import RawClient
 
 from ottla.base.fault_points import FaultPoint
 
+pytestmark = pytest.mark.ci
+
 # With version 2 nobody enlists groups.
 IMPLICIT = [point for point in FaultPoint if point is not FaultPoint.GROUP_ENLISTED]
 TRIES = 4

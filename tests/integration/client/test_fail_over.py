@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from tests.integration.client.helpers import read_with_librdkafka, values_of, wait_until_committed
 from tests.integration.client.three_brokers import IDS, ThreeBrokers
 from tests.support.raw_client import batch_of
@@ -17,6 +18,8 @@ from ottla.client.cluster.cluster import Cluster
 from ottla.client.cluster.routed_requests import TRANSACTION
 from ottla.client.fetching.fetcher import PartitionRange, fetch_ranges
 from ottla.client.producing.producer import BatchProducer
+
+pytestmark = pytest.mark.ci
 
 BATCHES = 120
 EACH = 5

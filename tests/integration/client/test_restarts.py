@@ -30,7 +30,10 @@ from ottla.client.settings import ClientSettings
 from ottla.testing.broker import RunningBroker
 from ottla.testing.ports import quiet_port
 
-pytestmark = pytest.mark.xdist_group("restarts")  # one worker, one node of Apache Kafka
+pytestmark = [
+    pytest.mark.ci,
+    pytest.mark.xdist_group("restarts"),
+]  # one worker, one node of Apache Kafka
 
 
 class Node(Protocol):

@@ -31,6 +31,8 @@ from ottla.protocol.messages.list_partition_reassignments_request import (
 )
 from ottla.testing.cluster import RunningCluster
 
+pytestmark = pytest.mark.ci
+
 PARTITIONS = 6
 VALUE = bytes(500_000)  # several fetches for each partition: a throttle counts from the second
 RECORDS = 36

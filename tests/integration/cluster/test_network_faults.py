@@ -28,7 +28,7 @@ from ottla.protocol.messages.create_topics_request import (
     CreateTopicsRequest,
 )
 
-pytestmark = pytest.mark.xdist_group("cluster-chaos")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("cluster-chaos")]
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,8 @@ from tests.simulation.cluster.world import SeedFailed, run_seed
 
 from ottla.replication.partition_state import LeaderState
 
+pytestmark = pytest.mark.ci
+
 SEEDS = int(os.environ.get("OTTLA_SIMULATION_SEEDS", "6"))
 PLANTED_SEEDS = 10
 ROOT = Path(__file__).parents[3]

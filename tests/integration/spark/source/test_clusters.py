@@ -27,7 +27,7 @@ from tests.support.waiting import wait_until
 
 from ottla.testing import Kafka
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("spark")]
 
 PARTITIONS = [[2, 3, 1], [3, 2, 1], [1, 2, 3]]
 SMALL: dict[str, Any] = {"kafka.fetch.max.bytes": 20_000, "kafka.max.partition.fetch.bytes": 10_000}
