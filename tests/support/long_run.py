@@ -38,8 +38,7 @@ LONG = [
     r"tests/integration/broker/test_lost_directories\.py.*small_files",
     # A cluster of two brokers for one refusal
     rf"{SINK}test_replicas\.py",
-    # Tools that single brokers are asked with too, and three nodes of Apache Kafka
-    r"tests/compatibility/cluster_tools/.*three_kafkas\[(configs|records)\]",
+    # Three nodes of Apache Kafka and all their tools
     r"tests/compatibility/cluster_tools/.*recordings_are_what_tools_print",
     # Three nodes of Apache Kafka, which take a minute of both cores to start
     r"tests/integration/client/test_(fail_over|followers|truncated_logs)\.py.*\[apache-kafka",
