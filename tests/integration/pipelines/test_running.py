@@ -143,9 +143,9 @@ def test_too_many_bad_records_stop_a_pipeline_and_nothing_is_written(
     spark: Any, kafka: Kafka, tmp_path: Path
 ) -> None:
     topic, servers = kafka.topic("orders", partitions=3), kafka.bootstrap_servers
-    kafka.produce(topic, [("k", "garbage"), ("k", '{"id": 1}')])
+    kafka.produce(topic, [*[("k", "garbage")] * 10, ("k", '{"id": 1}')])
     path = pipeline_file(tmp_path, servers, topic, "parquet")
-    with pytest.raises(AssertionError, match="1 of 2 records of batch 0 are bad"):
+    with pytest.raises(AssertionError, match="10 of 11 records of batch 0 are bad"):
         run_once(spark, path)
     assert table_of(path).last() is None
     assert committed(servers, f"{topic}.bad") == []
