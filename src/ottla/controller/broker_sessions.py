@@ -38,7 +38,8 @@ class BrokerSessions:
             for broker in ended_brokers(image, members):
                 log.warning("broker %d has no ZooKeeper session any more, fencing it", broker.id)
                 try:
-                    await self._controller.decide(partial(decide_fence_incarnation, broker))
+                    decide = partial(decide_fence_incarnation, broker)
+                    await self._controller.decide(decide, is_large=True)
                 except BrokerError as error:
                     log.info("broker %d was not fenced: %s", broker.id, error)
                     return

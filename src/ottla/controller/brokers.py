@@ -200,15 +200,25 @@ def _change_all(
             wanted.in_sync = tuple(each for each in wanted.in_sync if each != broker.id)
         if is_unclean:
             wanted.unclean = frozenset({broker.id})
-        rules = settings.rules_for(partition, broker_of)
+        rules = settings.rules_for(state, partition, broker_of)
         return decide_change(topic.id, index, partition, wanted, rules)
+
+    # Thousands of partitions have a few different states, of which each is decided once.
+    known: dict[tuple[PartitionRegistration, TopicRules], PartitionChanged | None] = {}
+
+    def change_alike(topic: Topic, index: int, settings: TopicRules) -> PartitionChanged | None:
+        key = topic.partitions[index], settings
+        if key not in known:
+            known[key] = change(topic, index, settings)
+        found = known[key]
+        return None if found is None else found.of_partition(topic.id, index)
 
     changes: list[PartitionChanged | None] = []
     for topic in state.image.topics.values():
         concerned = [index for index, each in enumerate(topic.partitions) if concerns(each)]
         if concerned:
-            settings = TopicRules(state, topic)
-            changes += [change(topic, index, settings) for index in concerned]
+            settings = TopicRules.of(state, topic)
+            changes += [change_alike(topic, index, settings) for index in concerned]
     return [each for each in changes if each is not None]
 
 

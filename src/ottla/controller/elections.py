@@ -71,20 +71,25 @@ class _Elected(NamedTuple):
     is_unclean: bool = False
 
 
-class TopicRules:
+class TopicRules(NamedTuple):
     """Settings of a topic, looked up once for all its partitions."""
 
-    def __init__(self, state: ControllerState, topic: Topic) -> None:
-        self._state = state
-        self._min_in_sync = state.min_in_sync(topic)
-        self.election = Election.UNCLEAN if state.may_elect_uncleanly(topic) else Election.ONLINE
+    min_in_sync: int
+    election: Election
+
+    @classmethod
+    def of(cls, state: ControllerState, topic: Topic) -> TopicRules:
+        election = Election.UNCLEAN if state.may_elect_uncleanly(topic) else Election.ONLINE
+        return cls(state.min_in_sync(topic), election)
 
     def rules_for(
-        self, partition: PartitionRegistration, broker_of: BrokerOf | None = None
+        self,
+        state: ControllerState,
+        partition: PartitionRegistration,
+        broker_of: BrokerOf | None = None,
     ) -> Rules:
         """`broker_of` returns brokers in their new state: the decision in progress may change
         them."""
-        state = self._state
         find = broker_of or state.image.broker
 
         def may_lead(broker_id: int) -> bool:
@@ -96,11 +101,11 @@ class TopicRules:
         def own_directory(broker_id: int) -> bytes:
             return directory_of(state, broker_id)
 
-        return Rules(self._min_in_sync, may_lead, own_directory)
+        return Rules(self.min_in_sync, may_lead, own_directory)
 
 
 def rules_for(state: ControllerState, topic: Topic, partition: PartitionRegistration) -> Rules:
-    return TopicRules(state, topic).rules_for(partition)
+    return TopicRules.of(state, topic).rules_for(state, partition)
 
 
 def directory_of(state: ControllerState, broker_id: int) -> bytes:

@@ -50,10 +50,20 @@ class ControllerState:
         """Settings of a topic without its own."""
         return TopicDefaults(self.layers)
 
+    @cached_property
+    def _default_texts(self) -> dict[str, str]:
+        """Those that were looked up."""
+        return {}
+
     def topic_setting(self, topic: str, name: str) -> str:
-        found: SourcedText | None = topic_text(name, self.image.topic_config(topic), self.layers)
-        assert found is not None, f"{name} has no default"
-        return found.text
+        text = self.image.topic_config(topic).get(name)
+        if text is None:
+            text = self._default_texts.get(name)
+        if text is None:
+            found: SourcedText | None = topic_text(name, {}, self.layers)
+            assert found is not None, f"{name} has no default"
+            text = self._default_texts[name] = found.text
+        return text
 
     def min_in_sync(self, topic: Topic) -> int:
         """At most the number of replicas: with a minimum of two, a topic with one replica stays

@@ -8,9 +8,11 @@ Kinds for SCRAM credentials, ACLs and delegation tokens are reserved in `codec.p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from enum import IntEnum
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from ottla.base.ids import TopicId
 
@@ -149,6 +151,20 @@ class PartitionChanged:
     removing_replicas: tuple[int, ...] | None = None
     leader_recovery: int | None = None
     directories: tuple[bytes, ...] | None = None
+
+    @property
+    def changes(self) -> tuple[Any, ...]:
+        """Everything but the partition."""
+        return _changes(self)
+
+    def of_partition(self, topic_id: TopicId, partition: int) -> PartitionChanged:
+        """The same change of another partition, whose state was the same."""
+        return PartitionChanged(topic_id, partition, *_changes(self))
+
+
+_changes: Callable[[PartitionChanged], tuple[Any, ...]] = attrgetter(
+    *(each.name for each in fields(PartitionChanged)[2:])
+)
 
 
 @dataclass(frozen=True, slots=True)

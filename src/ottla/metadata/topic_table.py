@@ -21,6 +21,7 @@ from ottla.metadata.topic_names import has_collision_characters, unified_name
 T = TypeVar("T")
 DELETED_MAX = 10_000
 ALIKE_MAX = 10_000
+CHANGED_ALIKE_MAX = 1000
 _partition_fields = attrgetter(*PartitionRegistration._fields)
 
 
@@ -40,6 +41,8 @@ class TopicTable:
         self._shared: dict[tuple[object, ...], tuple[object, ...]] = {}
         # New partitions differ only in their replicas: reusing one is faster than creating it.
         self._alike: dict[tuple[object, ...], PartitionRegistration] = {}
+        # When a broker stops, thousands of partitions change in the same way.
+        self._changed_alike: dict[tuple[object, ...], PartitionRegistration] = {}
 
     def copy(self) -> TopicTable:
         copied = TopicTable()
@@ -112,7 +115,7 @@ class TopicTable:
                 f"{topic.name}-{record.partition}: leader epoch {record.leader_epoch} does not "
                 f"follow {before.leader_epoch}"
             )
-        after = self._with_shared(before.changed(record))
+        after = self._changed(before, record)
         topic.put(record.partition, after)
         changes.note_partition(topic, record.partition, before, after)
 
@@ -124,6 +127,18 @@ class TopicTable:
                 self._alike.clear()
             self._alike[known] = known
         return known
+
+    def _changed(
+        self, before: PartitionRegistration, record: PartitionChanged
+    ) -> PartitionRegistration:
+        key = before, record.changes
+        after = self._changed_alike.get(key)
+        if after is None:
+            after = self._with_shared(before.changed(record))
+            if len(self._changed_alike) >= CHANGED_ALIKE_MAX:
+                self._changed_alike.clear()
+            self._changed_alike[key] = after
+        return after
 
     def _with_shared(self, partition: PartitionRegistration) -> PartitionRegistration:
         return partition._replace(

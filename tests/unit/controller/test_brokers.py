@@ -382,3 +382,31 @@ def test_the_only_replica_does_not_lead_from_an_empty_directory() -> None:
     replace_directory(cluster, 1, 0)  # the old one is back
     now = cluster.partition()
     assert (now.leader, now.in_sync_replicas) == (1, (1,))
+
+
+def test_equal_partitions_of_topics_with_other_settings_change_otherwise() -> None:
+    cluster = three_brokers()
+    cluster.add_topic("plain", [1, 2], [1, 2])
+    cluster.add_topic("strict", [1, 2], configs=MIN_TWO)
+    decision = decide_fence_broker(cluster.state, 1)
+    cluster.carry_out(decision)
+    assert [(each.eligible_replicas, each.leader) for each in cluster.image.topics["plain"].partitions] == [
+        ((), 2), ((), 2)
+    ]  # fmt: skip
+    assert cluster.partition("strict").eligible_replicas == (1,)
+    changed = [each for each in decision.records if isinstance(each, PartitionChanged)]
+    ids = {each: cluster.image.topics[each].id for each in ("plain", "strict")}
+    assert {(each.topic_id, each.partition) for each in changed} == {
+        (ids["plain"], 0), (ids["plain"], 1), (ids["strict"], 0)
+    }  # fmt: skip
+
+
+def test_equal_partitions_of_a_topic_that_permits_it_are_led_by_any_replica() -> None:
+    cluster = three_brokers()
+    cluster.add_topic("clean", [1, 2])
+    cluster.add_topic("unclean", [1, 2], configs={"unclean.leader.election.enable": "true"})
+    fence(cluster, 2)
+    cluster.restart_broker(2, is_clean=False)  # it is in sync with nothing
+    fence(cluster, 1)
+    assert cluster.partition("clean").leader == NO_LEADER
+    assert cluster.partition("unclean").leader == 2
