@@ -47,6 +47,7 @@ from ottla.testing.clock import ManualClock
 
 LOADED = load_config(None, {}, ["node.id=1"])
 REQUEST_S = 5.0
+JOIN_S = 60.0
 CLUSTER_ID = "cluster"
 
 
@@ -133,8 +134,10 @@ class ControlPlane:
         )
         self.request = registration(broker_id, rng.randbytes(16))
         self.membership = Membership(
-            self.request, self.service, self.publisher, self.client, ManualClock()
-        )
+            self.request, self.service, self.publisher, self.client, ManualClock(),
+            self._keep_session,
+        )  # fmt: skip
+        self.is_kept = False  # what the next process needs
         self.tasks: list[asyncio.Task[None]] = []
         self.network = network
         network.planes[broker_id] = self
@@ -153,9 +156,12 @@ class ControlPlane:
 
     async def join(self) -> None:
         """Register, be unfenced, and stay so."""
-        await self.membership.join()
-        await self.membership.unfence()
-        self._run(self.membership.stay(at_once, lambda: None))
+        await self.membership.join(JOIN_S)
+        await self.membership.begin_serving()
+        self._run(self.membership.stay())
+
+    async def _keep_session(self) -> None:
+        self.is_kept = True
 
     def _run(self, work: Any) -> None:
         self.tasks.append(asyncio.ensure_future(work))

@@ -1,4 +1,4 @@
-"""Settings of a member of a cluster: where its ZooKeeper is."""
+"""Settings of a member of a cluster: where its ZooKeeper is, and how it joins."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def names_servers(name: str, value: Any) -> str | None:
     return None
 
 
-# Internal: not described to clients unless they are set, because Kafka 4 has no such settings.
+# Those of ZooKeeper are internal: not described to clients unless they are set, because Kafka 4 has
+# no such settings.
 @dataclass(frozen=True)
 class ClusterOptions:
     zookeeper_connect: str | None = option(
@@ -50,6 +51,15 @@ class ClusterOptions:
         "How long a broker that starts waits for ZooKeeper; as long as the session timeout, unless "
         "it is set.",
         is_internal=True,
+    )
+
+    initial_broker_registration_timeout_ms: int = option(
+        "initial.broker.registration.timeout.ms",
+        60 * SECOND_MS,
+        INT,
+        anything,
+        "How long a broker that starts waits until the controller has registered it, before its "
+        "process ends.",
     )
 
     @property

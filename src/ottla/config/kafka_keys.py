@@ -28,7 +28,6 @@ WITHOUT_MEANING = (
     "log.message.format.version",
     "log.message.downconversion.enable",
     "log.message.timestamp.difference.max.ms",
-    "initial.broker.registration.timeout.ms",
     "server.max.startup.time.ms",
     "leader.imbalance.per.broker.percentage",
     "controlled.shutdown.max.retries",

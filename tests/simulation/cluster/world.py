@@ -74,12 +74,10 @@ class World:
         )
 
     def check_processes(self) -> None:
-        """A broker ends only if it is asked to; then it is started again, as by a supervisor."""
-        for broker_id, process in list(self.processes.items()):
-            if process.running.done() and not process.is_stopping:
-                self.note(f"{broker_id} has ended: {process.error!r}")
-                process.kill()
-                del self.processes[broker_id]
+        """A broker ends only if it is asked to."""
+        for broker_id, process in self.processes.items():
+            has_ended = process.running.done() and not process.is_stopping
+            assert not has_ended, f"{broker_id} has ended: {process.error!r}"
 
     def new_client(self, name: str) -> Client:
         client = Client(name, BROKERS, Random(self.rng.random()))
@@ -162,13 +160,7 @@ class World:
             if broker_id not in self.processes:
                 self.start(broker_id)
 
-        def is_settled() -> bool:
-            for broker_id in BROKERS:
-                if broker_id not in self.processes:
-                    self.start(broker_id)
-            return self.is_in_sync
-
-        await self._until(is_settled, SETTLED_S)
+        await self._until(lambda: self.is_in_sync, SETTLED_S)
         self.note("in sync")
 
     # Faults

@@ -48,7 +48,7 @@ from ottla.metadata.publisher import Publisher
 from ottla.metadata.zookeeper.kazoo_service import open_service
 from ottla.metadata.zookeeper.membership import require_free_id
 from ottla.metadata.zookeeper.service import SessionState, ZooKeeperService, ZooKeeperSession
-from ottla.metadata.zookeeper.session_file import read_session, write_session
+from ottla.metadata.zookeeper.session_file import read_incarnation, read_session, write_session
 from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
 from ottla.network.channel.channel import Channel, Channels, ChannelSettings
 from ottla.network.channel.errors import BrokerUnreachable
@@ -106,6 +106,7 @@ class ClusterControl:
         self._tasks: list[asyncio.Task[None]] = []  # the broker ends with the first of them
         self._membership: Membership | None = None
         self._service: ZooKeeperService | None = None
+        self._incarnation_id: bytes | None = None
 
     @property
     def cluster_parts(self) -> ClusterParts:
@@ -129,7 +130,8 @@ class ClusterControl:
             service, self._disk.in_thread, lambda: random_uuid().hex()
         )
         image = await load_known(metadata_log, past.known)
-        await require_free_id(service, self._broker_id)  # before the directory belongs to it
+        ended = read_incarnation(self._files, self._directory)
+        await require_free_id(service, self._broker_id, ended)  # before the directory belongs to it
         self._write_session(service)  # not before: it may be the ZooKeeper of another cluster
         self.publisher = Publisher(image, self._scheduler)
         self.controller = Controller(
@@ -193,7 +195,12 @@ class ClusterControl:
         return service
 
     def _write_session(self, service: ZooKeeperService) -> None:
-        write_session(self._files, self._directory, str(self._connect), service.session)
+        connect, incarnation_id = str(self._connect), self._incarnation_id
+        write_session(self._files, self._directory, connect, service.session, incarnation_id)
+
+    async def _keep_session(self) -> None:
+        assert self._service is not None
+        await self._disk.in_thread(partial(self._write_session, self._service))
 
     def new_channels(self, receive_buffer_bytes: int | None = None) -> Channels:
         return Channels(self._address_of, self._channel_settings(receive_buffer_bytes))
@@ -211,10 +218,12 @@ class ClusterControl:
 
     async def join(self, request: BrokerRegistrationRequest) -> None:
         assert self._service is not None
+        self._incarnation_id = request.incarnation_id
         membership = self._membership = Membership(
-            request, self._service, self.publisher, self._client, self._clock
+            request, self._service, self.publisher, self._client, self._clock, self._keep_session
         )
-        await self._unless_failed(membership.join())
+        timeout_s = self._config.initial_broker_registration_timeout_ms / 1000
+        await self._unless_failed(membership.join(timeout_s))
 
     @property
     def broker_epoch(self) -> int:
@@ -222,7 +231,7 @@ class ClusterControl:
 
     async def begin_serving(self) -> None:
         assert self._membership is not None
-        await self._unless_failed(self._membership.unfence())
+        await self._unless_failed(self._membership.begin_serving())
 
     # Running
 
@@ -245,8 +254,7 @@ class ClusterControl:
         assert self._service is not None
         assert self._membership is not None
         self._start(self._liveness.run(), "liveness of brokers")
-        write_session = partial(self._write_session, self._service)
-        self._start(self._membership.stay(self._disk.in_thread, write_session), "membership")
+        self._start(self._membership.stay(), "membership")
         timeout_s = self._config.zookeeper_session_timeout_ms / 1000
         self._start(self._outside.watch_event_loop(timeout_s), "event loop watchdog")
         done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)

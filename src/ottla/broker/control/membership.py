@@ -2,7 +2,8 @@
 
 Promises  after an expired session, or if its znode was edited or removed, the broker announces
           itself again and is unfenced again, with the same broker epoch. Its registration is in
-          the image before `join` returns.
+          the image before `join` returns. What the next process needs to remove its znode is
+          stored before it exists: one that is killed at any time does not keep out its successor.
 Leaves    what the registration contains to the caller, decisions about it to the controller.
 """
 
@@ -10,10 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from ottla.base.clock import Clock
-from ottla.base.scheduling.threads import RunJob
 from ottla.broker.control.controller_client import ControllerClient
 from ottla.controller.registration import PROTOCOLS
 from ottla.metadata.entities import BrokerRegistration
@@ -38,6 +38,8 @@ RETRY_S = 0.2
 CHROOT_RETRY_S = 5.0
 REMINDER_S = 3.0  # a start that takes longer says what it waits for
 NEVER = -1  # no id of a session
+NOT_ANSWERED = ErrorCode.REQUEST_TIMED_OUT
+REPEATED = (ErrorCode.DUPLICATE_BROKER_REGISTRATION, NOT_ANSWERED)
 
 
 class Membership:
@@ -48,34 +50,42 @@ class Membership:
         publisher: Publisher,
         client: ControllerClient,
         clock: Clock,
+        keep_session: Callable[[], Awaitable[None]],
     ) -> None:
+        """`keep_session` stores the session and the incarnation for the next process."""
         self._request = request
         self._service = service
         self._publisher = publisher
         self._client = client
         self._clock = clock
+        self._keep_session = keep_session
         self._changed = asyncio.Event()
         self._announced_in = NEVER
         self._is_leaving = False
         self.broker_epoch = -1
 
-    async def join(self) -> None:
-        """BrokerIdInUse, AddressInUse or BrokerError if the broker cannot join."""
-        reminder = asyncio.get_running_loop().call_later(REMINDER_S, self._report_waiting)
+    async def join(self, timeout_s: float) -> None:
+        """BrokerIdInUse, AddressInUse or BrokerError if the broker cannot join. The time of one request
+        is no limit: a cluster that starts has no controller for some time."""
+        loop = asyncio.get_running_loop()
+        reminder = loop.call_later(REMINDER_S, self._report_waiting)
+        deadline_s = loop.time() + timeout_s
         try:
             await require_own_addresses(self._service, self._member())
-            while not await self._is_registered():
+            while not await self._is_registered(deadline_s):
                 await asyncio.sleep(RETRY_S)
         finally:
             reminder.cancel()
 
-    async def _is_registered(self) -> bool:
-        """False if the session has expired between both steps."""
+    async def _is_registered(self, deadline_s: float) -> bool:
+        """False if the session has expired between both steps, or if no controller has answered and
+        there is time left."""
         await self._announce()
         try:
             await self._register()
         except BrokerError as error:
-            if error.code != ErrorCode.DUPLICATE_BROKER_REGISTRATION:
+            is_late = asyncio.get_running_loop().time() >= deadline_s
+            if error.code not in REPEATED or (is_late and error.code == NOT_ANSWERED):
                 raise
             return False
         return True
@@ -87,7 +97,7 @@ class Membership:
         """The session, or the registration of a broker, may have changed."""
         self._changed.set()
 
-    async def stay(self, run_job: RunJob, write_session: Callable[[], None]) -> None:
+    async def stay(self) -> None:
         """Until cancelled. BrokerIdInUse if another process has this broker's id."""
         while not self._is_leaving:
             self._changed.clear()
@@ -97,7 +107,6 @@ class Membership:
                     self._announced_in = NEVER  # the znode may have been removed
                 if self._announced_in != self._service.session.id:
                     await self._announce()
-                    await run_job(write_session)
                 if registration is None:
                     await self._register()
                 await self.unfence()
@@ -112,7 +121,17 @@ class Membership:
             await self._changed.wait()
         await asyncio.Event().wait()
 
+    async def begin_serving(self) -> None:
+        """Be unfenced, however long the controller takes: the broker may be needed."""
+        while True:
+            try:
+                return await self.unfence()
+            except BrokerError as error:
+                log.warning("waiting until the controller unfences this broker: %s", error)
+                await asyncio.sleep(RETRY_S)
+
     async def unfence(self) -> None:
+        """BrokerError if no controller has answered."""
         while not self._is_leaving and self._is_fenced():
             await self.heartbeat()
             if self._is_fenced():
@@ -150,6 +169,7 @@ class Membership:
 
     async def _announce(self) -> None:
         session_id = self._service.session.id
+        await self._keep_session()  # before there is a znode that the next process has to remove
         await announce(self._service, self._member(), self._clock.now_ms(), self._note_znode)
         self._announced_in = session_id
 

@@ -171,13 +171,20 @@ async def _restore_folder(service: ZooKeeperService) -> None:
         ) from error
 
 
-async def require_free_id(service: ZooKeeperService, broker_id: int) -> None:
-    """BrokerIdInUse if another process has the znode of this broker."""
+async def require_free_id(
+    service: ZooKeeperService, broker_id: int, ended: bytes | None = None
+) -> None:
+    """BrokerIdInUse if another process has the znode of this broker. If its incarnation is `ended`,
+    it is known to have ended, and its znode is removed."""
     await retried(service, service.sync)
     path = broker_path(broker_id)
-    znode = await retried(service, service.get, path)
-    if znode is not None and znode.owner != service.session.id:
-        raise _in_use(path, broker_id, znode)
+    while True:
+        znode = await retried(service, service.get, path)
+        if znode is None or znode.owner == service.session.id:
+            return
+        if ended is None or _incarnation(broker_id, znode) != ended:
+            raise _in_use(path, broker_id, znode)
+        await _remove(service, path, znode)
 
 
 async def require_own_addresses(service: ZooKeeperService, member: LiveBroker) -> None:
@@ -215,8 +222,13 @@ async def remove_member(service: ZooKeeperService, member: LiveBroker) -> None:
     path = broker_path(member.broker_id)
     znode = await retried(service, service.get, path)
     if znode is not None and _incarnation(member.broker_id, znode) == member.incarnation_id:
-        with suppress(ZnodeMissing, VersionMismatch, OutcomeUnknown):
-            await service.multi([Delete(path, znode.version)])
+        await _remove(service, path, znode)
+
+
+async def _remove(service: ZooKeeperService, path: str, znode: Znode) -> None:
+    """Unless it has changed; who must know reads it again."""
+    with suppress(ZnodeMissing, VersionMismatch, OutcomeUnknown):
+        await service.multi([Delete(path, znode.version)])
 
 
 def _incarnation(broker_id: int, znode: Znode) -> bytes | None:

@@ -1,8 +1,9 @@
-"""The ZooKeeper session of this broker, in a file of its data directory.
+"""The ZooKeeper session and the incarnation of this broker, in a file of its data directory.
 
 A process that was killed leaves a session behind, and its ephemeral znodes with it, until the
 session times out. Its successor, which holds the lock of the data directory and so knows that it
-has ended, takes over that session and closes it: the znodes are removed at once.
+has ended, takes over that session and closes it: the znodes are removed at once. If the process had
+a later session, which it had no time to store, its own znode is known by the incarnation.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 
 from ottla.base.files.filesystem import FileSystem, read_file, replace_file
+from ottla.base.uuids import uuid_from_text, uuid_to_text
 from ottla.metadata.zookeeper.service import ZooKeeperSession
 
 NAME = ".zookeeper-session"
@@ -25,6 +27,15 @@ def read_session(files: FileSystem, directory: str, connect: str) -> ZooKeeperSe
         return ZooKeeperSession(int(fields["id"]), bytes.fromhex(fields["password"]))
     except (ValueError, KeyError, TypeError):
         return None  # the session times out instead
+
+
+def read_incarnation(files: FileSystem, directory: str) -> bytes | None:
+    """That of the last process; None if it was not registered, or is not known."""
+    text = (_read(files, directory) or {}).get("incarnation")
+    try:
+        return uuid_from_text(text) if text else None
+    except (ValueError, TypeError, AttributeError):
+        return None
 
 
 def session_owner(files: FileSystem, directory: str) -> str | None:
@@ -46,7 +57,17 @@ def _read(files: FileSystem, directory: str) -> dict[str, str] | None:
 
 
 def write_session(
-    files: FileSystem, directory: str, connect: str, session: ZooKeeperSession
+    files: FileSystem,
+    directory: str,
+    connect: str,
+    session: ZooKeeperSession,
+    incarnation_id: bytes | None,
 ) -> None:
-    fields = {"connect": connect, "id": session.id, "password": session.password.hex()}
+    """`incarnation_id` is None until this process announces itself."""
+    fields = {
+        "connect": connect,
+        "id": session.id,
+        "password": session.password.hex(),
+        "incarnation": "" if incarnation_id is None else uuid_to_text(incarnation_id),
+    }
     replace_file(files, f"{directory}/{NAME}", json.dumps(fields).encode())

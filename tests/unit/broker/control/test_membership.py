@@ -6,7 +6,7 @@ import asyncio
 from random import Random
 
 import pytest
-from tests.support.control_plane_model import ControlPlane, Network
+from tests.support.control_plane_model import JOIN_S, REQUEST_S, ControlPlane, Network
 from tests.support.paused_service import at_every_pause
 from tests.support.virtual_time import run_in_virtual_time
 from tests.support.zookeeper_model import SESSION_S, Ensemble, ModelService
@@ -82,6 +82,21 @@ def test_a_broker_is_a_member_whenever_its_session_expires_again() -> None:
     at_every_pause(story, seeds=1)
 
 
+def test_what_the_next_process_needs_is_stored_before_the_znode_exists() -> None:
+    async def story() -> None:
+        one, two = await started(Ensemble(Random(1)), joined=False)
+        found = []
+        two.ensemble.listeners.append(
+            lambda: found.append((broker_path(2) in two.ensemble.tree, two.is_kept))
+        )
+        await two.join()
+        assert (True, True) in found
+        assert (True, False) not in found
+        await check(one, two)
+
+    run_in_virtual_time(story())
+
+
 @pytest.mark.parametrize("heard_s", [0.0, 1.0], ids=["heard-later", "heard-at-once"])
 @pytest.mark.parametrize("is_edited", [False, True], ids=["removed", "edited"])
 def test_a_znode_that_is_damaged_again_at_any_pause_is_written_again(
@@ -137,6 +152,46 @@ def test_brokers_are_members_after_any_sequence_of_faults() -> None:
 
     for seed in range(20):
         run_in_virtual_time(story(seed))
+
+
+@pytest.mark.parametrize("is_late", [False, True], ids=["in time", "too late"])
+def test_a_broker_that_starts_waits_for_a_controller_longer_than_for_a_request(
+    is_late: bool,
+) -> None:
+    """As long as `initial.broker.registration.timeout.ms` says."""
+
+    async def story() -> None:
+        one, two = await started(Ensemble(Random(1)), joined=False)
+        one.network.hanging.add(1)
+        joining = asyncio.ensure_future(two.join())
+        await asyncio.sleep(JOIN_S + 2 * REQUEST_S if is_late else 2 * REQUEST_S)
+        one.network.hanging.clear()
+        if is_late:
+            with pytest.raises(BrokerError, match="No controller answered"):
+                await joining
+            await two.stop()
+            await one.stop()
+        else:
+            await joining
+            await check(one, two)
+
+    run_in_virtual_time(story())
+
+
+def test_a_registered_broker_waits_until_it_is_unfenced() -> None:
+    async def story() -> None:
+        one, two = await started(Ensemble(Random(1)), joined=False)
+        await two.membership.join(JOIN_S)
+        one.network.hanging.add(1)
+        unfencing = asyncio.ensure_future(two.membership.begin_serving())
+        await asyncio.sleep(3 * REQUEST_S)
+        one.network.hanging.clear()
+        await unfencing
+        assert two.is_serving()
+        for each in (one, two):
+            await each.stop()
+
+    run_in_virtual_time(story())
 
 
 def test_offline_directories_are_reported_until_the_controller_answers() -> None:

@@ -5,13 +5,20 @@ from __future__ import annotations
 import asyncio
 from random import Random
 
+import pytest
 from tests.support.paused_service import PausedService, at_every_pause
 from tests.support.virtual_time import run_in_virtual_time
 from tests.support.zookeeper_model import Ensemble, ModelService
 
 from ottla.metadata.records import Endpoint
 from ottla.metadata.zookeeper.layout import BROKER_IDS, broker_path
-from ottla.metadata.zookeeper.membership import LiveBroker, announce, read_members
+from ottla.metadata.zookeeper.membership import (
+    BrokerIdInUse,
+    LiveBroker,
+    announce,
+    read_members,
+    require_free_id,
+)
 from ottla.metadata.zookeeper.service import create_missing
 
 ENDPOINTS = (Endpoint("L", "host", 1, "P"),)
@@ -30,6 +37,22 @@ def test_a_broker_is_announced_although_its_server_has_the_znode_of_the_last_pro
         assert ensemble.tree[broker_path(3)].owner == after.session.id
 
     for seed in range(20):
+        run_in_virtual_time(story(seed))
+
+
+def test_the_znode_of_an_ended_process_is_removed_whatever_its_session() -> None:
+    async def story(seed: int) -> None:
+        ensemble = Ensemble(Random(seed))
+        before, after = ModelService(ensemble), ModelService(ensemble)
+        await create_missing(before, BROKER_IDS)
+        await announce(before, LiveBroker(3, b"1" * 16, ENDPOINTS), 0)
+        for other in (None, b"2" * 16):
+            with pytest.raises(BrokerIdInUse):
+                await require_free_id(after, 3, other)
+        await require_free_id(after, 3, b"1" * 16)
+        assert broker_path(3) not in ensemble.tree
+
+    for seed in range(5):
         run_in_virtual_time(story(seed))
 
 
