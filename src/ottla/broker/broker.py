@@ -26,6 +26,7 @@ from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.base.scheduling.threads import Threads, run_in_threads
 from ottla.base.uuids import random_uuid
 from ottla.broker.automatic_topics import AutomaticTopics
+from ottla.broker.change_log import log_changes
 from ottla.broker.cluster_marks import WRITE_INTERVAL_MS, ClusterMarks
 from ottla.broker.connection_limiter import ConnectionLimiter
 from ottla.broker.control.control_plane import ControlPlane
@@ -336,6 +337,7 @@ class Broker:
             self.parts.topic_answers.forget,
             self._metadata_changed,
             self.groups.metadata_changed,
+            log_changes,
         ):
             self.publisher.subscribe(changed)
 

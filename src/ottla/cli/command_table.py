@@ -54,6 +54,17 @@ COMMANDS: dict[str, str | Verbs] = {
     "version": "show the installed version",
 }
 ALIASES = {"topic": "topics", "pipelines": "pipeline", "group": "groups", "--version": "version"}
+# What there is instead of Kafka's tools, named without `kafka-` and `.sh`.
+TOOLS = {
+    "console-consumer": "consume",
+    "console-producer": "produce",
+    "consumer-groups": "groups",
+    "server-start": "up",
+    "zookeeper-server-start": "zookeeper",
+    "configs": "topics alter --config, or topics describe",
+    "cluster": "status",
+    "broker-api-versions": "status",
+}
 
 
 def module_of(names: tuple[str, ...]) -> str:

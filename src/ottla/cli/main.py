@@ -18,7 +18,7 @@ try:
     from importlib import import_module
     from typing import TYPE_CHECKING, Any, NamedTuple
 
-    from ottla.cli.command_table import ALIASES, COMMANDS, module_of
+    from ottla.cli.command_table import ALIASES, COMMANDS, TOOLS, module_of
 finally:
     if _handler is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _signal.default_int_handler)
@@ -94,7 +94,8 @@ def find_command(words: list[str]) -> Found | tuple[str, int]:
         name = name if names else ALIASES.get(name, name)
         summary = known.get(name)
         if summary is None:
-            return f"{unknown(names, name, known)}\n\n{usage(names, known)}", 2
+            # The error is last, because the list may be longer than the window.
+            return f"{usage(names, known)}\n\n{unknown(names, name, known)}", 2
         names = (*names, name)
         if isinstance(summary, str):
             return Found(names, summary, words)
@@ -200,9 +201,14 @@ def unknown(names: tuple[str, ...], name: str, known: Known) -> str:
     if name.startswith("-"):
         if not names and (question := did_you_mean(name, ("--version", "--help"))) is not None:
             return f"ottla: there is no option {name}; {question}"
+        if (verb := name.lstrip("-")) in known:  # `kafka-topics.sh --list`
+            return f"ottla: no option {name}; write {' '.join(('ottla', *names, verb))}"
         what = "verb" if names else "command"
         return f"{' '.join(('ottla', *names))}: the {what} comes first, then {name}"
     question = did_you_mean(name, known)
+    tool = name.removeprefix("kafka-").removesuffix(".sh")
+    if not names and (tool in TOOLS or tool in known):
+        question = f"write {' '.join(('ottla', TOOLS.get(tool, tool)))}"
     nouns = [noun for noun, verbs in known.items() if not isinstance(verbs, str) and name in verbs]
     if nouns:  # `ottla create`
         question = f"did you mean {' or '.join(f'{noun} {name}' for noun in nouns)}?"

@@ -131,6 +131,21 @@ def report_failures(name: str, command: Callable[[], int]) -> int:
         return 1
 
 
+@contextmanager
+def output_after(*done: str) -> Iterator[None]:
+    """Print a result: if that fails, the error says what the command has done nevertheless."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.errno not in OUTPUT_ERRORS:
+            raise
+        discard_output()
+        raise CommandFailed(f"the output cannot be written: {error.strerror}", *done) from error
+
+
 def print_error(text: str) -> None:
     print("\n".join(printable(line) for line in text.split("\n")), file=sys.stderr, flush=True)
 

@@ -166,6 +166,9 @@ def test_help_lists_what_there_is(words: list[str]) -> None:
         (["--versio"], "ottla: there is no option --versio; did you mean --version?"),
         (["--hlep"], "ottla: there is no option --hlep; did you mean --help?"),
         (["frobnicate"], "no command 'frobnicate'\n"),
+        (["groups", "--describe"], "no option --describe; write ottla groups describe\n"),
+        (["kafka-topics.sh"], "no command 'kafka-topics.sh'; write ottla topics\n"),
+        (["consumer-groups"], "no command 'consumer-groups'; write ottla groups\n"),
         (["topics"], "usage: ottla topics VERB"),
         (["topics", "-b", "x:1", "list"], "ottla topics: the verb comes first, then -b"),
     ],
@@ -178,6 +181,8 @@ def test_a_command_that_is_not_there_is_refused_with_those_there_are(
     assert (done.returncode, done.stdout) == (2, "")
     assert reason in done.stderr
     assert "usage: ottla" in done.stderr
+    if words != ["topics"]:  # the error is visible below a long list
+        assert reason.rstrip() in done.stderr.splitlines()[-1]
 
 
 def test_a_wrong_option_is_told_before_a_missing_one() -> None:

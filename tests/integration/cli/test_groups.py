@@ -172,7 +172,7 @@ def test_an_offset_that_some_partitions_lack_is_reported(
     command("produce", topic, "-p", "0", *"abc")
     told = command("groups", "reset", group, "--to", "2", "--topic", topic, "--format", "json")
     assert [each["after"] for each in told.document] == [2, 0]
-    assert f"partition 1 of {topic} has the offsets 0 to 0: set to 0 instead of 2" in told.err
+    assert f"partition 1 of {topic} is empty: set to 0 instead of 2" in told.err
 
 
 def test_an_offset_that_a_group_does_not_use_is_reported(

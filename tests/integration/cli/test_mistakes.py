@@ -403,3 +403,54 @@ def test_a_field_that_is_given_twice_is_refused(environment: Environment, topic:
     done = ottla("produce", topic, "-f", "json-values", stdin=line, environment=environment)
     assert done.returncode == 0
     assert ottla("consume", topic, "-e", environment=environment).stdout == line + "\n"
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["-K", ":"], ["-f", "json"]], ids=["lines", "keys", "json"]
+)
+def test_a_line_without_an_end_does_not_fill_the_memory(
+    environment: Environment, topic: str, options: list[str]
+) -> None:
+    with open("/dev/zero", "rb") as zeros:
+        words = ("produce", topic, *options)
+        with start(*words, stdin=zeros.fileno(), environment=environment) as writer:
+            _, err = writer.communicate(timeout=120)
+    assert writer.returncode == 1
+    assert "line 1: it is longer than 268435456 bytes" in err.decode()
+
+
+def test_a_result_that_cannot_be_printed_says_what_was_done(
+    environment: Environment, topic: str, group: str
+) -> None:
+    """Or it would be done again."""
+    for words, done in (
+        (("produce", topic, "x"), "1 record was acknowledged"),
+        (("topics", "create", f"{topic}-new"), f"created {topic}-new"),
+        (("groups", "reset", group, "--to", "1", "--topic", topic), "the offsets were set"),
+        (("topics", "delete", f"{topic}-new"), f"deleted {topic}-new"),
+    ):
+        with (
+            open("/dev/full", "wb") as full,
+            start(*words, stdout=full.fileno(), environment=environment) as program,
+        ):
+            _, err = program.communicate(timeout=120)
+        assert program.returncode == 1
+        assert err.decode().endswith(
+            f"the output cannot be written: No space left on device\n  {done}\n"
+        )
+
+
+def test_a_group_to_reset_may_be_an_option_and_is_one(
+    environment: Environment, topic: str, group: str
+) -> None:
+    words = ("groups", "reset", "--group", group, "--to", "start", "--topic", topic)
+    assert ottla(*words, environment=environment).returncode == 0
+    refused = ottla("groups", "reset", group, "other", "--to", "start", environment=environment)
+    assert refused.returncode == 2
+    assert f"one group is reset at a time, and there are several: {group}, other" in refused.stderr
+
+
+def test_more_replicas_than_brokers_are_refused_with_their_number(environment: Environment) -> None:
+    refused = ottla("topics", "create", "three", "-r", "3", environment=environment)
+    assert refused.returncode == 1
+    assert "  the cluster has 1 broker: at most --replicas 1 is possible\n" in refused.stderr

@@ -7,7 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, BinaryIO
 
 from ottla.cli.arguments.name_values import parse_name_value
 from ottla.cli.arguments.numbers import INT32_MAX, whole_number
@@ -16,6 +16,7 @@ from ottla.cli.cluster.topic_configs import creates_topics, message_bytes_max
 from ottla.cli.errors import USAGE, CommandFailed, suggestions
 from ottla.cli.output.documents import FORMATS, show
 from ottla.cli.output.tables import count_text
+from ottla.cli.process import output_after
 from ottla.cli.producing.failures import invalid_topic_name, is_valid_topic_name, no_topic
 from ottla.cli.producing.input import (
     LINES,
@@ -81,35 +82,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    take_topic(arguments)
-    if not is_valid_topic_name(arguments.topic):  # librdkafka does not check it
-        raise invalid_topic_name(arguments.topic)
-    headers = tuple(parse_header(each) for each in arguments.header)
-    stdin, is_short = sys.stdin.buffer, bool(arguments.values)
-    arguments.values = [argument_value(each) for each in arguments.values]
-    check_format(arguments)
+    """However it ends, it says what was acknowledged."""
+    sender: RecordSender | None = None
     try:
+        take_topic(arguments)
+        if not is_valid_topic_name(arguments.topic):  # librdkafka does not check it
+            raise invalid_topic_name(arguments.topic)
+        headers = tuple(parse_header(each) for each in arguments.header)
+        arguments.values = [argument_value(each) for each in arguments.values]
+        check_format(arguments)
         connection = Connection.of(arguments)
         batch_bytes = check_topic(connection, arguments.topic)
-        if not arguments.values:
-            if stdin.isatty():
-                print("each line is a record; Ctrl-D ends the input", file=sys.stderr)
-            stdin, is_short = take_short_input(stdin)
+        stdin, is_short = open_input(arguments)
+        given = given_records(arguments, stdin)
+        sender = RecordSender(
+            connection,
+            unit=given.unit,
+            acks=arguments.acks,
+            compression=arguments.compression,
+            is_short=is_short,
+            batch_bytes=batch_bytes,
+        )
+        send(sender, with_defaults(given.records, arguments, headers))
+        show_result(arguments, sender)
+        return 0
     except KeyboardInterrupt:
-        print("ottla produce: interrupted: nothing was sent", file=sys.stderr)
+        print(f"ottla produce: interrupted: {sent_before_the_end(sender)}", file=sys.stderr)
         raise
-    given = given_records(arguments, stdin)
-    sender = RecordSender(
-        connection,
-        unit=given.unit,
-        acks=arguments.acks,
-        compression=arguments.compression,
-        is_short=is_short,
-        batch_bytes=batch_bytes,
-    )
-    send(sender, with_defaults(given.records, arguments, headers))
-    show_result(arguments, sender)
-    return 0
+
+
+def sent_before_the_end(sender: RecordSender | None) -> str:
+    if sender is None:
+        return "nothing was sent"
+    sender.stop()
+    return "; ".join(sender.summary())
 
 
 def take_topic(arguments: argparse.Namespace) -> None:
@@ -122,16 +128,21 @@ def take_topic(arguments: argparse.Namespace) -> None:
 
 
 def send(sender: RecordSender, records: Iterable[Numbered]) -> None:
-    """However it ends, say what was acknowledged."""
     try:
         sender.send_all(records)
     except BadRecord as error:
         sender.stop()
         raise CommandFailed(str(error), *sender.summary(), *error.advice) from error
-    except KeyboardInterrupt:
-        sender.stop()
-        print(f"ottla produce: interrupted: {'; '.join(sender.summary())}", file=sys.stderr)
-        raise
+
+
+def open_input(arguments: argparse.Namespace) -> tuple[BinaryIO, bool]:
+    """Standard input, and whether the records are few: values, or an input that is short."""
+    stdin = sys.stdin.buffer
+    if arguments.values:
+        return stdin, True
+    if stdin.isatty():
+        print("each line is a record; Ctrl-D ends the input", file=sys.stderr)
+    return take_short_input(stdin)
 
 
 def check_format(arguments: argparse.Namespace) -> None:
@@ -182,7 +193,8 @@ def show_result(arguments: argparse.Namespace, sender: RecordSender) -> None:
         }
         for partition, (count, first, last) in sorted(sender.acknowledged.items())
     ]
-    show(arguments.output, document, lambda: "\n".join(map(as_text, document)))
+    with output_after(*sender.summary()):
+        show(arguments.output, document, lambda: "\n".join(map(as_text, document)))
 
 
 def as_text(row: dict[str, Any]) -> str:

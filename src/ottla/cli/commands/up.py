@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ottla import __version__
 from ottla.base.log_messages.log_format import FloodFilter, LineFormatter
 from ottla.base.memory.allocator import keep_freed_memory
 from ottla.base.memory.collector import begin_broker_process
@@ -32,6 +33,8 @@ from ottla.config.addresses import parse_port
 if TYPE_CHECKING:
     from ottla.broker.broker import Broker
     from ottla.config.load import LoadedConfig
+
+log = logging.getLogger(__name__)
 
 DEFAULT_DATA = "ottla-data"
 DEFAULT_LISTEN = "localhost:9092"
@@ -269,9 +272,11 @@ async def serve(settings: LoadedConfig, *, stops_with_stdin: bool = False) -> in
     ready = asyncio.create_task(broker.ready(), name="ready")
     await asyncio.wait([ready, running], return_when=asyncio.FIRST_COMPLETED)
     if ready.done():
+        log_start(broker)
         say_ready(ready_message(broker, is_for_people=sys.stdout.isatty()))
     stop = asyncio.create_task(stopping.wait(), name="stop")
     await asyncio.wait([stop, running], return_when=asyncio.FIRST_COMPLETED)
+    log.info("stopping")
     if not running.done():
         await broker.drain()
     running.cancel()
@@ -280,6 +285,7 @@ async def serve(settings: LoadedConfig, *, stops_with_stdin: bool = False) -> in
     try:
         await running
     except asyncio.CancelledError:
+        log.info("stopped, all files are synced")
         return 0
     except EXPECTED as error:  # a disk that is full or gone
         return refuse(unclean_shutdown(error, broker.config.log_directories), code=1)
@@ -289,6 +295,18 @@ async def serve(settings: LoadedConfig, *, stops_with_stdin: bool = False) -> in
             raise
         return refuse(f"cannot continue: {error_text(first_of(expected))}", code=1)
     return refuse("the broker ended unexpectedly", code=1)
+
+
+def log_start(broker: Broker) -> None:
+    image = broker.publisher.image
+    log.info(
+        "ottla %s, node %d, data in %s, topics: %d, partitions: %d",
+        __version__,
+        broker.broker_id,
+        ", ".join(broker.config.log_directories),
+        len(image.topics),
+        image.partition_count,
+    )
 
 
 def say_ready(message: str) -> None:

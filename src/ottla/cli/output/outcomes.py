@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ottla.cli.cluster.connection import confluent_kafka
 from ottla.cli.output.documents import show
+from ottla.cli.process import output_after
 
 
 class Outcome(NamedTuple):
@@ -40,12 +41,17 @@ def report(command: str, noun: str, form: str, outcomes: list[Outcome]) -> int:
         {noun: each.name, "done": each.done or None, "error": each.error or None}
         for each in outcomes
     ]
-    show(form, document, lambda: "\n".join(each.done for each in outcomes if each.done))
-    for each in outcomes:
-        if each.error:
-            lines = [
-                f"{command}: {each.name or repr(each.name)}: {each.error}",
-                *(f"  {line}" for line in each.advice),
-            ]
-            print("\n".join(lines), file=sys.stderr)
+    done = [each.done for each in outcomes if each.done]
+    try:
+        with output_after(*done):
+            show(form, document, lambda: "\n".join(done))
+    finally:
+        for each in outcomes:
+            if each.error:
+                print("\n".join(error_lines(command, each)), file=sys.stderr)
     return int(any(each.error for each in outcomes))
+
+
+def error_lines(command: str, outcome: Outcome) -> list[str]:
+    name = outcome.name or repr(outcome.name)
+    return [f"{command}: {name}: {outcome.error}", *(f"  {line}" for line in outcome.advice)]

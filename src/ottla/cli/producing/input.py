@@ -16,7 +16,7 @@ from typing import BinaryIO, NamedTuple
 
 from ottla.cli.errors import USAGE, CommandFailed
 from ottla.cli.records.json_format import json_value, record_from_json
-from ottla.cli.records.record import BadRecord, Header, Record
+from ottla.cli.records.record import INPUT_BYTES_MAX, TOO_LONG, BadRecord, Header, Record
 from ottla.cli.templates.parser import BadTemplate, parse_literal, parse_template
 from ottla.cli.templates.reader import read_records
 
@@ -49,13 +49,14 @@ def given_records(arguments: argparse.Namespace, stdin: BinaryIO) -> RecordInput
             "--key-separator cannot be combined with --format, which says where keys are",
             code=USAGE,
         )
+    lines = values or lines_of(stdin)
     if arguments.format in JSON_READERS:
-        return RecordInput(unit, read_json(values or stdin, unit, JSON_READERS[arguments.format]))
+        return RecordInput(unit, read_json(lines, unit, JSON_READERS[arguments.format]))
     if arguments.key_separator is not None:
         separator = key_separator(arguments.key_separator)
-        keyed = enumerate(read_keyed_lines(values or stdin, separator), 1)
-        lines = f"%k{arguments.key_separator.replace('%', '%%')}{LINES}"
-        return RecordInput(unit, keyed if values else report_carriage_return(keyed, lines))
+        keyed = enumerate(read_keyed_lines(lines, separator), 1)
+        template = f"%k{arguments.key_separator.replace('%', '%%')}{LINES}"
+        return RecordInput(unit, keyed if values else report_carriage_return(keyed, template))
     if "%" not in arguments.format:
         raise CommandFailed(
             f"--format {arguments.format or repr('')}: expected json, json-values or a template "
@@ -71,8 +72,7 @@ def given_records(arguments: argparse.Namespace, stdin: BinaryIO) -> RecordInput
         return RecordInput(unit, enumerate(map(Record, values), 1))
     unit = "line" if is_one_line(arguments.format) else "record"
     try:
-        template = parse_template(arguments.format)
-        records = enumerate(read_records(stdin, template, unit), 1)
+        records = enumerate(read_records(stdin, parse_template(arguments.format), unit), 1)
         return RecordInput(unit, report_carriage_return(records, arguments.format))
     except BadTemplate as error:
         raise CommandFailed(f"--format {arguments.format}: {error}", code=USAGE) from error
@@ -135,6 +135,15 @@ def argument_value(text: str) -> bytes:
             f"for the value {text} itself write {FILE_SIGN}{text}",
             code=USAGE,
         ) from error
+
+
+def lines_of(stdin: BinaryIO) -> Iterator[bytes]:
+    number = 0
+    while line := stdin.readline(INPUT_BYTES_MAX + 1):
+        number += 1
+        if len(line) > INPUT_BYTES_MAX:
+            raise BadRecord(f"line {number}: {TOO_LONG}")
+        yield line
 
 
 def read_json(

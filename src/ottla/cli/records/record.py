@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+# Of the input for one record, in any format. Brokers take at most 100 MB, and an encoding such as
+# hexadecimal doubles that. Without a limit, input that has no line ends would fill the memory.
+INPUT_BYTES_MAX = 256 * 1024 * 1024
+TOO_LONG = f"it is longer than {INPUT_BYTES_MAX} bytes, which no record can be"
+
 Header = tuple[str, bytes | None]
 
 

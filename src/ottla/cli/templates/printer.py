@@ -106,7 +106,9 @@ def unpacker(layout: str) -> Callable[[bytes], bytes]:
     try:
         fields = struct.Struct(layout if layout[:1] in "<>=!" else f">{layout}")
     except struct.error as error:
-        raise BadTemplate(f"unpack[{layout}]: {error}") from error
+        raise BadTemplate(
+            f"unpack[{layout}] is not a format of Python's module struct, such as >iq: {error}"
+        ) from error
 
     def unpack(text: bytes) -> bytes:
         if len(text) < fields.size:

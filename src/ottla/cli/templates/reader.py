@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 from ottla.cli.arguments.timestamps import parse_timestamp
-from ottla.cli.records.record import BadRecord, Header, Record
+from ottla.cli.records.record import INPUT_BYTES_MAX, TOO_LONG, BadRecord, Header, Record
 from ottla.cli.templates.numbers import decode_number, number_size
 from ottla.cli.templates.parser import HEADERS, TEXT, TIME, BadTemplate, Field, Literal, Piece
 
@@ -179,6 +179,8 @@ class ByteSource:
             at = self._held.find(end, searched) if end is not None else -1
             if at >= 0:
                 return self._checked(self._take(at), end)
+            if len(self._held) > INPUT_BYTES_MAX:
+                raise ValueError(TOO_LONG)
             searched = max(0, len(self._held) - len(end or b""))
             if not self._more():
                 if end not in (None, self.record_end):
@@ -191,6 +193,8 @@ class ByteSource:
         return content
 
     def exactly(self, size: int) -> bytes:
+        if size > INPUT_BYTES_MAX:
+            raise ValueError(f"a length of {size} bytes: {TOO_LONG}")
         while len(self._held) < size and self._more():
             pass
         if len(self._held) < size:

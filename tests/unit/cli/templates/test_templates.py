@@ -146,7 +146,7 @@ def test_a_template_that_cannot_be_read_is_refused(template: str, reason: str) -
         (
             "%V{big32}%v",
             b"\x00\x00\x00\x01a\x7f\xff\xff\xffabc",
-            "record 2: expected 2147483647 bytes",
+            "record 2: a length of 2147483647 bytes: it is longer than 268435456 bytes",
         ),
         (r"%v{hex}\n", b"zz\n", "record 1: "),
         (r"%p %v\n", b"x y\n", "record 1: 'x' is not a number"),

@@ -13,10 +13,11 @@ from ottla.cli.arguments.offset_ranges import At, BadRange, Position, parse_posi
 from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
 from ottla.cli.cluster.groups import (
     IDLE_STATES,
+    add_groups_argument,
     all_groups,
     committed_offsets,
     described_groups,
-    group_name,
+    given_groups,
     state_name,
 )
 from ottla.cli.cluster.partition_offsets import partition_ends, require_offset, resolve
@@ -24,6 +25,7 @@ from ottla.cli.cluster.topics import all_topics, refuse_patterns, require_topics
 from ottla.cli.errors import USAGE, CommandFailed, suggestions
 from ottla.cli.output.documents import add_format_argument, show
 from ottla.cli.output.tables import Column, table
+from ottla.cli.process import output_after
 
 EPILOG = """\
 positions (--to):
@@ -47,7 +49,7 @@ Offsets = dict[TopicPartition, int]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("group", type=group_name, metavar="GROUP")
+    add_groups_argument(parser)
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--to", metavar="POSITION", help="where the group continues")
     where.add_argument(
@@ -67,17 +69,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     position = parse_to(arguments.to)
+    group = the_group(arguments)
     connection = Connection.of(arguments)
     admin = connection.admin()
-    require_idle(connection, admin, arguments.group)
-    committed = committed_offsets(connection, admin, arguments.group)
-    partitions = chosen_partitions(connection, admin, arguments, committed)
+    require_idle(connection, admin, group)
+    committed = committed_offsets(connection, admin, group)
+    partitions = chosen_partitions(connection, admin, group, arguments.topic, committed)
     if position is None:
         targets = shifted(connection, admin, partitions, committed, arguments.shift_by)
     else:
         targets = positions(connection, admin, partitions, position)
     if not arguments.dry_run:
-        commit(connection, admin, arguments.group, targets)
+        commit(connection, admin, group, targets)
     document = [
         {
             "topic": partition.topic,
@@ -87,8 +90,19 @@ def run(arguments: argparse.Namespace) -> int:
         }
         for partition, offset in sorted(targets.items())
     ]
-    show(arguments.format, document, lambda: table(COLUMNS, document))
+    with output_after("nothing was changed" if arguments.dry_run else "the offsets were set"):
+        show(arguments.format, document, lambda: table(COLUMNS, document))
     return 0
+
+
+def the_group(arguments: argparse.Namespace) -> str:
+    group, *others = given_groups(arguments)
+    if others:
+        raise CommandFailed(
+            f"one group is reset at a time, and there are several: {group}, {', '.join(others)}",
+            code=USAGE,
+        )
+    return group
 
 
 def parse_to(text: str | None) -> Position | None:
@@ -118,20 +132,20 @@ def require_idle(connection: Connection, admin: Any, group: str) -> None:
 
 
 def chosen_partitions(
-    connection: Connection, admin: Any, arguments: argparse.Namespace, committed: Offsets
+    connection: Connection, admin: Any, group: str, given: list[str], committed: Offsets
 ) -> list[TopicPartition]:
-    if not arguments.topic:
+    if not given:
         if not committed:
-            groups = set(all_groups(connection, admin)) - {arguments.group}
+            groups = set(all_groups(connection, admin)) - {group}
             raise CommandFailed(
-                f"group {arguments.group} has committed nothing yet",
+                f"group {group} has committed nothing yet",
                 "name the topics with --topic",
-                *suggestions(arguments.group, groups),
+                *suggestions(group, groups),
             )
         return sorted(committed)
     topics = all_topics(connection, admin)
     chosen = set()
-    for text in arguments.topic:
+    for text in given:
         topic, colon, numbers = text.partition(":")
         refuse_patterns([topic])
         wanted = partition_numbers(text, numbers) if colon else None
@@ -190,9 +204,10 @@ def limited(partition: TopicPartition, offset: int, start: int, end: int) -> int
     """The nearest offset that the partition has; the difference is reported."""
     nearest = max(start, min(offset, end))
     if nearest != offset:
+        content = f"has the offsets {start} to {end - 1}" if end > start else "is empty"
         print(
-            f"ottla groups reset: partition {partition.partition} of {partition.topic} has the "
-            f"offsets {start} to {end}: set to {nearest} instead of {offset}",
+            f"ottla groups reset: partition {partition.partition} of {partition.topic} {content}: "
+            f"set to {nearest} instead of {offset}",
             file=sys.stderr,
         )
     return nearest
