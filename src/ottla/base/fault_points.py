@@ -51,8 +51,9 @@ class SinkPoint(Enum):
 
 
 class PipelinePoint(Enum):
-    """The points of a batch of a pipeline, all on its driver."""
+    """The points of a batch of a pipeline: first that of its tasks, then those of its driver."""
 
+    TASK_WRITTEN = "pipeline-task-written"  # files and side records of one task, not reported
     STAGED = "pipeline-staged"  # tasks are done, nothing is decided
     SIDE_COMMITTED = "pipeline-side-committed"  # bad and late records are in their topics
     DECIDED = "pipeline-decided"  # but not published

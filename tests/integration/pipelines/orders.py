@@ -47,12 +47,18 @@ def produce(servers: str, topic: str, numbers: range, orders: Orders, late_at: i
 
 
 def pipeline_file(
-    directory: Path, servers: str, topic: str, form: str, more: str = "", name: str = "orders_lake"
+    directory: Path,
+    servers: str,
+    topic: str,
+    form: str,
+    more: str = "",
+    name: str = "orders_lake",
+    master: str = "local[2]",
 ) -> Path:
     path = directory / f"{name}.yaml"
     path.write_text(
         f"""\
-spark: {{master: "local[2]", sql.shuffle.partitions: 2, driver.memory: 1g}}
+spark: {{master: "{master}", sql.shuffle.partitions: 2, driver.memory: 1g}}
 clusters: {{main: "{servers}"}}
 state: {directory}/state
 pipelines:

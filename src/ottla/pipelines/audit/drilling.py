@@ -44,7 +44,15 @@ class Drill:
     unknown: tuple[Range, ...] = ()  # in the table, and not in the log
     changed: tuple[int, ...] = ()  # offsets of rows that differ from their records
     changed_files: tuple[str, ...] = ()  # files whose rows are not those that were written
+    suspect: tuple[Range, ...] = ()  # rows of which some differ, and which ones is not known
     deleted_before: int | None = None  # the log begins here; older offsets cannot be compared
+
+    @property
+    def has_wrong_rows(self) -> bool:
+        """Rows that adding others does not repair."""
+        return bool(
+            self.doubled or self.unknown or self.changed or self.changed_files or self.suspect
+        )
 
 
 def drill(
@@ -53,8 +61,11 @@ def drill(
     table: LakeReader,
     key: BucketKey,
     left_out: LeftOut | None = None,
+    *,
+    is_changed: bool = False,
 ) -> Drill:
-    """`left_out` are records that the pipeline put aside: they are not missing."""
+    """`left_out` are records that the pipeline put aside: they are not missing. With `is_changed`
+    the sums say that rows differ."""
     report = reference.buckets.get(key)
     sums = None if report is None else report.sums
     topic = reference.topics().get(key.topic_id, key.topic_id)
@@ -69,6 +80,9 @@ def drill(
     missing = _difference(
         _difference(in_log, in_table), pa.chunked_array([list(aside)], pa.int64())
     )
+    changed = _changed_offsets(log, rows, key) if keeps_content else ()
+    files = changed_files(table, key)
+    is_unclear = is_changed and not changed and not files
     return Drill(
         key,
         topic,
@@ -77,8 +91,9 @@ def drill(
         ranges_of(missing.to_pylist()),
         ranges_of(counts.field("values").filter(pc.greater(counts.field("counts"), 1)).to_pylist()),
         ranges_of(_difference(in_reach, in_log).to_pylist()),
-        _changed_offsets(log, rows, key) if keeps_content else (),
-        changed_files(table, key),
+        changed,
+        files,
+        ranges_of(set(in_table.to_pylist())) if is_unclear else (),
         log_start if is_cut else None,
     )
 
@@ -191,12 +206,34 @@ def span_text(start: int, end: int) -> str:
 
 
 def repair_command(found: Sequence[Drill], pipeline: str, file: str = "FILE") -> str | None:
-    """The one command that adds what is missing; None if nothing is."""
-    parts = []
-    for each in found:
-        spans = ",".join(span_text(*span) for span in each.missing)
-        if spans:
-            parts.append(f"{each.topic}:{each.key.partition}:{spans}")
-    if not parts:
+    """The one command that repairs the table; None if nothing is wrong, or nothing can be done.
+    What is only missing is added; other rows go with their whole hours."""
+    is_wrong = any(each.has_wrong_rows for each in found)
+    offsets = _offsets_text(found, with_rows=is_wrong)
+    hours = sorted({_hour_of(path) for each in found for path in each.changed_files})
+    if not offsets and not hours:
         return None
-    return f"ottla pipeline backfill {file} {pipeline} --offsets " + " ".join(parts)
+    words = ["ottla pipeline backfill", file, pipeline]
+    words += ["--replace"] if is_wrong else []
+    words += ["--hours", *hours] if hours else []
+    return " ".join([*words, *(["--offsets", *offsets] if offsets else [])])
+
+
+def _offsets_text(found: Sequence[Drill], *, with_rows: bool) -> list[str]:
+    """`orders:0:100-199,300`, for each partition."""
+    spans: dict[tuple[str, int], set[Range]] = {}
+    for each in found:
+        rows = [*each.doubled, *each.unknown, *each.suspect, *((at, at + 1) for at in each.changed)]
+        known = spans.setdefault((each.topic, each.key.partition), set())
+        known.update([*each.missing, *(rows if with_rows else ())])
+    return [
+        f"{topic}:{partition}:{','.join(span_text(*span) for span in sorted(known))}"
+        for (topic, partition), known in sorted(spans.items())
+        if known
+    ]
+
+
+def _hour_of(path: str) -> str:
+    """Of a file in the directory of an hour."""
+    hour = path.partition("/")[0].removeprefix("hour=")
+    return "none" if hour.startswith("__") else hour

@@ -26,7 +26,7 @@ from ottla.pipelines.lake.manifest import COMPACTION, LakeFile, Manifest
 from ottla.pipelines.lake.manifest_files import ManifestFiles, new_name
 from ottla.pipelines.lake.orphans import remove_orphans
 from ottla.pipelines.lake.parquet_table import check_empty
-from ottla.pipelines.lake.table import added_columns
+from ottla.pipelines.lake.table import added_columns, check_removed, committed_files
 
 MANIFEST = "ottla.manifest"  # in the commit: the name of the manifest
 HISTORY = 100
@@ -121,7 +121,7 @@ class DeltaLakeTable:
             app_transactions=[Transaction(self._application, manifest.number)],
         )
         actions: list[Any] = [_add(file, manifest) for file in manifest.files]
-        actions += _removals(table, manifest)
+        actions += _removals(table, manifest, self.directory)
         table.create_write_transaction(
             actions,
             mode="append",
@@ -154,8 +154,13 @@ class DeltaLakeTable:
         actions = pa.table(table.get_add_actions(flatten=True))
         return [unquote(path) for path in actions.column("path").to_pylist()]
 
+    def hours(self) -> dict[str, str | None]:
+        table = self._open()
+        actions = [] if table is None else pa.table(table.get_add_actions(flatten=True)).to_pylist()
+        return {unquote(row["path"]): row[f"partition.{HOUR}"] for row in actions}
+
     def sweep(self, query: str) -> int:
-        return remove_orphans(Path(self.directory), query, set(self.files()))
+        return remove_orphans(Path(self.directory), query, committed_files(self))
 
     def rows(self, columns: list[str] | None = None) -> pa.Table:
         table = self._open()
@@ -178,16 +183,17 @@ def _add(file: LakeFile, manifest: Manifest) -> AddAction:
     return AddAction(file.path, file.bytes, hour, manifest.decided_ms, is_change, stats)
 
 
-def _removals(table: DeltaTable, manifest: Manifest) -> list[Any]:
-    """Of the files that a compaction replaces; their rows stay, so it is no change of data."""
+def _removals(table: DeltaTable, manifest: Manifest, where: str) -> list[Any]:
+    """Of the files that are replaced. The rows of a compaction stay: it is no change of data."""
     if not manifest.removed:
         return []
     found = pa.table(table.get_add_actions(flatten=True))
     wanted = set(manifest.removed)
+    check_removed(manifest, {unquote(path) for path in found.column("path").to_pylist()}, where)
     return [
         RemoveAction(
             row["path"],
-            False,
+            manifest.kind != COMPACTION,
             manifest.decided_ms,
             row["size_bytes"],
             {HOUR: row[f"partition.{HOUR}"]},

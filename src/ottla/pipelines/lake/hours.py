@@ -5,7 +5,7 @@ Promises  rows without an event time are apart, in the hour None; rows keep thei
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 
 import pyarrow as pa
@@ -19,8 +19,7 @@ def split_by_hour(
     rows: pa.RecordBatch, times: pa.Array
 ) -> Iterator[tuple[int | None, pa.RecordBatch]]:
     """Hours since 1970, and their rows. `times` are timestamps in microseconds."""
-    hours = pc.floor(pc.divide(times.cast(pa.int64()).cast(pa.float64()), HOUR_US))
-    hours = hours.cast(pa.int64())
+    hours = hours_of(times)
     found = pc.unique(hours).to_pylist()
     if len(found) == 1:
         yield found[0], rows
@@ -28,6 +27,26 @@ def split_by_hour(
     for hour in found:
         mask = pc.is_null(hours) if hour is None else pc.fill_null(pc.equal(hours, hour), False)
         yield hour, rows.filter(mask)
+
+
+def hours_of(times: pa.Array) -> pa.Array:
+    """Hours since 1970, or null."""
+    hours = pc.floor(pc.divide(times.cast(pa.int64()).cast(pa.float64()), HOUR_US))
+    return hours.cast(pa.int64())
+
+
+def is_in_hours(times: pa.Array, hours: Collection[str | None]) -> pa.Array:
+    """Which rows belong to these hours."""
+    found = pc.is_in(hours_of(times), pa.array([hour_number(each) for each in hours], pa.int64()))
+    return found if None in hours else pc.and_(found, pc.is_valid(times))
+
+
+def hour_number(text: str | None) -> int | None:
+    """Hours since 1970; ValueError if it is no hour such as `2026-03-01-10`."""
+    if text is None:
+        return None
+    at = datetime.strptime(text, "%Y-%m-%d-%H").replace(tzinfo=UTC)
+    return int(at.timestamp()) // 3600
 
 
 def hour_text(hour: int | None) -> str | None:
@@ -40,6 +59,17 @@ def hour_text(hour: int | None) -> str | None:
 
 def hour_directory(hour: str | None) -> str:
     return f"hour={NULL_HOUR if hour is None else hour}"
+
+
+def hour_of_directory(name: str) -> str | None:
+    """The other way round; ValueError if it is none."""
+    key, _, hour = name.partition("=")
+    if key != "hour":
+        raise ValueError(f"{name} is no directory of an hour")
+    if hour == NULL_HOUR:
+        return None
+    hour_number(hour)
+    return hour
 
 
 def newest_us(times: pa.Array) -> int | None:

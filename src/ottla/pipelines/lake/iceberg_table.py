@@ -23,11 +23,12 @@ from pyiceberg.table import Table
 from pyiceberg.transforms import HourTransform
 
 from ottla.pipelines.errors import LakeError
+from ottla.pipelines.lake.hours import hour_text
 from ottla.pipelines.lake.manifest import Manifest
 from ottla.pipelines.lake.manifest_files import ManifestFiles, new_name
 from ottla.pipelines.lake.orphans import remove_orphans
 from ottla.pipelines.lake.parquet_table import check_empty
-from ottla.pipelines.lake.table import added_columns
+from ottla.pipelines.lake.table import added_columns, check_removed, committed_files
 
 MANIFEST = "ottla.manifest"
 NAMESPACE = "lake"
@@ -143,14 +144,26 @@ class IcebergTable:
 
     def _write(self, table: Table, manifest: Manifest) -> None:
         paths = [f"{self._location}/{file.path}" for file in manifest.files]
+        replaced = self._replaced(table, manifest)
         with table.transaction() as change:
             told = {MANIFEST: manifest.name}
+            if replaced:  # the two snapshots become visible together
+                with change.update_snapshot(snapshot_properties=told).overwrite() as rewrite:
+                    for file in replaced:
+                        rewrite.delete_data_file(file)
             if paths:
                 change.add_files(paths, snapshot_properties=told, check_duplicate_files=False)
             else:
                 with change.update_snapshot(snapshot_properties=told).fast_append():
                     pass
             change.set_properties({MANIFEST: manifest.name})
+
+    def _replaced(self, table: Table, manifest: Manifest) -> list[Any]:
+        if not manifest.removed:
+            return []
+        found = {self._relative(file): file for file in _data_files(table)}
+        check_removed(manifest, found, self.directory)
+        return [found[path] for path in manifest.removed if path in found]
 
     def _is_committed(self, manifest: Manifest) -> bool:
         """A commit whose response was lost may have succeeded."""
@@ -166,15 +179,18 @@ class IcebergTable:
     # Contents
 
     def files(self) -> list[str]:
+        return list(self.hours())
+
+    def hours(self) -> dict[str, str | None]:
         table = self._open()
-        if table is None or table.current_snapshot() is None:
-            return []
-        found: list[Any] = [task.file.file_path for task in table.scan().plan_files()]
-        lake = Path(self.directory)
-        return [str(Path(urlsplit(path).path).relative_to(lake)) for path in found]
+        files = [] if table is None else _data_files(table)
+        return {self._relative(file): hour_text(file.partition[0]) for file in files}
+
+    def _relative(self, file: Any) -> str:
+        return str(Path(urlsplit(file.file_path).path).relative_to(self.directory))
 
     def sweep(self, query: str) -> int:
-        return remove_orphans(Path(self.directory), query, set(self.files()))
+        return remove_orphans(Path(self.directory), query, committed_files(self))
 
     def rows(self, columns: list[str] | None = None) -> pa.Table:
         table = self._open()
@@ -183,13 +199,22 @@ class IcebergTable:
 
     def drop_missing_files(self) -> list[str]:
         table = self._open()
-        if table is None or table.current_snapshot() is None:
+        if table is None:
             return []
-        files = [task.file for task in table.scan().plan_files()]
-        gone = [file for file in files if not Path(urlsplit(file.file_path).path).exists()]
+        gone = [file for file in _data_files(table) if not _exists(file)]
         if gone:
             with table.transaction() as change, change.update_snapshot().overwrite() as rewrite:
                 for file in gone:
                     rewrite.delete_data_file(file)
-        lake = Path(self.directory)
-        return [str(Path(urlsplit(file.file_path).path).relative_to(lake)) for file in gone]
+        return [self._relative(file) for file in gone]
+
+
+def _data_files(table: Table) -> list[Any]:
+    """Of the newest snapshot."""
+    if table.current_snapshot() is None:
+        return []
+    return [task.file for task in table.scan().plan_files()]
+
+
+def _exists(file: Any) -> bool:
+    return Path(urlsplit(file.file_path).path).exists()

@@ -17,7 +17,7 @@ Owns      that JSON. `sums` is what `pipelines/audit/sums.py` encodes: per topic
           wrote the file, of the rows that it wrote: the tier *booked* of the audit. `left_out` is a
           book of the records that were read and are not in the table.
 Promises  `ends` covers all partitions that the table has ever read, so that the last manifest says
-          where the next batch begins. A backfill, a replay or a compaction keeps the ends.
+          where the next batch begins. Repairs and compactions keep the ends.
 Leaves    which manifests are valid to the formats: in a Parquet table all that exist, in the others
           those that the table's own commits name.
 """
@@ -33,6 +33,8 @@ from ottla.pipelines.errors import LakeError
 
 VERSION = 1
 BATCH, BACKFILL, REPLAY, COMPACTION = "batch", "backfill", "replay", "compaction"
+REPLACEMENT = "replacement"  # of whole hours
+REWRITES = (COMPACTION, REPLACEMENT)  # their files take the place of those that are removed
 
 # Topic id (as Kafka writes it) to partition (as a text, as JSON has it) to offset.
 Offsets = Mapping[str, Mapping[str, int]]

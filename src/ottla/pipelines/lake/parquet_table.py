@@ -12,6 +12,7 @@ Limit     a reader that lists the directory while a batch is published sees a pa
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 from pathlib import Path
@@ -21,6 +22,7 @@ import pyarrow.dataset as ds
 
 from ottla.base.fault_points import PipelinePoint, reach
 from ottla.pipelines.errors import LakeError
+from ottla.pipelines.lake.hours import hour_of_directory
 from ottla.pipelines.lake.manifest import Manifest
 from ottla.pipelines.lake.manifest_files import OWN, ManifestFiles, sync_directory
 from ottla.pipelines.lake.table import added_columns
@@ -113,6 +115,14 @@ class ParquetTable:
                 found.pop(path, None)
             found.update({file.path: None for file in manifest.files})
         return list(found)
+
+    def hours(self) -> dict[str, str | None]:
+        """By the directories: readers see whatever files are in them."""
+        found: dict[str, str | None] = {}
+        for path in sorted(self._lake.glob("*/*.parquet")):
+            with contextlib.suppress(ValueError):
+                found[str(path.relative_to(self._lake))] = hour_of_directory(path.parent.name)
+        return found
 
     def sweep(self, query: str) -> int:
         self.last()  # files of a commit that was decided, but not published, are still staged

@@ -6,14 +6,14 @@ Leaves    the order of a commit to `committing.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
 import pyarrow as pa
 
 from ottla.pipelines.declaration.tree import ADD
-from ottla.pipelines.errors import LakeError
-from ottla.pipelines.lake.manifest import Manifest
+from ottla.pipelines.errors import BatchRefused, LakeError
+from ottla.pipelines.lake.manifest import REWRITES, Manifest
 
 
 class LakeTable(Protocol):
@@ -39,6 +39,9 @@ class LakeTable(Protocol):
 
     def files(self) -> list[str]:
         """Paths of the files of the table now, relative to its directory."""
+
+    def hours(self) -> dict[str, str | None]:
+        """All files that readers of the table read, with their hours."""
 
     def columns(self) -> pa.Schema | None:
         """None if there is no table."""
@@ -91,6 +94,17 @@ def normal_type(kind: pa.DataType) -> str:
     return str(kind).removeprefix("large_").replace("string_view", "string")
 
 
+def check_removed(manifest: Manifest, found: Collection[str], where: str) -> None:
+    """BatchRefused if files that a commit replaces are not in the table: their rows may be in
+    others now, and would be there twice."""
+    gone = sorted(set(manifest.removed) - set(found))
+    if manifest.kind in REWRITES and gone:
+        raise BatchRefused(
+            f"{where}: another program has replaced {gone[0]} meanwhile: nothing was written. Run "
+            "the command again"
+        )
+
+
 def chain(table: LakeTable) -> Iterable[Manifest]:
     """All commits, the newest first."""
     manifest = table.last()
@@ -98,6 +112,12 @@ def chain(table: LakeTable) -> Iterable[Manifest]:
         yield manifest
         previous = manifest.previous
         manifest = None if previous is None else table.read_manifest(previous)
+
+
+def committed_files(table: LakeTable) -> set[str]:
+    """Those of the table, and those that were: readers of older versions need them."""
+    old = {file.path for manifest in chain(table) for file in manifest.files}
+    return old | set(table.files())
 
 
 def names_of(columns: pa.Schema) -> Mapping[str, str]:

@@ -19,12 +19,13 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ottla.base.fault_points import PipelinePoint, reach
 from ottla.pipelines.audit.row_hashes import row_hashes
 from ottla.pipelines.audit.sums import Book, add_to, encode_book, fold_arrow
 from ottla.pipelines.errors import PipelineError
 from ottla.pipelines.lake.columns import KEPT
 from ottla.pipelines.lake.file_writing import FilePlan, HourWriter
-from ottla.pipelines.lake.hours import newest_us
+from ottla.pipelines.lake.hours import is_in_hours, newest_us
 from ottla.pipelines.lake.manifest import Counts, LakeFile
 from ottla.pipelines.running.classify import Classified, classify
 from ottla.pipelines.running.side_records import ARROW, side_records
@@ -56,6 +57,18 @@ class SinkPlan:
 
 
 @dataclass(frozen=True)
+class ChosenHours:
+    """Only rows of these hours are written; or, with `is_outside`, only those of others."""
+
+    hours: frozenset[str | None]
+    is_outside: bool = False
+
+    def mask(self, times: pa.Array) -> pa.Array:
+        inside = is_in_hours(times, self.hours)
+        return pc.invert(inside) if self.is_outside else inside
+
+
+@dataclass(frozen=True)
 class LakePlan:
     pipeline: str
     files: FilePlan
@@ -71,6 +84,7 @@ class LakePlan:
     side: SinkPlan | None = None
     bad_topic: str | None = None
     late_topic: str | None = None
+    chosen: ChosenHours | None = None
 
 
 @dataclass(frozen=True)
@@ -149,6 +163,7 @@ class LakeTask:
                     self._add(batch)
             files = tuple(self._writer.close())
             side = self._write_side()
+            reach(PipelinePoint.TASK_WRITTEN)
         except BaseException:
             self._writer.discard()
             raise
@@ -172,7 +187,11 @@ class LakeTask:
             add_to(self._left_out, self._fold_records(rows.filter(pc.invert(found.good))))
             rows = rows.filter(found.good)
         late = 0 if found.late is None else int(pc.sum(found.late).as_py() or 0)
-        self._counts += Counts(batch.num_rows, rows.num_rows, 0, len(found.bad), late)
+        good = rows.num_rows
+        if self._plan.chosen is not None:
+            rows = rows.filter(self._plan.chosen.mask(rows.column(self._plan.event_time)))
+        others = good - rows.num_rows
+        self._counts += Counts(batch.num_rows, rows.num_rows, others, len(found.bad), late)
         if rows.num_rows:
             times = rows.column(self._plan.event_time)
             newest = newest_us(times)

@@ -4,7 +4,6 @@ Owns      choosing the hours, rewriting their files, and one commit that replace
 Promises  the rows stay the same: their sums before and after are compared, and the commit is made
           only if they are equal. An hour is closed once the table has rows of the hour after the
           next one. Batches that are committed meanwhile are not touched.
-Leaves    Iceberg tables to the tools of their catalog.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import pyarrow.parquet as pq
 
 from ottla.pipelines.audit.row_hashes import row_hashes
 from ottla.pipelines.audit.sums import Book, decode_book, encode_book, fold_arrow, merge_books
-from ottla.pipelines.declaration.tree import ICEBERG, Lake, Pipeline
+from ottla.pipelines.declaration.tree import Lake, Pipeline
 from ottla.pipelines.errors import LakeError, PipelineError
 from ottla.pipelines.lake.committing import commit, count_repairs
 from ottla.pipelines.lake.file_writing import FilePlan, HourWriter
@@ -45,11 +44,6 @@ def compact(pipeline: Pipeline) -> Compacted:
     lake = pipeline.to
     if not isinstance(lake, Lake):
         raise PipelineError(f"{pipeline.place}: {pipeline.name} writes to a topic, not to a lake")
-    if lake.format == ICEBERG:
-        raise PipelineError(
-            f"{pipeline.name}: Iceberg tables are compacted by other tools, such as Spark's "
-            "rewrite_data_files"
-        )
     table = open_table(lake, pipeline.name)
     commits = list(chain(table))[::-1]
     repairs = count_repairs(table)

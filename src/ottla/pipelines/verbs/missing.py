@@ -90,6 +90,33 @@ def gaps(wanted: Range, present: npt.NDArray[np.int64]) -> list[Range]:
     return [(int(edges[each]) + 1, int(edges[each + 1])) for each in places]
 
 
+def merged(parts: Iterable[Ranges]) -> dict[Place, list[Range]]:
+    """All of them, without overlaps, sorted."""
+    found: dict[Place, list[Range]] = {}
+    for place, span in sorted(
+        (place, span) for part in parts for place, spans in part.items() for span in spans
+    ):
+        known = found.setdefault(place, [])
+        if known and span[0] <= known[-1][1]:
+            known[-1] = (known[-1][0], max(known[-1][1], span[1]))
+        else:
+            known.append(span)
+    return found
+
+
+def intersection(one: Ranges, other: Ranges) -> dict[Place, list[Range]]:
+    found = {
+        place: [
+            (max(low, first), min(high, end))
+            for low, high in spans
+            for first, end in other.get(place, ())
+            if max(low, first) < min(high, end)
+        ]
+        for place, spans in one.items()
+    }
+    return {place: spans for place, spans in found.items() if spans}
+
+
 def by_batch(ranges: Ranges, chain: Sequence[Manifest]) -> list[tuple[Manifest | None, Ranges]]:
     """The ranges by the commit that came before the batch that read them, which decides what was
     late in it; `chain` is the oldest first."""

@@ -22,6 +22,9 @@ class Times(NamedTuple):
     to_ms: int | None = None
 
 
+ALWAYS = Times()
+
+
 def within(
     cluster: Cluster, ranges: Ranges, names: Mapping[str, str], times: Times
 ) -> dict[Place, list[Range]]:

@@ -138,7 +138,7 @@ def test_a_batch_added_twice(world: World, said: Callable[..., Any]) -> None:
     drilled = said(world, "drill", world.topic, FIRST, "--tier", "lake.counted")
     assert drilled["partitions"][0]["doubled"]
     assert drilled["partitions"][0]["missing"] == []
-    assert drilled["repair"] is None
+    assert "--replace --offsets" in drilled["repair"]
 
 
 def rewrite(file: Path, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
@@ -369,13 +369,47 @@ pipelines:
     assert (fault["expected"], fault["found"]) == (60, 59)
 
 
-@each_format
-def test_the_printed_command_repairs_the_table(
-    world: World, said: Callable[..., Any], tmp_path: Path
-) -> None:
-    world.fill()
+def lose_a_file(world: World) -> None:
     world.files()[0].unlink()
-    file = tmp_path / "pipelines.yaml"
+
+
+def add_twice(world: World) -> None:
+    """The rows of a file once more, as another program adds them."""
+    file = world.files()[0]
+    if world.kind == "delta":
+        from deltalake import write_deltalake
+
+        hour = file.parent.name.removeprefix("hour=")
+        rows = pq.read_table(file, partitioning=None)
+        rows = rows.append_column("hour", pa.array([hour] * rows.num_rows))
+        write_deltalake(str(world.lake), rows, mode="append")
+    elif world.kind == "iceberg":
+        from ottla.pipelines.audit.lake_tables import IcebergReader
+
+        copy = file.with_name("copy.parquet")
+        shutil.copy(file, copy)
+        IcebergReader(world.lake)._table().add_files([f"file://{copy}"])
+    else:
+        shutil.copy(file, file.with_name("copy.parquet"))
+
+
+def lose_and_double(world: World) -> None:
+    rewrite(world.files()[0], lambda rows: [rows[1], *rows[1:]])
+
+
+def change_a_row(world: World) -> None:
+    if world.kind == "delta":
+        from deltalake import DeltaTable
+
+        DeltaTable(str(world.lake)).update(
+            {"value": "'forged'"}, predicate="partition = 0 and offset = 3"
+        )
+        return
+    rewrite(world.files()[0], lambda rows: [{**rows[0], "value": b"forged"}, *rows[1:]])
+
+
+def declared_file(world: World, directory: Path) -> Path:
+    file = directory / "pipelines.yaml"
     file.write_text(
         f"""
 clusters: {{main: "{world.address}"}}
@@ -385,9 +419,44 @@ pipelines:
     to: {{lake: {world.lake}, format: {world.kind}}}
 """
     )
+    return file
+
+
+@pytest.mark.parametrize("sabotage", [lose_a_file, add_twice, lose_and_double, change_a_row])
+@each_format
+def test_the_printed_command_repairs_the_table(
+    world: World, said: Callable[..., Any], tmp_path: Path, sabotage: Callable[[World], None]
+) -> None:
+    world.fill()
+    in_place = {"delta": [lose_and_double], "iceberg": [lose_and_double, change_a_row]}
+    if sabotage in in_place.get(world.kind, []):
+        pytest.skip("the format does not read a file whose size has changed")
+    sabotage(world)
+    file = declared_file(world, tmp_path)
     world.run()
     assert said(world, "verify", world.topic, "--tier", "*.counted")["code"] == 1
     command = said(world, "drill", world.topic, "--file", str(file))["repair"]
     assert main(shlex.split(command)[1:]) == 0
     world.run()
-    assert said(world, "verify", world.topic)["faults"] == []
+    answer = said(world, "verify", world.topic)
+    assert (answer["faults"], answer["code"], answer["verified"]) == ([], 0, False)
+    counted = said(world, "verify", world.topic, "--tier", "*.counted")
+    assert (counted["records"], counted["verified"]) == (2 * COUNT, True)
+    if world.kind == "parquet":  # the others keep old files for readers of old versions
+        assert len(world.files()) == len(world.table.files()), "no strange file is left"
+
+
+def test_an_hour_that_the_log_no_longer_has_is_not_replaced(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.fill()
+    add_twice(world)
+    file = declared_file(world, tmp_path)
+    delete_records(world.cluster, {TopicPartition(world.topic, 0): 30})
+    before = world.files()
+    hour = "2026-01-01-00"
+    assert main(["pipeline", "backfill", str(file), "--replace", "--hours", hour]) == 1
+    assert f"the log no longer has {world.topic}:0:0-29" in capsys.readouterr().err
+    assert world.files() == before
+    words = ["pipeline", "backfill", str(file), "--offsets", f"{world.topic}:0:500-510"]
+    assert main(words) == 0, "no such offsets"

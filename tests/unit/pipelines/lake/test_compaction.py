@@ -10,6 +10,7 @@ import pytest
 from deltalake import DeltaTable
 from tests.unit.pipelines.lake.writing import (
     COLUMNS,
+    FORMATS,
     PIPELINE,
     SIZE,
     expected,
@@ -21,7 +22,7 @@ from tests.unit.pipelines.lake.writing import (
 
 from ottla.pipelines.audit.sums import decode_book, fold_arrow, merge_books
 from ottla.pipelines.declaration.tree import Lake, Pipeline, Source
-from ottla.pipelines.errors import LakeError, PipelineError
+from ottla.pipelines.errors import LakeError
 from ottla.pipelines.lake.committing import commit
 from ottla.pipelines.lake.table import LakeTable
 from ottla.pipelines.verbs.compact import compact, current_files
@@ -42,7 +43,7 @@ def filled(kind: str, tmp_path: Path) -> LakeTable:
     return table
 
 
-@pytest.mark.parametrize("kind", ["parquet", "delta"])
+@pytest.mark.parametrize("kind", FORMATS)
 def test_closed_hours_have_one_file_afterwards_and_the_same_rows(kind: str, tmp_path: Path) -> None:
     table = filled(kind, tmp_path)
     done = compact(pipeline(table, kind))
@@ -55,7 +56,7 @@ def test_closed_hours_have_one_file_afterwards_and_the_same_rows(kind: str, tmp_
     assert ids_of(table) == expected(4)
 
 
-@pytest.mark.parametrize("kind", ["parquet", "delta"])
+@pytest.mark.parametrize("kind", FORMATS)
 def test_sums_of_the_table_stay(kind: str, tmp_path: Path) -> None:
     table = filled(kind, tmp_path)
     compact(pipeline(table, kind))
@@ -81,12 +82,6 @@ def test_files_with_other_rows_than_were_written_are_left_alone(tmp_path: Path) 
         compact(pipeline(table, "parquet"))
     assert len(ids_of(table)) == 3 * SIZE - 1
     assert list((Path(table.directory) / "_ottla" / "staging").rglob("*.parquet")) == []
-
-
-def test_iceberg_is_left_to_its_own_tools(tmp_path: Path) -> None:
-    table = filled("iceberg", tmp_path)
-    with pytest.raises(PipelineError, match="compacted by other tools"):
-        compact(pipeline(table, "iceberg"))
 
 
 def test_a_table_that_another_program_has_optimized_is_left_alone(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from ottla.pipelines.audit.books import balance
+    from ottla.pipelines.audit.comparison import State
     from ottla.pipelines.audit.drilling import drill, missing_files, repair_command
     from ottla.pipelines.audit.lake_tables import manifests, open_lake
     from ottla.pipelines.audit.lake_tier import read_booked
@@ -57,7 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
         ids = {name: topic_id for topic_id, name in booked.topics.items()}
         aside = read_left_out(cluster, tier.side_topics, pipeline, ids)
         found = [
-            (drill(cluster, base, table, key, aside), verdicts[key]) for key in sorted(verdicts)
+            (
+                drill(cluster, base, table, key, aside, is_changed=verdict.state is State.CHANGED),
+                verdict,
+            )
+            for key, verdict in sorted(verdicts.items())
         ]
         command = repair_command([each for each, _ in found], pipeline, arguments.file)
         document: dict[str, Any] = {
@@ -103,6 +108,7 @@ def drill_document(found: Any, verdict: Any) -> dict[str, Any]:
         "unknown": [[start, end - 1] for start, end in found.unknown],
         "changed": list(found.changed),
         "changed_files": list(found.changed_files),
+        "suspect": [[start, end - 1] for start, end in found.suspect],
         "log_begins_at": found.deleted_before,
     }
 
@@ -122,6 +128,8 @@ def text_of(document: dict[str, Any]) -> str:
         if each["changed"]:
             lines.append(f"  changed: {', '.join(map(str, each['changed'][:SHOWN]))}")
         lines += [f"  rows were changed in {path}" for path in each["changed_files"]]
+        if each["suspect"]:
+            lines.append(f"  changed, some of these: {ranges_text(each['suspect'])}")
         if each["log_begins_at"] is not None:
             lines.append(f"  the log begins at {each['log_begins_at']}: older offsets are unknown")
     lines += [f"missing file: {path}" for path in document["missing_files"]]

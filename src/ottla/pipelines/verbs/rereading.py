@@ -1,0 +1,207 @@
+"""Reading records of a table's topics again, into files that no commit has named yet.
+
+Owns      choosing this process or Spark, and reading what each batch read with the rules of that
+          batch: what was late then is late again. Bad and late records are not put aside again.
+Leaves    which offsets to `missing.py`, the commit to the verbs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import functions as F  # noqa: N812 - as everyone writes it
+
+from ottla.client.cluster.cluster import Cluster
+from ottla.pipelines.declaration.tree import Declaration, Pipeline
+from ottla.pipelines.lake.manifest import Manifest
+from ottla.pipelines.lake.table import LakeTable
+from ottla.pipelines.running.batch import RECORD
+from ottla.pipelines.running.checkpoint import BatchRange
+from ottla.pipelines.running.cluster_options import client_settings, kafka_options
+from ottla.pipelines.running.lake_plans import lake_plan
+from ottla.pipelines.running.tasks import (
+    REPORT_SCHEMA,
+    ChosenHours,
+    LakeTask,
+    TaskReport,
+    lake_task,
+    reports_of,
+)
+from ottla.pipelines.running.transforms import (
+    decoded_only,
+    has_transform,
+    register_tables,
+    transform,
+)
+from ottla.pipelines.verbs.local_reading import records_of
+from ottla.pipelines.verbs.missing import Ranges, by_batch, covered, intersection, size
+from ottla.spark.records.schema import full_schema
+
+LOCAL_MAX = 5_000_000  # offsets that this process reads by itself
+
+
+class Rereading:
+    """Reads ranges of offsets once more; `reports` are those of all tasks so far."""
+
+    def __init__(
+        self,
+        declared: Declaration,
+        pipeline: Pipeline,
+        table: LakeTable,
+        query: str,
+        topics: Mapping[str, str],
+        open_session: Callable[[], Any],
+    ) -> None:
+        self._pipeline = pipeline
+        self._table = table
+        self._job_of = partial(_job, declared, pipeline, table, query, topics, open_session)
+        self._number = 0
+        self.reports: list[TaskReport] = []
+
+    def read(
+        self, ranges: Ranges, commits: Sequence[Manifest], chosen: ChosenHours | None = None
+    ) -> None:
+        """What the batches of the table have read; `commits` are all of them, the oldest first."""
+        ranges = intersection(ranges, covered(commits))
+        if not ranges:
+            return
+        job = self._job_of(is_local=size(ranges) <= LOCAL_MAX and not has_transform(self._pipeline))
+        for before, share in self._shares(ranges, commits):
+            newest_ms = None if before is None else before.newest_ms
+            self.reports += job.read(self._number, share, newest_ms, chosen)
+            self._number += 1
+
+    def _shares(
+        self, ranges: Ranges, commits: Sequence[Manifest]
+    ) -> list[tuple[Manifest | None, Ranges]]:
+        """By batch only where the batch decides what is late: files are larger without."""
+        if self._pipeline.late is None:
+            return [(None, ranges)]
+        return by_batch(ranges, commits)
+
+    def discard(self) -> None:
+        """Remove the files, after a commit that was refused."""
+        for report in self.reports:
+            for file in report.files:
+                (Path(self._table.directory) / (file.staged or file.path)).unlink(missing_ok=True)
+
+
+def _job(
+    declared: Declaration,
+    pipeline: Pipeline,
+    table: LakeTable,
+    query: str,
+    topics: Mapping[str, str],
+    open_session: Callable[[], Any],
+    *,
+    is_local: bool,
+) -> LocalJob | SparkJob:
+    if is_local:
+        return LocalJob(declared, pipeline, table, query, topics)
+    return SparkJob(declared, pipeline, table, query, topics, open_session())
+
+
+class LocalJob:
+    """Reads ranges of offsets in this process, into files of the table."""
+
+    def __init__(
+        self,
+        declared: Declaration,
+        pipeline: Pipeline,
+        table: LakeTable,
+        query: str,
+        topics: Mapping[str, str],
+    ) -> None:
+        self._settings = client_settings(declared.cluster_of(pipeline.source.cluster))
+        self._pipeline = pipeline
+        self._table = table
+        self._query = query
+        self._topics = topics
+
+    def read(
+        self,
+        number: int,
+        ranges: Ranges,
+        newest_ms: int | None,
+        chosen: ChosenHours | None = None,
+    ) -> list[TaskReport]:
+        wanted = BatchRange(self._query, number, dict(self._topics), {}, {})
+        source = full_schema(with_headers=True)
+        plan = lake_plan(self._pipeline, self._table, wanted, newest_ms, None, source)
+        plan = replace(plan, chosen=chosen)
+        names = {topic_id: name for name, topic_id in self._topics.items()}
+        with Cluster(self._settings) as cluster:
+            return [LakeTask(plan).run(records_of(cluster, ranges, names))]
+
+
+class SparkJob:
+    """The same with Spark, as the pipeline does it."""
+
+    def __init__(
+        self,
+        declared: Declaration,
+        pipeline: Pipeline,
+        table: LakeTable,
+        query: str,
+        topics: Mapping[str, str],
+        spark: Any,
+    ) -> None:
+        self._declared = declared
+        self._pipeline = pipeline
+        self._table = table
+        self._query = query
+        self._topics = topics
+        self._spark = spark
+
+    def read(
+        self,
+        number: int,
+        ranges: Ranges,
+        newest_ms: int | None,
+        chosen: ChosenHours | None = None,
+    ) -> list[TaskReport]:
+        rows = self._chosen(ranges)
+        if has_transform(self._pipeline):
+            register_tables(self._spark, self._declared, self._pipeline)
+            rows = transform(decoded_only(rows), self._pipeline)
+        wanted = BatchRange(self._query, number, dict(self._topics), {}, {})
+        plan = lake_plan(self._pipeline, self._table, wanted, newest_ms, None, rows.schema)
+        plan = replace(plan, chosen=chosen)
+        if not has_transform(self._pipeline):
+            rows = rows.select(*RECORD)
+        return reports_of(rows.mapInArrow(partial(lake_task, plan), REPORT_SCHEMA).collect())
+
+    def _chosen(self, ranges: Ranges) -> Any:
+        """The records from the first to the last of each partition, then only those in ranges."""
+        names = {topic_id: name for name, topic_id in self._topics.items()}
+        starts: dict[str, dict[str, int]] = {}
+        ends: dict[str, dict[str, int]] = {}
+        condition = F.lit(False)
+        for place, spans in ranges.items():
+            name = names[place.topic_id]
+            starts.setdefault(name, {})[str(place.partition)] = spans[0][0]
+            ends.setdefault(name, {})[str(place.partition)] = spans[-1][1]
+            here = (F.col("topic") == name) & (F.col("partition") == place.partition)
+            inside = F.lit(False)
+            for start, end in spans:
+                inside = inside | ((F.col("offset") >= start) & (F.col("offset") < end))
+            condition = condition | (here & inside)
+        assigned = {name: sorted(map(int, each)) for name, each in starts.items()}
+        options = {
+            **kafka_options(self._declared.cluster_of(self._pipeline.source.cluster)),
+            "kafka.isolation.level": "read_committed",
+            "kafka.group.id": self._query,
+            "assign": json.dumps(assigned),
+            "startingOffsets": json.dumps(starts),
+            "endingOffsets": json.dumps(ends),
+            "includeHeaders": "true",
+        }
+        value = self._pipeline.source.value
+        if value is not None and has_transform(self._pipeline):
+            options |= {"valueFormat": value.format, "valueSchema": value.schema}
+        return self._spark.read.format("ottla").options(**options).load().where(condition)
