@@ -374,7 +374,7 @@ class TransactionOptions:
         100,
         INT,
         at_least(0),
-        "Time after which the producer has to retry itself.",
+        "Time after which the producer has to retry itself, also while its last transaction ends.",
     )
     producer_id_expiration_ms: int = option(
         "producer.id.expiration.ms",

@@ -1,7 +1,8 @@
 """AddOffsetsToTxn (key 25), versions 0 to 4: a transaction is about to commit a group's offsets.
 
 v2 PRODUCER_FENCED · v3 flexible encoding · v4 TRANSACTION_ABORTABLE
-What is added is the partition of `__consumer_offsets` that holds the group's offsets.
+What is added is the partition of `__consumer_offsets` that holds the group's offsets. Waits for the
+end of the producer's last transaction, as AddPartitionsToTxn does.
 """
 
 from __future__ import annotations
@@ -25,8 +26,11 @@ async def add_offsets_to_txn(
 ) -> AddOffsetsToTxnResponse:
     partition = context.parts.groups.topic.partition_of(request.group_id)
     producer = ProducerIdAndEpoch(request.producer_id, request.producer_epoch)
+    transactions = context.parts.transactions
     try:
-        await context.parts.transactions.add_partitions(
+        if transactions.is_ending(request.transactional_id):
+            await transactions.wait_ended(request.transactional_id)
+        await transactions.add_partitions(
             request.transactional_id, producer, [partition], client_version=0
         )
     except BrokerError as error:

@@ -3,6 +3,9 @@
 v2 PRODUCER_FENCED · v3 flexible encoding · v4 several transactions, or verification
 only, which leaders request from coordinators · v5 TRANSACTION_ABORTABLE
 If one partition does not exist, none of its transaction is added.
+While the producer's last transaction ends, a client's request waits for a short time. Kafka answers
+CONCURRENT_TRANSACTIONS at once, and clients retry after a pause; librdkafka fails for good if its
+application aborts before that.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from ottla.coordinators.transactions.shard import LoadedShard
 from ottla.coordinators.transactions.transaction import EPOCH_BUMP_VERSION, ProducerIdAndEpoch
 from ottla.handlers.producing.fencing import fencing_code
 from ottla.handlers.serving.context import Context
-from ottla.handlers.serving.registry import handles
+from ottla.handlers.serving.registry import Deferred, handles
 from ottla.metadata.topic_names import INTERNAL_TOPICS
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -63,6 +66,29 @@ class Added(NamedTuple):
 
 @handles(ApiKey.ADD_PARTITIONS_TO_TXN, refuse=refuse_add_partitions)
 def add_partitions_to_txn(
+    request: AddPartitionsToTxnRequest, context: Context
+) -> Steps[AddPartitionsToTxnResponse | Awaitable[AddPartitionsToTxnResponse] | Deferred]:
+    if context.version < SEVERAL_FROM and must_wait(request, context):
+        return Deferred(add_after_end(request, context))
+    return (yield from adding(request, context))
+
+
+def must_wait(request: AddPartitionsToTxnRequest, context: Context) -> bool:
+    try:
+        return context.parts.transactions.is_ending(request.v3_and_below_transactional_id)
+    except BrokerError:  # it is answered for each partition
+        return False
+
+
+async def add_after_end(
+    request: AddPartitionsToTxnRequest, context: Context
+) -> AddPartitionsToTxnResponse:
+    await context.parts.transactions.wait_ended(request.v3_and_below_transactional_id)
+    outcome = await context.parts.scheduler.run(adding(request, context))
+    return outcome if isinstance(outcome, AddPartitionsToTxnResponse) else await outcome
+
+
+def adding(
     request: AddPartitionsToTxnRequest, context: Context
 ) -> Steps[AddPartitionsToTxnResponse | Awaitable[AddPartitionsToTxnResponse]]:
     transactions = context.parts.transactions

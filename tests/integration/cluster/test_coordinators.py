@@ -118,6 +118,21 @@ def read_as_group(
     return found
 
 
+def test_an_abort_right_after_a_commit_is_no_error(cluster: RunningCluster) -> None:
+    """librdkafka aborts what it began to add, and fails for good if nothing was added. Partitions
+    are added once the markers of the last transaction are written."""
+    create_topic(cluster, "aborts", [1, 2, 3])
+    producer = new_producer(cluster, "aborting")
+    for at in range(60):
+        producer.begin_transaction()
+        for partition in range(PARTITIONS):
+            producer.produce("aborts", str(at), partition=partition)
+        producer.poll(at % 6 * 0.002)
+        end(producer, commits=at % 2 == 0)
+    committed = {str(at): PARTITIONS for at in range(0, 60, 2)}
+    assert read_committed(cluster, "aborts") == Counter(committed)
+
+
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_commits_survive_a_kill_of_the_coordinator(cluster: RunningCluster, protocol: str) -> None:
     topic = f"commits-{protocol}"

@@ -41,6 +41,7 @@ from ottla.coordinators.transactions.markers import MarkerSender
 from ottla.coordinators.transactions.producer_id_source import ProducerIdSource
 from ottla.coordinators.transactions.record_types import TRANSACTION_RECORDS, record_of
 from ottla.coordinators.transactions.shard import LoadedShard, TransactionShard
+from ottla.coordinators.transactions.states import ENDING
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch, Transaction
 from ottla.metadata.features import TRANSACTION_VERSION
 from ottla.metadata.image import Image
@@ -115,6 +116,16 @@ class TransactionCoordinator:
         if known >= self._config.ottla_transactional_ids_max:
             what = f"{known} transactional ids are in use: ottla.transactional.ids.max"
             raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE, what)
+
+    def is_ending(self, transactional_id: str) -> bool:
+        """Whether the last transaction of the id is decided, and its markers are written."""
+        _, current = self._get(transactional_id)
+        return current is not None and current.state in ENDING
+
+    async def wait_ended(self, transactional_id: str) -> None:
+        """Wait for a short time until the last transaction of the id has ended."""
+        timeout_ms = self._config.add_partitions_to_txn_retry_backoff_max_ms
+        await self._finisher.wait(transactional_id, timeout_ms / 1000)
 
     async def add_partitions(
         self,

@@ -1,6 +1,6 @@
 """Completes transactions whose end was decided: writes markers, then the final state.
 
-Owns      one task per ending transaction.
+Owns      one task per ending transaction, for whose end the producer's next request may wait.
 Promises  nothing is sent before the decision is replicated, and thus final. If this coordinator
           cannot complete it, the next one does, from the same record; until then this one retries,
           whatever the disk error is.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 
 from ottla.base.fault_points import FaultPoint, reach
 from ottla.base.log_messages.log_text import shown
@@ -36,11 +37,24 @@ class Finisher:
         self._write = write
         self._now_ms = now_ms
         self._tasks = tasks
+        self._ending: dict[str, asyncio.Task[None]] = {}  # by transactional id
 
     def begin(self, shard: LoadedShard, ending: Transaction, end_offset: int) -> None:
         """`end_offset` is that of the decision's record."""
-        name = f"end transaction of {ending.transactional_id}"
-        self._tasks.start(self._finish(shard, ending, end_offset), name=name)
+        transactional_id = ending.transactional_id
+        name = f"end transaction of {transactional_id}"
+        task = self._tasks.start(self._finish(shard, ending, end_offset), name=name)
+        self._ending[transactional_id] = task
+        task.add_done_callback(partial(self._forget, transactional_id))
+
+    def _forget(self, transactional_id: str, ended: asyncio.Task[None]) -> None:
+        if self._ending.get(transactional_id) is ended:  # not that of a shard loaded since
+            del self._ending[transactional_id]
+
+    async def wait(self, transactional_id: str, timeout_s: float) -> None:
+        """Return when the last transaction of the id has ended, or after the timeout."""
+        if (task := self._ending.get(transactional_id)) is not None:
+            await asyncio.wait((task,), timeout=timeout_s)
 
     async def _finish(self, shard: LoadedShard, ending: Transaction, end_offset: int) -> None:
         try:

