@@ -67,7 +67,7 @@ def read_booked(chain: Iterable[Mapping[str, Any]]) -> Booked:
     for manifest in chain:
         pipeline = str(manifest["pipeline"])
         topics |= {topic_id: name for name, topic_id in manifest["topics"].items()}
-        for path in manifest["removed"]:
+        for path in (*manifest["removed"], *manifest.get("forgotten", ())):
             files.pop(path, None)
         files |= {file["path"]: decode_book(file["sums"]) for file in manifest["files"]}
         starts = _offsets(manifest["starts"]) | starts  # the first ones count

@@ -10,7 +10,8 @@
      "newest_ms": 1772359199000, "left_out": [<a book of bad and late records>],
      "files": [{"path": "hour=2026-03-01-10/....parquet", "staged": "...", "hour": "2026-03-01-10",
                 "rows": 97, "bytes": 4711, "sums": [<a book of the audit>], "stats": {...}}],
-     "removed": ["<path of a file that is no longer part of the table>"]}
+     "removed": ["<path of a file that is no longer part of the table>"],
+     "forgotten": ["<path of a file that another program has removed from the table before>"]}
 
 Owns      that JSON. `sums` is what `pipelines/audit/sums.py` encodes: per topic id, partition and
           ten minutes the count, the bytes, and sums of hashes. They are computed by the task that
@@ -88,6 +89,7 @@ class Manifest:
     left_out: list[dict[str, Any]] = field(default_factory=list)
     files: tuple[LakeFile, ...] = ()
     removed: tuple[str, ...] = ()
+    forgotten: tuple[str, ...] = ()
     version: int = VERSION
 
     @property
@@ -110,6 +112,7 @@ def decode_manifest(text: bytes | str, where: str) -> Manifest:
             )
         fields["files"] = tuple(LakeFile(**each) for each in fields["files"])
         fields["removed"] = tuple(fields["removed"])
+        fields["forgotten"] = tuple(fields.get("forgotten", ()))
         fields["counts"] = Counts(**fields["counts"])
         return Manifest(**fields)
     except (ValueError, LookupError, TypeError) as error:

@@ -111,7 +111,7 @@ class ParquetTable:
         found: dict[str, None] = {}
         for name in self._files.names():
             manifest = self._files.read(name)
-            for path in manifest.removed:
+            for path in (*manifest.removed, *manifest.forgotten):
                 found.pop(path, None)
             found.update({file.path: None for file in manifest.files})
         return list(found)

@@ -83,7 +83,7 @@ def current_files(commits: Sequence[Manifest]) -> dict[str, LakeFile]:
     """The files of the table by their paths, as its commits tell; the oldest commit first."""
     found: dict[str, LakeFile] = {}
     for each in commits:
-        for path in each.removed:
+        for path in (*each.removed, *each.forgotten):
             found.pop(path, None)
         found |= {file.path: file for file in each.files}
     return found

@@ -32,6 +32,7 @@ from ottla.pipelines.running.batch import total
 from ottla.pipelines.running.cluster_options import client_settings
 from ottla.pipelines.running.tasks import ChosenHours
 from ottla.pipelines.verbs.backfill import PLACE_COLUMNS, table_of
+from ottla.pipelines.verbs.compact import current_files
 from ottla.pipelines.verbs.log_starts import compacted_topics, ranges_text, split_at_log_starts
 from ottla.pipelines.verbs.missing import (
     Place,
@@ -113,6 +114,7 @@ def replace_hours(
             counts=total(again.reports),
             files=tuple(file for each in again.reports for file in each.files),
             removed=tuple(old),
+            forgotten=forgotten_files(view, chosen),
         )
         commit(table, manifest, view.repairs)
     except BaseException:
@@ -210,6 +212,15 @@ def hour_ranges(view: View, hours: Collection[str | None], wanted: Ranges) -> Ra
                     found.setdefault(place, []).append((sums.first_offset, sums.last_offset + 1))
     ranges = merged([found, wanted]) if hours else {}
     return intersection(ranges, covered(view.commits))
+
+
+def forgotten_files(view: View, hours: Collection[str | None]) -> tuple[str, ...]:
+    """Files that the commits name and the table does not have: another program, or an accident,
+    has removed them."""
+    named = current_files(view.commits)
+    return tuple(
+        path for path, file in named.items() if file.hour in hours and path not in view.files
+    )
 
 
 def check_readable(
