@@ -19,6 +19,7 @@ import logging
 from typing import cast
 
 from ottla.base.log_messages.log_text import shown
+from ottla.base.memory.stored_errors import without_traceback
 from ottla.base.memory.transport_cycle import break_cycle
 from ottla.network.addresses import network_of
 from ottla.network.context import ListenerContext
@@ -307,6 +308,7 @@ class Connection(asyncio.BufferedProtocol):
         else:
             log.error("bug while serving a request of %r", self, exc_info=error)
             self.close("a bug")
+        without_traceback(error)  # its frames hold the request, and the task that raised it
 
     def _refuse(self, error: MalformedMessage) -> None:
         context = self._context

@@ -371,6 +371,7 @@ async def refuse_large(
     handler: Handler, request: Message, context: Context, error: Exception
 ) -> Answer:
     """For many items without an error message, which would be repeated for each of them."""
+    error = storable(error)
     if isinstance(error, BrokerError) and context.has_many_items:
         error = BrokerError(error.code)
     if context.on_refusal is not None:
@@ -399,11 +400,18 @@ def storable(error: Exception) -> Exception:
 
 
 def refusal(handler: Handler, request: Message, context: Context, error: Exception) -> Message:
-    """The response for an exception. Only here every exception is caught."""
+    """The response for an exception. Only here every exception is caught.
+
+    The traceback is removed: the future that raised the error is a local variable of one of its
+    frames, and this reference cycle would keep the request, for ever if the collector froze it.
+    """
+    code, message = ErrorCode.UNKNOWN_SERVER_ERROR, ""
     if isinstance(error, BrokerError):
-        return handler.refuse(request, error.code, error.message, context.version)
-    log.error("bug while handling %s v%s", context.key.name, context.version, exc_info=error)
-    return handler.refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, "", context.version)
+        code, message = error.code, error.message
+    else:
+        log.error("bug while handling %s v%s", context.key.name, context.version, exc_info=error)
+    without_traceback(error)
+    return handler.refuse(request, code, message, context.version)
 
 
 def refuse_version(key: ApiKey, version: int, correlation_id: int) -> Answer:
