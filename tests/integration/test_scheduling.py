@@ -11,6 +11,8 @@ import pytest
 from tests.support import scheduling
 from tests.support.scheduling import LONGEST, UNIT_TESTS_MAX, file_at, units_of
 
+pytestmark = pytest.mark.ci
+
 ROOT = Path(__file__).parents[2]
 # In two parts, so that this file does not name a group itself.
 GROUPED = """

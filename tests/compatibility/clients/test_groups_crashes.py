@@ -19,6 +19,8 @@ from ottla.protocol.messages.offset_commit_request import (
 )
 from ottla.testing.broker import RunningBroker
 
+pytestmark = pytest.mark.ci
+
 NONE = ErrorCode.NONE
 KILLS = 4
 

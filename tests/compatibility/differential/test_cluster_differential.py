@@ -27,7 +27,7 @@ from tests.compatibility.differential.test_differential import (
 )
 from tests.support.long_run import VARIABLE as LONG_RUN
 
-pytestmark = pytest.mark.xdist_group("cluster-differential")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("cluster-differential")]
 
 # Kafka has answered this one differently than when it was recorded. The cause is not known: perhaps
 # a broker had not applied the last change yet.

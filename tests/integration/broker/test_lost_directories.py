@@ -23,6 +23,8 @@ from tests.support.waiting import PATIENCE_S, wait_until
 
 from ottla.testing.broker import BrokerFailed, RunningBroker
 
+pytestmark = pytest.mark.ci
+
 TOPIC, PARTITIONS = "t", 4
 UNDER_WAY_MAX = 20  # records that wait to be acknowledged
 BETWEEN_BURSTS_S = 0.005

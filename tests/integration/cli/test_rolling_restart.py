@@ -11,7 +11,7 @@ from tests.integration.cli.cluster_command import ClusterCommand
 from tests.integration.cluster.traffic import QUIET, traffic
 from tests.support.waiting import wait_until
 
-pytestmark = pytest.mark.xdist_group("rolling-restart")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("rolling-restart")]
 TOPIC = "t"
 
 

@@ -13,6 +13,8 @@ from tests.support.waiting import wait_until
 from ottla.base.ids import TopicPartition
 from ottla.client.fetching.fetcher import fetch_range
 
+pytestmark = pytest.mark.ci
+
 VALUES = [b"%06d" % number * 500 for number in range(1000)]  # 3 MB
 ALL_BYTES = sum(map(len, VALUES))
 FEW_BYTES = ALL_BYTES // 5  # what brokers say to each other

@@ -14,6 +14,8 @@ from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import LogTruncated
 from ottla.client.fetching.fetcher import Fetcher, PartitionRange, fetch_ranges
 
+pytestmark = pytest.mark.ci
+
 KEPT = [b"kept %d" % number for number in range(10)]
 LOST = [b"lost %d" % number for number in range(10)]
 INSTEAD = [b"instead %d" % number for number in range(15)]  # more: the end alone shows nothing

@@ -20,6 +20,8 @@ from tests.support.waiting import wait_until
 from ottla.config.replication_options import RACK_AWARE
 from ottla.testing.cluster import RunningCluster
 
+pytestmark = pytest.mark.ci
+
 VALUES = [b"%06d" % number * 1000 for number in range(1000)]  # 6 MB
 ALL_BYTES = sum(map(len, VALUES))
 FEW_BYTES = ALL_BYTES // 10

@@ -31,7 +31,7 @@ from ottla.protocol.messages.elect_leaders_request import ElectLeadersRequest
 from ottla.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from ottla.testing.cluster import RunningCluster
 
-pytestmark = pytest.mark.xdist_group("cluster-coordinators")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("cluster-coordinators")]
 GROUP, TRANSACTION = 0, 1
 
 

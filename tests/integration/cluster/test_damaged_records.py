@@ -15,6 +15,8 @@ from ottla.protocol.messages.fetch_request import FetchPartition, FetchRequest, 
 from ottla.protocol.messages.fetch_response import PartitionData
 from ottla.testing.cluster import RunningCluster
 
+pytestmark = pytest.mark.ci
+
 VERSION = 12
 
 

@@ -38,7 +38,7 @@ from ottla.protocol.messages.create_topics_request import (
 from ottla.testing.broker import BrokerFailed
 from ottla.testing.cluster import RunningCluster
 
-pytestmark = pytest.mark.xdist_group("cluster-znodes")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("cluster-znodes")]
 # A controller that resigns may have been successful: the next one is asked again.
 DONE = (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
 

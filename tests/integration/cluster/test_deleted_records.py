@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.integration.cluster.harness import ask
 from tests.integration.cluster.test_replication import Replicated
 from tests.support.waiting import wait_until
@@ -13,6 +14,8 @@ from ottla.protocol.messages.delete_records_request import (
     DeleteRecordsTopic,
 )
 from ottla.testing.cluster import RunningCluster
+
+pytestmark = pytest.mark.ci
 
 
 def delete(topic: Replicated, leader: int, before: int, timeout_ms: int) -> tuple[int, int]:

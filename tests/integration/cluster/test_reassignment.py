@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.integration.cluster.harness import ask
 from tests.integration.cluster.test_replication import Replicated
 from tests.support.waiting import wait_until
@@ -17,6 +18,8 @@ from ottla.protocol.messages.list_partition_reassignments_request import (
     ListPartitionReassignmentsRequest,
 )
 from ottla.testing.cluster import RunningCluster
+
+pytestmark = pytest.mark.ci
 
 
 def reassign(topic: Replicated, replicas: list[int] | None) -> None:

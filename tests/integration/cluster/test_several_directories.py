@@ -15,6 +15,8 @@ from ottla.base.uuids import uuid_to_text
 from ottla.metadata.entities import PartitionRegistration
 from ottla.testing.cluster import RunningCluster
 
+pytestmark = pytest.mark.ci
+
 DIRECTORIES = ("a", "b")
 
 

@@ -16,7 +16,7 @@ from ottla.testing.broker import BrokerFailed, RunningBroker
 from ottla.testing.cluster import RunningCluster
 from ottla.testing.zookeeper import ZooKeeperServer
 
-pytestmark = pytest.mark.xdist_group("cluster-wrong-starts")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("cluster-wrong-starts")]
 
 
 @pytest.fixture(scope="module")

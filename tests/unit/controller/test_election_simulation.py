@@ -104,6 +104,7 @@ PLANTED: dict[str, tuple[type[ModelService], type[ZooKeeperMetadataLog], str]] =
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("planted", PLANTED)
 def test_a_planted_fault_is_found_and_replays(planted: str) -> None:
     service, log, reason = PLANTED[planted]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 pytest_plugins = ["pytester"]
-pytestmark = pytest.mark.xdist_group("pytest-plugin")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("pytest-plugin")]
 
 TESTS = """
     import os

@@ -10,7 +10,7 @@ import pytest
 GUIDE = Path(__file__).parents[3] / "docs/guides/testing-with-ottla.md"
 
 pytest_plugins = ["pytester"]
-pytestmark = pytest.mark.xdist_group("pytest-plugin")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("pytest-plugin")]
 
 
 def test_the_tests_of_the_guide_pass(pytester: pytest.Pytester) -> None:

@@ -15,6 +15,8 @@ from ottla.spark.sink import driver as driver_module
 from ottla.spark.sink import task_writer as task_module
 from ottla.testing.broker import RunningBroker
 
+pytestmark = pytest.mark.ci
+
 
 @pytest.fixture(scope="module")
 def broker() -> Iterator[RunningBroker]:

@@ -12,7 +12,7 @@ from tests.integration.spark.sink.crashes import DRIVER, OttlaNode, Story
 
 from ottla.base.fault_points import SinkPoint
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("spark_jvm")]
+pytestmark = [pytest.mark.ci, pytest.mark.slow, pytest.mark.usefixtures("spark_jvm")]
 
 
 def test_a_drivers_death_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tests.integration.spark.sink.small_job import TASKS, values_of
 
 from ottla.base.fault_points import VARIABLE, SinkPoint
 
-pytestmark = pytest.mark.xdist_group("apache-kafka")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("apache-kafka")]
 
 JOB = "tests.integration.spark.sink.small_job"
 

@@ -25,7 +25,7 @@ from ottla.spark.data_source import batch_reader, stream_reader
 from ottla.spark.errors import DataLoss
 from ottla.spark.records.schema import full_schema
 
-pytestmark = pytest.mark.xdist_group("three-brokers")
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("three-brokers")]
 
 KEPT = [b"kept %d" % number for number in range(10)]
 LOST = [b"lost %d" % number for number in range(10)]

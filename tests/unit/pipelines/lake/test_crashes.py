@@ -22,6 +22,8 @@ from tests.unit.pipelines.lake.writing import (
 
 from ottla.base.fault_points import VARIABLE, PipelinePoint
 
+pytestmark = pytest.mark.ci
+
 POINTS = [PipelinePoint.DECIDED, PipelinePoint.HALF_PUBLISHED, PipelinePoint.COMMITTED]
 
 
