@@ -62,7 +62,7 @@ PURE_EXCEPT: dict[str, set[str]] = {
     "replication": {
         "deletions", "directory_moves", "new_partitions", "replica_manager", "session_cache",
         "waiting",
-        "directory_reports", "in_sync_changes", "leader_events",
+        "directory_reports", "in_sync_changes", "leader_events", "withdrawals",
     },
     "replication/following": {"leader_fetcher", "leader_fetchers", "lost_leaders"},
     "spark/options": set(),

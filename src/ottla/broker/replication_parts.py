@@ -33,6 +33,7 @@ from ottla.replication.replication_quota import (
     unlimited,
 )
 from ottla.replication.sole_replica import SoleReplica
+from ottla.replication.withdrawals import Withdrawals
 
 
 class Alone:
@@ -57,22 +58,25 @@ class Replication:
     def __init__(
         self,
         changes: InSyncChanges,
+        withdrawals: Withdrawals,
         fetchers: LeaderFetchers,
         low_watermarks: LowWatermarks,
         leader_quota: ReplicationQuota,
         lost_leaders: LostLeaders,
     ) -> None:
         self._changes = changes
+        self._withdrawals = withdrawals
         self._fetchers = fetchers
         self.lost_leaders = lost_leaders
         self.low_watermarks = low_watermarks
         self.leader_quota = leader_quota
-        self.listener: LeaderListener = LeaderEvents(changes, low_watermarks)
+        self.listener: LeaderListener = LeaderEvents(changes, withdrawals, low_watermarks)
         self.followers: PartitionFollower = fetchers
 
     async def run(self, partitions: Iterable[Partition]) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._changes.run(), name="in-sync replicas")
+            tasks.create_task(self._withdrawals.run(), name="replicas without room")
             tasks.create_task(self._changes.watch(lambda: partitions), name="lag of followers")
 
     def brokers_changed(self, broker_ids: Collection[int]) -> None:
@@ -101,6 +105,7 @@ def build_replication(
         lambda: current.broker.replica_lag_time_max_ms,
         clock,
     )
+    withdrawals = Withdrawals(broker_id, control.alter_partitions, clock)
     lost_leaders = LostLeaders()
     fetchers = LeaderFetchers(
         broker_id,
@@ -115,7 +120,7 @@ def build_replication(
     current.on_broker_change(fetchers.settings_changed)
     low_watermarks = LowWatermarks(partial(is_alive, image))
     quota = leader_quota(broker_id, current, clock)
-    return Replication(changes, fetchers, low_watermarks, quota, lost_leaders)
+    return Replication(changes, withdrawals, fetchers, low_watermarks, quota, lost_leaders)
 
 
 def receive_buffer_bytes(config: BrokerConfig) -> int | None:

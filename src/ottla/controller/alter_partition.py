@@ -1,7 +1,8 @@
-"""AlterPartition: a leader changes the in-sync replicas of its partition.
+"""AlterPartition: a leader changes the in-sync replicas of its partition, or a replica leaves them.
 
 The request must have the current epochs. If another change was made first, it fails, and the leader
-retries with the new state.
+retries with the new state. Kafka knows no replicas that leave by themselves: here one does that has
+no room on disk, and if it led, another one is elected.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from ottla.controller.decision import Decision
 from ottla.controller.elections import Election, PartitionTarget, decide_change, rules_for
 from ottla.controller.state import ControllerState
 from ottla.metadata.entities import PartitionRegistration, Topic
-from ottla.metadata.records import RECOVERED, RECOVERING, PartitionChanged
+from ottla.metadata.records import NO_LEADER, RECOVERED, RECOVERING, PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages import alter_partition_response as response
 from ottla.protocol.messages.alter_partition_request import (
@@ -78,17 +79,29 @@ class _Alteration:
             return ErrorCode.NOT_CONTROLLER
         if data.leader_epoch < partition.leader_epoch:
             return ErrorCode.FENCED_LEADER_EPOCH
-        if self._broker_id != partition.leader:
+        is_withdrawal = self._is_withdrawal(partition, in_sync)
+        if self._broker_id != partition.leader and not is_withdrawal:
             return ErrorCode.INVALID_REQUEST
         if data.partition_epoch < partition.partition_epoch:
             return ErrorCode.INVALID_UPDATE_VERSION
-        if not _is_right(partition, data, [each.broker_id for each in in_sync]):
+        wanted = [each.broker_id for each in in_sync]
+        if not is_withdrawal and not _is_right(partition, data, wanted):
             return ErrorCode.INVALID_REQUEST
         if not all(self._is_eligible(each) for each in in_sync):
             return ErrorCode.INELIGIBLE_REPLICA
         if not all(self._has_records(each.broker_id, partition) for each in in_sync):
             return ErrorCode.INELIGIBLE_REPLICA
         return ErrorCode.NONE
+
+    def _is_withdrawal(self, partition: PartitionRegistration, in_sync: list[BrokerState]) -> bool:
+        """Whether the replica that asks leaves, and at least one stays."""
+        others = [each for each in partition.in_sync_replicas if each != self._broker_id]
+        is_in_sync = self._broker_id in partition.in_sync_replicas
+        return (
+            is_in_sync
+            and others != []
+            and sorted(each.broker_id for each in in_sync) == sorted(others)
+        )
 
     def _has_records(self, broker_id: int, partition: PartitionRegistration) -> bool:
         """A replica whose directory is lost is about to remove what it has fetched."""
@@ -109,17 +122,21 @@ class _Alteration:
         partition = topic.partitions[index]
         wanted = PartitionTarget.as_is(partition)
         wanted.in_sync = tuple(each.broker_id for each in in_sync)
-        wanted.recovery = data.leader_recovery_state
+        if self._broker_id in wanted.in_sync:
+            wanted.recovery = data.leader_recovery_state
         if self._state.may_elect_uncleanly(topic):
             wanted.election = Election.UNCLEAN
         rules = rules_for(self._state, topic, partition)
         record = decide_change(topic.id, index, partition, wanted, rules)
+        if record is not None and partition.changed(record).leader == NO_LEADER:
+            return _failed(index, ErrorCode.INELIGIBLE_REPLICA)
+        leader = partition.leader
         if record is not None:
             self._altered.add((topic.id, index))
             self.records.append(record)
             partition = partition.changed(record)
-        if partition.leader != self._broker_id:
-            # The change completed a reassignment that removed the leader.
+        if partition.leader != leader:
+            # The leader has left, or the change completed a reassignment that removed it.
             return _failed(index, ErrorCode.NEW_LEADER_ELECTED)
         return response.PartitionData(
             index,

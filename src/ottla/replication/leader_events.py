@@ -5,23 +5,29 @@ Promises  all that is appended in one iteration of the event loop wakes a follow
           high watermark, and of the log start, is sent with the next records; if none follow within
           a few milliseconds, it is sent by itself: otherwise each append would cost two responses
           for every follower.
-Leaves    requests to the controller to `in_sync_changes.py`.
+Leaves    requests to the controller to `in_sync_changes.py` and `withdrawals.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
 
+from ottla.base.ids import TopicId
 from ottla.replication.in_sync_changes import InSyncChanges
 from ottla.replication.leader_replica import LeaderReplica
+from ottla.replication.leadership import Leadership
 from ottla.replication.low_watermarks import LowWatermarks
+from ottla.replication.withdrawals import Withdrawals
 
 LATE_NEWS_S = 0.01
 
 
 class LeaderEvents:
-    def __init__(self, changes: InSyncChanges, low_watermarks: LowWatermarks) -> None:
+    def __init__(
+        self, changes: InSyncChanges, withdrawals: Withdrawals, low_watermarks: LowWatermarks
+    ) -> None:
         self._changes = changes
+        self._withdrawals = withdrawals
         self._low_watermarks = low_watermarks
         self._appended: dict[LeaderReplica, int] = {}
         self._untold: dict[LeaderReplica, None] = {}
@@ -60,3 +66,6 @@ class LeaderEvents:
 
     def leads_unrecovered(self, partition: LeaderReplica) -> None:
         self._changes.check(partition)
+
+    def out_of_room(self, topic_id: TopicId, index: int, state: Leadership) -> None:
+        self._withdrawals.out_of_room(topic_id, index, state)

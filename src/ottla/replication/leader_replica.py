@@ -16,10 +16,11 @@ from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.steps import Start
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
-from ottla.replication.leadership import NO_EPOCH
+from ottla.replication.leadership import NO_EPOCH, Leadership
 from ottla.replication.partition_state import LeaderState
 from ottla.replication.replica import Replica
 from ottla.replication.waiting import Done, OffsetWaiter, OffsetWaiters
+from ottla.storage.files.directory_health import OutOfRoom
 from ottla.storage.log.append import ANY_CLIENT, Appended, ProducedBy
 from ottla.storage.log.log import Log
 from ottla.storage.log.preparation import Prepared
@@ -47,6 +48,9 @@ class LeaderListener(Protocol):
 
     def leads_unrecovered(self, partition: LeaderReplica) -> None:
         """The controller does not know yet that the partition has recovered."""
+
+    def out_of_room(self, topic_id: TopicId, index: int, state: Leadership) -> None:
+        """This broker's replica, leader or follower, could not write."""
 
 
 class LeaderReplica(Replica):
@@ -167,7 +171,11 @@ class LeaderReplica(Replica):
             count, wanted = len(state.in_sync_replicas), self.log.config.min_insync_replicas
             if count < wanted and count < self.min_in_sync_replicas:
                 raise BrokerError(ErrorCode.NOT_ENOUGH_REPLICAS)
-        appended = self.log.append_as_leader(data, self.leadership.leader_epoch, by)
+        try:
+            appended = self.log.append_as_leader(data, self.leadership.leader_epoch, by)
+        except OutOfRoom:
+            self.report_out_of_room()
+            raise
         _, _, _, is_duplicate, must_flush = appended  # attributes of a NamedTuple cost more
         if not is_duplicate:
             if must_flush:
@@ -180,6 +188,10 @@ class LeaderReplica(Replica):
             else:
                 self.advance(len(data))
         return appended
+
+    def report_out_of_room(self) -> None:
+        """Others can go on without this replica."""
+        self._listener.out_of_room(self.topic_id, self.name.partition, self.leadership)
 
     @property
     def min_in_sync_replicas(self) -> int:

@@ -82,6 +82,7 @@ class PartitionPlacement:
             )
             self._waiting_for_room[name] = None
             self._table.take_offline(name)
+            self._listener.out_of_room(topic.id, index, leadership_of(decided))
         except (StorageError, OSError) as error:
             log.error("%s is offline: %s", name, error)
             self._table.take_offline(name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ottla.base.ids import TopicId
 from ottla.replication.leader_replica import LeaderReplica
+from ottla.replication.leadership import Leadership
 from ottla.replication.partition import Partition
 
 
@@ -20,6 +22,8 @@ class SoleReplica:
     def follower_caught_up(self, partition: LeaderReplica) -> None: ...
 
     def leads_unrecovered(self, partition: LeaderReplica) -> None: ...
+
+    def out_of_room(self, topic_id: TopicId, index: int, state: Leadership) -> None: ...
 
     def leadership_changed(self, partition: Partition) -> None: ...
 

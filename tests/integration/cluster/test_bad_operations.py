@@ -35,6 +35,7 @@ from ottla.protocol.messages.create_topics_request import (
     CreatableTopic,
     CreateTopicsRequest,
 )
+from ottla.protocol.messages.elect_leaders_request import ElectLeadersRequest
 from ottla.testing.cluster import RunningCluster
 
 pytestmark = pytest.mark.ci
@@ -234,30 +235,74 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(path)], check=True)
 
 
-def test_a_full_disk_on_one_of_three_loses_nothing(small_disk: Path) -> None:
-    """What it follows goes on without it. What it leads waits until it is stopped."""
+def test_a_full_disk_on_one_of_three_stops_and_loses_nothing(small_disk: Path) -> None:
+    """Others lead what it led, and go on without it; it catches up when there is room."""
     config = {
         "zookeeper.session.timeout.ms": 4000,
         "auto.create.topics.enable": False,
-        "replica.lag.time.max.ms": 3000,
+        "replica.lag.time.max.ms": 300_000,  # nobody waits for that
+        "auto.leader.rebalance.enable": False,
+        "log.segment.delete.delay.ms": 500,
     }
 
     def directories(broker_id: int) -> dict[str, Any]:
         return {"log.dirs": str(small_disk / "data")} if broker_id == 3 else {}
 
     with RunningCluster(config=config, config_of=directories) as cluster:
-        led = Replicated(cluster, topic=NewTopic("led", 1, replica_assignment=[[3, 1, 2]]))
-        followed = Replicated(
-            cluster, topic=NewTopic("followed", 1, replica_assignment=[[1, 2, 3]])
+        led, followed, large = (
+            Replicated(cluster, topic=NewTopic(name, 1, replica_assignment=[replicas]))
+            for name, replicas in (
+                ("led", [3, 1, 2]),
+                ("followed", [1, 2, 3]),
+                ("large", [1, 2, 3]),
+            )
         )
-        Replicated(cluster, topic=NewTopic("large", 1, replica_assignment=[[1, 2, 3]]))
         with led.producing(), followed.producing():
             led.wait_for_more()
             produce(cluster, "large", os.urandom(500_000), 40)
-            wait_until(lambda: 3 not in followed.partition().isr_nodes, "it is out of sync")
-            followed.wait_for_more()
-            cluster.stop(3)
+            wait_until(lambda: led.partition().leader_id != 3, "another one leads")
+            for each in (led, followed):
+                wait_until(lambda each=each: 3 not in each.partition().isr_nodes, "it has left")  # type: ignore[misc]
+                each.wait_for_more(200)
+            assert "Traceback" not in cluster.brokers[3].log
+            delete(cluster, large.name)
+            for each in (led, followed):
+                wait_until(lambda each=each: 3 in each.partition().isr_nodes, "it is back")  # type: ignore[misc]
+            elect_preferred(cluster)
+            wait_until(lambda: led.partition().leader_id == 3, "it leads again")
             led.wait_for_more()
             followed.wait_for_more()
         led.check()
         followed.check()
+
+
+def test_the_only_replica_on_a_full_disk_is_read_and_waits_for_room(small_disk: Path) -> None:
+    config = {
+        "zookeeper.session.timeout.ms": 4000,
+        "auto.create.topics.enable": False,
+        "log.segment.delete.delay.ms": 500,
+    }
+
+    def directories(broker_id: int) -> dict[str, Any]:
+        return {"log.dirs": str(small_disk / "data")} if broker_id == 3 else {}
+
+    with RunningCluster(config=config, config_of=directories) as cluster:
+        alone = Replicated(cluster, topic=NewTopic("alone", 1, replica_assignment=[[3]]))
+        large = Replicated(cluster, topic=NewTopic("large", 1, replica_assignment=[[1, 2, 3]]))
+        produce(cluster, "alone", b"before", 10)
+        produce(cluster, "large", os.urandom(500_000), 40)
+        wait_until(lambda: 3 not in large.partition().isr_nodes, "there is no room")
+        assert list(alone.partition().isr_nodes) == [3]
+        assert alone.values() == [b"before"] * 10
+        delete(cluster, large.name)
+        produce(cluster, "alone", b"after", 10)
+        assert alone.values() == [b"before"] * 10 + [b"after"] * 10
+
+
+def delete(cluster: RunningCluster, topic: str) -> None:
+    admin = AdminClient({**QUIET, "bootstrap.servers": cluster.bootstrap_servers})
+    admin.delete_topics([topic])[topic].result()
+
+
+def elect_preferred(cluster: RunningCluster) -> None:
+    ask(cluster, 1, ElectLeadersRequest(0, None, 30_000))

@@ -16,7 +16,7 @@ from tests.support.steps_by_hand import JobsLater
 
 from ottla.base.clock import Clock, monotonic_ms
 from ottla.base.files.readers import BLOCKING
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.rates import Windows
 from ottla.base.scheduling.steps import run_blocking
 from ottla.config.load import load_config
@@ -41,6 +41,7 @@ from ottla.replication.in_sync_requests import (
     request_topics,
 )
 from ottla.replication.leader_replica import ACKS_ALL, LeaderReplica
+from ottla.replication.leadership import Leadership
 from ottla.replication.partition import Partition
 from ottla.replication.partition_placement import check_epoch, leadership_of
 from ottla.replication.replication_quota import ReplicationQuota, sent_by_leaders
@@ -108,6 +109,8 @@ class Listener:
 
     def leads_unrecovered(self, partition: LeaderReplica) -> None:
         self.is_due = True
+
+    def out_of_room(self, topic_id: TopicId, index: int, state: Leadership) -> None: ...
 
 
 @dataclass

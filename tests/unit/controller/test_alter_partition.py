@@ -11,6 +11,7 @@ from ottla.metadata.records import (
     LOST_DIRECTORY,
     RECOVERED,
     RECOVERING,
+    BrokerChanged,
     PartitionChanged,
 )
 from ottla.protocol.error_codes import ErrorCode
@@ -78,6 +79,60 @@ def test_a_leader_shrinks_and_grows_the_in_sync_replicas() -> None:
     assert cluster.partition().partition_epoch == 2
 
 
+def test_a_leader_that_leaves_is_replaced_by_one_that_is_in_sync() -> None:
+    cluster = with_topic()
+    decision = decide(cluster, [2, 3], leader_recovery_state=RECOVERED)
+    assert result(decision).error_code == ErrorCode.NEW_LEADER_ELECTED
+    cluster.carry_out(decision)
+    partition = cluster.partition()
+    assert (partition.leader, partition.leader_epoch) == (2, 1)
+    assert partition.in_sync_replicas == (2, 3)
+
+
+def test_a_follower_may_leave_and_the_leader_stays() -> None:
+    cluster = with_topic()
+    decision = decide(cluster, [1, 2], broker_id=3)
+    told = result(decision)
+    assert (told.error_code, told.leader_id, list(told.isr)) == (0, 1, [1, 2])
+    cluster.carry_out(decision)
+    partition = cluster.partition()
+    assert (partition.leader, partition.leader_epoch, partition.partition_epoch) == (1, 0, 1)
+
+
+@pytest.mark.parametrize("in_sync", [[1], [2], [1, 2, 3], [3, 1], [1, 1, 2], [1, 2, 2]])
+def test_a_follower_can_change_nothing_but_its_own_place(in_sync: list[int]) -> None:
+    cluster = with_topic()
+    if in_sync == [3, 1]:
+        cluster.carry_out(decide(cluster, [1, 3]))
+    decision = decide(cluster, in_sync, broker_id=2 if in_sync == [3, 1] else 3)
+    assert (decision.records, result(decision).error_code) == ((), ErrorCode.INVALID_REQUEST)
+
+
+def test_the_last_in_sync_replica_cannot_leave() -> None:
+    cluster = with_topic()
+    cluster.carry_out(decide(cluster, [1]))
+    decision = decide(cluster, [])
+    assert (decision.records, result(decision).error_code) == ((), ErrorCode.INVALID_REQUEST)
+
+
+def test_a_leader_cannot_leave_to_one_that_stops() -> None:
+    cluster = with_topic()
+    cluster.carry_out(decide(cluster, [1, 2]))
+    cluster.apply([BrokerChanged(2, cluster.image.brokers[2].epoch, is_fenced=True)])
+    decision = decide(cluster, [2])
+    assert (decision.records, result(decision).error_code) == ((), ErrorCode.INELIGIBLE_REPLICA)
+
+
+def test_a_replica_that_leaves_below_the_minimum_stays_eligible() -> None:
+    cluster = with_topic()
+    cluster.carry_out(decide(cluster, [1, 2]))
+    cluster.carry_out(decide(cluster, [2]))
+    partition = cluster.partition()
+    assert (partition.leader, partition.in_sync_replicas) == (2, (2,))
+    is_below = cluster.state.min_in_sync(cluster.image.topics["t"]) > 1
+    assert partition.eligible_replicas == ((1,) if is_below else ())
+
+
 def test_a_request_that_changes_nothing_is_answered_with_what_is() -> None:
     decision = decide(with_topic(), [1, 2, 3])
     assert decision.records == ()
@@ -94,7 +149,7 @@ def test_a_request_that_changes_nothing_is_answered_with_what_is() -> None:
         ([1, 2], {"partition_index": 9}, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ([1, 2], {"partition_index": -1}, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ([], {}, ErrorCode.INVALID_REQUEST),
-        ([2, 3], {}, ErrorCode.INVALID_REQUEST),
+        ([2], {}, ErrorCode.INVALID_REQUEST),
         ([1, 1], {}, ErrorCode.INVALID_REQUEST),
         ([1, 4], {}, ErrorCode.INVALID_REQUEST),
         ([1], {"leader_recovery_state": RECOVERING}, ErrorCode.INVALID_REQUEST),

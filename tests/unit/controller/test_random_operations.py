@@ -175,7 +175,8 @@ def alter_isr(rng: Random, cluster: Cluster) -> Expected:
     topic, index, old = found
     model, brokers = Model(cluster.image.copy()), cluster.image.brokers
     members = [each for each in old.replicas if rng.random() < 0.7]
-    if old.leader not in members and rng.random() < 0.95:
+    leader_leaves = set(members) == set(old.in_sync_replicas) - {old.leader}
+    if old.leader not in members and not leader_leaves and rng.random() < 0.95:
         members.append(old.leader)
     version = rng.choice((2, 3))
     claimed = {each: rng.choice((-1, brokers[each].epoch)) for each in members if each in brokers}
@@ -199,6 +200,7 @@ def alter_isr(rng: Random, cluster: Cluster) -> Expected:
     request = AlterPartitionRequest(leader.id, leader.epoch, [TopicData(topic.id, [data])])
     answer = cluster.carry_out(decide_alter_partition(cluster.state, request, version))
     told = answer.topics[0].partitions[0]
+    leaves = bool(members) and set(members) == set(old.in_sync_replicas) - {old.leader}
     code = ErrorCode.NONE
     if leader_epoch > old.leader_epoch or partition_epoch > old.partition_epoch:
         code = ErrorCode.NOT_CONTROLLER
@@ -206,7 +208,7 @@ def alter_isr(rng: Random, cluster: Cluster) -> Expected:
         code = ErrorCode.FENCED_LEADER_EPOCH
     elif partition_epoch < old.partition_epoch:
         code = ErrorCode.INVALID_UPDATE_VERSION
-    elif old.leader not in members or (recovery and members != [old.leader]):
+    elif not leaves and (old.leader not in members or (recovery and members != [old.leader])):
         code = ErrorCode.INVALID_REQUEST
     elif not all(is_up(cluster, each) for each in members) or (
         version >= 3 and any(claimed[each] not in (-1, brokers[each].epoch) for each in members)
@@ -219,8 +221,12 @@ def alter_isr(rng: Random, cluster: Cluster) -> Expected:
     if code is not ErrorCode.NONE:
         assert told.error_code == code
         return {}
+    recovery = old.leader_recovery if leaves else recovery
     expected = model.after_altering((topic.name, index), members, recovery)
     now = expected.get((topic.name, index), old)
+    if now.leader == NO_LEADER:  # one that is in sync has lost its directory
+        assert told.error_code == ErrorCode.INELIGIBLE_REPLICA
+        return {}
     if now.leader != old.leader:
         assert told.error_code == ErrorCode.NEW_LEADER_ELECTED
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
@@ -25,6 +26,8 @@ from ottla.replication.leader_replica import ACKS_ALL
 from ottla.replication.leadership import Leadership
 from ottla.replication.low_watermarks import LowWatermarks
 from ottla.replication.partition import Partition
+from ottla.replication.withdrawals import Withdrawals
+from ottla.storage.files.directory_health import OutOfRoom
 
 NAME = TopicPartition("t", 0)
 TOPIC_ID = TopicId(b"sixteen bytes ID")
@@ -63,8 +66,11 @@ class World:
         self.requests: list[TopicData] = []
         self.answer: ErrorCode | BrokerError = ErrorCode.NONE
         self.changes = InSyncChanges(self.image, self.send, lambda: LAG_MS, LoopClock())
-        log = Place().open()
-        listener = LeaderEvents(self.changes, LowWatermarks(lambda _broker_id: True))
+        self.place = Place()
+        log = self.place.open()
+        self.withdrawals = Withdrawals(ME, self.send, LoopClock())
+        low_watermarks = LowWatermarks(lambda _broker_id: True)
+        listener = LeaderEvents(self.changes, self.withdrawals, low_watermarks)
         self.partition = Partition(NAME, TOPIC_ID, ME, log, JobsLater(), listener)
         self.epoch = 1
         self.decide(in_sync, is_recovering=is_recovering)
@@ -284,3 +290,15 @@ async def test_a_follower_in_another_directory_has_to_fetch_again_before_it_is_i
     assert not state.may_rejoin(OTHER, world.partition.log.high_watermark)
     world.fetch(OTHER, end)
     assert state.may_rejoin(OTHER, world.partition.log.high_watermark)
+
+
+@story
+async def test_a_leader_without_room_asks_to_leave() -> None:
+    world = World(in_sync=(ME, OTHER))
+    leaving = asyncio.create_task(world.withdrawals.run())
+    world.place.disk.fail("write", "*.log", error=errno.ENOSPC)
+    with pytest.raises(OutOfRoom):
+        world.append()
+    await asyncio.sleep(0.01)
+    assert world.asked == [{OTHER}]
+    leaving.cancel()

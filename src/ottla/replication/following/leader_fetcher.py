@@ -32,6 +32,7 @@ from ottla.replication.following.replica_session import FetchLimits, PartitionKe
 from ottla.replication.partition import Partition
 from ottla.replication.replication_quota import ReplicationQuota
 from ottla.storage.errors import StorageError
+from ottla.storage.files.directory_health import OutOfRoom
 
 log = logging.getLogger(__name__)
 
@@ -287,6 +288,8 @@ class LeaderFetcher:
             if self._followed.get(key) is followed:
                 self._report(followed, error)
                 self._delay(key, followed, self._backoff_s)
+                if isinstance(error, OutOfRoom):
+                    followed.partition.report_out_of_room()
             return
         if taken is None:
             return
