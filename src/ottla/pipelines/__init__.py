@@ -9,6 +9,7 @@
     status/       the record of each batch, in the compacted topic `ottla-pipelines`
     audit/        sums of every tier, and whether they agree
     verbs/        work on a pipeline besides running it: checks, backfills
+    trials/       given records against expected rows, on a broker of their own
 
 Owns      everything between a topic and a table or another topic.
 Leaves    reading and writing topics to `spark/`, brokers to the wire.

@@ -1,0 +1,7 @@
+"""`ottla pipeline test`: records in, the rows that must come out, on a broker of their own.
+
+fixtures.py    the file beside the pipelines: what is produced, and what is expected
+comparing.py   expected rows against found ones; pure
+stage.py       the pipelines moved to another cluster and directory, records produced, rows read
+run_once.py    one run in a process of its own, which can be killed
+"""
