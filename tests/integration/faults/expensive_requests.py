@@ -33,7 +33,7 @@ from ottla.testing.broker import RunningBroker
 
 ITEMS = 100_000
 ANSWER_S = 60.0
-BROKER_BYTES_MAX = 2_000_000_000
+BROKER_BYTES_MAX = 700_000_000  # of one request after another, up to 200,000 items each
 RECEIVE_BYTES = 1 << 20
 
 

@@ -390,9 +390,8 @@ def test_equal_partitions_of_topics_with_other_settings_change_otherwise() -> No
     cluster.add_topic("strict", [1, 2], configs=MIN_TWO)
     decision = decide_fence_broker(cluster.state, 1)
     cluster.carry_out(decision)
-    assert [(each.eligible_replicas, each.leader) for each in cluster.image.topics["plain"].partitions] == [
-        ((), 2), ((), 2)
-    ]  # fmt: skip
+    plain = cluster.image.topics["plain"].partitions
+    assert [(each.eligible_replicas, each.leader) for each in plain] == [((), 2), ((), 2)]
     assert cluster.partition("strict").eligible_replicas == (1,)
     changed = [each for each in decision.records if isinstance(each, PartitionChanged)]
     ids = {each: cluster.image.topics[each].id for each in ("plain", "strict")}

@@ -65,8 +65,10 @@ class Membership:
         self.broker_epoch = -1
 
     async def join(self, timeout_s: float) -> None:
-        """BrokerIdInUse, AddressInUse or BrokerError if the broker cannot join. The time of one request
-        is no limit: a cluster that starts has no controller for some time."""
+        """BrokerIdInUse, AddressInUse or BrokerError if the broker cannot join.
+
+        The time of one request is no limit: a cluster that starts has no controller for some time.
+        """
         loop = asyncio.get_running_loop()
         reminder = loop.call_later(REMINDER_S, self._report_waiting)
         deadline_s = loop.time() + timeout_s

@@ -403,7 +403,7 @@ def refusal(handler: Handler, request: Message, context: Context, error: Excepti
     """The response for an exception. Only here every exception is caught.
 
     The traceback is removed: the future that raised the error is a local variable of one of its
-    frames, and this reference cycle would keep the request, for ever if the collector froze it.
+    frames, and this reference cycle would keep the request, forever if the collector has frozen it.
     """
     code, message = ErrorCode.UNKNOWN_SERVER_ERROR, ""
     if isinstance(error, BrokerError):
