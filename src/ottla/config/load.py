@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ottla.base.java.properties import parse_properties
+from ottla.base.log_messages.log_text import shown
 from ottla.config.broker_checks import Problem, parse_broker_config
 from ottla.config.broker_options import BROKER_OPTIONS, EMBEDDED_DEFAULTS, BrokerConfig
 from ottla.config.kafka_keys import REMOVED, is_without_meaning, refused_for
@@ -26,6 +27,7 @@ from ottla.config.options import InvalidOption
 
 ENVIRONMENT_PREFIX = "OTTLA_"
 COMMAND_LINE = "--set"
+PROBLEMS_SHOWN_MAX = 20
 _IDS = ("node.id", "broker.id")  # synonyms
 ZOOKEEPER_CONNECT = "zookeeper.connect"
 _ENVIRONMENT_NAMES = {
@@ -84,13 +86,20 @@ def load_config(
         if name == "log.dirs" and not each.text.strip() and "log.dir" not in known
     ]
     if problems:
-        raise InvalidOption("\n".join(problems))
+        raise InvalidOption("\n".join(_first(problems)))
     listeners = listeners_of(config, _controller_names(last))
     notices = [*_notices(others), *_unknown_variables(environment or {})]
     return LoadedConfig(config, listeners, BrokerLayers({}, {}, static, defaults), tuple(notices))
 
 
+def _first(problems: list[str]) -> list[str]:
+    more = len(problems) - PROBLEMS_SHOWN_MAX
+    return [*problems[:PROBLEMS_SHOWN_MAX], *([f"and {more} more"] if more > 0 else [])]
+
+
 def _from_file(file: PropertiesFile) -> list[GivenSetting]:
+    if b"\0" in file.content:
+        raise InvalidOption(f"{file.name}: not a file of settings, a line each: name=value")
     try:
         values = parse_properties(file.content.removeprefix(BOM_UTF8))  # as editors may write it
     except ValueError as error:
@@ -123,9 +132,15 @@ def _problem_with_key(given: GivenSetting) -> str | None:
         return f"{given.place}: {given.name}: {feature} is not supported yet"
     if (successor := REMOVED.get(given.name)) is not None:
         return f"{given.place}: {given.name}: gone since Kafka 3.0, in its place stands {successor}"
-    similar = difflib.get_close_matches(given.name, BROKER_OPTIONS, n=1, cutoff=0.8)
-    hint = f"; did you mean {similar[0]}?" if similar else ""
-    return f"{given.place}: {given.name}: no such setting{hint}"
+    if not given.name:
+        return f"{given.place}: a setting without a name: ={shown(given.text)}"
+    hint = _similar(given.name, BROKER_OPTIONS)
+    return f"{given.place}: {shown(given.name)}: no such setting{hint}"
+
+
+def _similar(name: str, known: Iterable[str]) -> str:
+    similar = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+    return f"; did you mean {similar[0]}?" if similar else ""
 
 
 def _with_one_id(static: dict[str, str]) -> dict[str, str]:
@@ -162,16 +177,16 @@ def _notices(others: list[GivenSetting]) -> list[str]:
     for each in others:
         by_place.setdefault(each.place, []).append(each.name)
     return [
-        f"{place}: without meaning here, and left out: {', '.join(sorted(names))}"
+        f"{place}: settings of Kafka without effect here: {', '.join(sorted(names))}"
         for place, names in by_place.items()
     ]
 
 
 def _unknown_variables(environment: Mapping[str, str]) -> list[str]:
     """Variables with our prefix that are not settings: for other tools, or misspelt."""
-    strangers = [
-        variable
-        for variable in environment
+    return [
+        f"the variable {shown(variable)} is not a setting of a broker, and has no effect"
+        + _similar(variable, _ENVIRONMENT_NAMES)
+        for variable in sorted(environment)
         if variable.startswith(ENVIRONMENT_PREFIX) and variable not in _ENVIRONMENT_NAMES
     ]
-    return [f"no settings of a broker: {', '.join(sorted(strangers))}"] if strangers else []

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ottla.config.options import InvalidOption
+from ottla.spark.brief_errors import brief
 from ottla.spark.errors import SourceError
 from ottla.spark.process_model import RefusedStreamReader, is_planning_filters
 from ottla.spark.versions import check_spark
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ottla.spark.sink.writers import BatchWriter, StreamWriter
 
 
+@brief
 def schema_of(options: Mapping[str, str]) -> StructType:
     """Called by `load()`, so that wrong options are reported there."""
     from ottla.spark.options.consumer_options import parse_kafka_options
@@ -40,6 +42,7 @@ def schema_of(options: Mapping[str, str]) -> StructType:
     return FILE_ROWS
 
 
+@brief
 def batch_reader(options: Mapping[str, str], schema: StructType) -> DataSourceReader:
     from ottla.spark.source.batch_reader import BatchReader, FilteringBatchReader
     from ottla.spark.source.query import parse_query
@@ -63,6 +66,7 @@ def stream_reader(options: Mapping[str, str], schema: StructType) -> DataSourceS
         return RefusedStreamReader(error)
 
 
+@brief
 def batch_writer(schema: StructType, options: Mapping[str, str], overwrite: bool) -> BatchWriter:
     from ottla.spark.sink.setup import set_up
     from ottla.spark.sink.writers import new_batch_writer
@@ -75,6 +79,7 @@ def batch_writer(schema: StructType, options: Mapping[str, str], overwrite: bool
     return new_batch_writer(set_up(schema, options))
 
 
+@brief
 def stream_writer(schema: StructType, options: Mapping[str, str], overwrite: bool) -> StreamWriter:
     """The output mode complete (`overwrite`) appends all rows of every batch, as Spark's own
     `kafka` format does."""

@@ -123,14 +123,17 @@ class RunningBroker:
         self._port = int(self.bootstrap_servers.rpartition(":")[2])
 
     def _start_on(self, port: int) -> None:
-        settings = [word for item in self._config.items() for word in ("--set", "=".join(item))]
+        given = {
+            "listeners": f"PLAINTEXT://127.0.0.1:{port}",
+            "log.dirs": str(self.data.absolute()),
+        }
+        items = (given | self._config).items()
+        settings = [word for item in items for word in ("--set", "=".join(item))]
         self.data.mkdir(parents=True, exist_ok=True)
         with open(self.log_path, "a") as errors:
             self._process = subprocess.Popen(
                 [
-                    sys.executable, "-m", *self._program(),
-                    "--listen", f"127.0.0.1:{port}", "--data", str(self.data), *settings,
-                    *self._arguments,
+                    sys.executable, "-m", *self._program(), *settings, *self._arguments,
                 ],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
                 env={**os.environ, **self.environment},

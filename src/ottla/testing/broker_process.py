@@ -1,6 +1,6 @@
 """The process of a broker whose clock and faults a test controls: `Broker(controls=True)`.
 
-    python -m ottla.testing.broker_process --listen HOST:PORT --data DIR [--set NAME=VALUE ...]
+    python -m ottla.testing.broker_process --set NAME=VALUE ...
 
 It runs the broker of `ottla up`, on asyncio's own event loop. Each line on standard input is a
 command, a JSON object; each is answered with one JSON line on standard output. The broker stops
@@ -13,7 +13,6 @@ import argparse
 import asyncio
 import json
 import logging
-import os
 import signal
 import sys
 import threading
@@ -82,9 +81,8 @@ def without_do(command: dict[str, Any]) -> dict[str, Any]:
 def main() -> int:
     arguments = parse_arguments()
     log_to_stderr(arguments.log_level)
-    given = [f"listeners=PLAINTEXT://{arguments.listen}", f"log.dirs={arguments.data}"]
     try:
-        settings = load_config(None, {}, [*DEFAULTS, *given, *arguments.settings])
+        settings = load_config(None, {}, [*DEFAULTS, *arguments.settings])
     except InvalidOption as error:
         return refuse(str(error), 2)
     clock = MovedClock(arguments.ahead_s)
@@ -96,8 +94,6 @@ def main() -> int:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser("ottla.testing.broker_process")
-    parser.add_argument("--listen", required=True)
-    parser.add_argument("--data", required=True, type=os.path.abspath)
     parser.add_argument("--set", action="append", default=[], dest="settings")
     parser.add_argument("--ahead-s", type=float, default=0.0)
     parser.add_argument("--log-level", default="WARNING")

@@ -167,12 +167,24 @@ class Kafka:
             for record in records:
                 self._send(full, record, note)
         except load("confluent_kafka", "KafkaException") as error:
-            raise RuntimeError(f"writing to {topic}: {self._why(error)}") from None
+            about = self._missing_partition(full, records)
+            raise RuntimeError(f"writing to {topic}: {about or self._why(error)}") from None
         self._clients.producer.flush(PATIENCE_S)
         if failed or len(self._clients.producer):
             what = failed[0] if failed else f"not acknowledged within {PATIENCE_S:g} s"
-            raise RuntimeError(f"writing to {topic}: {self._why(what)}")
+            about = self._missing_partition(full, records)
+            raise RuntimeError(f"writing to {topic}: {about or self._why(what)}")
         return delivered
+
+    def _missing_partition(self, full: str, records: Sequence[Record]) -> str | None:
+        """If writing failed because of it: librdkafka does not say which one it was."""
+        named = max((each.partition for each in records), default=-1)
+        if named < 0 or (self._broker is not None and not self._broker.is_running):
+            return None
+        count = len(self.admin.list_topics(full, timeout=PATIENCE_S).topics[full].partitions)
+        return (
+            f"there is no partition {named}, there are 0 to {count - 1}" if named >= count else None
+        )
 
     def _send(self, topic: str, record: Record, note: Any) -> None:
         __tracebackhide__ = True

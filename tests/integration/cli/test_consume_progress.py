@@ -145,3 +145,18 @@ def test_a_deleted_topic_that_is_created_again_is_read_from_its_start(
         assert reader.stdout.readline() == b"three\n"
         reader.communicate(timeout=120)
         assert reader.returncode == 0
+
+
+def test_partitions_that_a_new_topic_lacks_are_reported_in_words(
+    environment: dict[str, str], command: Command, topic: str
+) -> None:
+    command("topics", "alter", topic, "-p", "3")
+    command("produce", topic, "-p", "0", "one")
+    with start("consume", topic, environment=environment) as reader:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == b"one\n"
+        command("topics", "delete", topic)
+        command("topics", "create", topic, "-p", "1")
+        _, err = reader.communicate(timeout=120)
+    assert reader.returncode == 1
+    assert "Local: Unknown partition" not in err.decode()

@@ -148,7 +148,7 @@ def test_the_settings_in_the_guide_are_accepted() -> None:
                  "broker.id.generation.enable=true", "reserved.broker.max.id=9"):  # fmt: skip
         assert f"`{text.partition('=')[0]}`" in table
         notices = load_config(PropertiesFile("guide", text.encode()), {}, []).notices
-        assert "without meaning here" in notices[0]
+        assert "without effect here" in notices[0]
     with pytest.raises(InvalidOption, match="not supported yet"):
         load_config(PropertiesFile("guide", b"zookeeper.set.acl=true"), {}, [])
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
-from tests.integration.cli.ottla_command import ottla
+from tests.integration.cli.ottla_command import ottla, start
 
 from ottla.cli.local_cluster.directory import ClusterDirectory
 from ottla.testing.broker import RunningBroker
@@ -224,6 +224,8 @@ def test_settings_without_a_directory_are_refused(tmp_path: Path) -> None:
         (["--data", "a,./a"], "/a is given twice"),
         (["--data", "a,"], "--data: the name is empty"),
         (["--config", "/dev/zero"], "--config /dev/zero: larger than 1048576 bytes"),
+        (["--listen", "1", "--set", "listeners=A://x:2"], "--listen and --set listeners say the"),
+        (["--data", "a", "--set", "log.dir=b"], "--data and --set log.dir say the same: give one"),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
 )
@@ -231,6 +233,32 @@ def test_arguments_that_cannot_be_meant_are_refused(words: list[str], told: str)
     done = ottla("up", *words)
     assert done.returncode == 2
     assert told in done.stderr
+
+
+def test_a_file_that_has_no_settings_is_refused_in_readable_text(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"=x\n\x1b[31mred=1\n" + b"".join(b"foo%d\n" % i for i in range(30)))
+    done = ottla("up", "--config", str(file))
+    assert done.returncode == 2
+    assert f"{file}: a setting without a name: =x\n" in done.stderr
+    assert "\\x1b[31mred: no such setting" in done.stderr
+    assert done.stderr.endswith("and 12 more\n")
+    file.write_bytes(b"\x7fELF\0\0")
+    done = ottla("up", "--config", str(file))
+    assert done.stderr == f"ottla up: {file}: not a file of settings, a line each: name=value\n"
+
+
+def test_a_misspelt_variable_is_said_to_have_no_effect(tmp_path: Path) -> None:
+    words = ("up", "--listen", "127.0.0.1:0", "--data", str(tmp_path))
+    with start(*words, environment={"OTTLA_NUM_PARTITONS": "3"}) as broker:
+        assert broker.stdout is not None
+        broker.stdout.readline()
+        broker.terminate()
+        _, err = broker.communicate(timeout=120)
+    assert err.decode() == (
+        "ottla up: the variable OTTLA_NUM_PARTITONS is not a setting of a broker, and has no "
+        "effect; did you mean OTTLA_NUM_PARTITIONS?\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_a_kraft_nodes_file_loads_with_one_notice() -> None:
     assert loaded.config.log_directories == ("/tmp/kraft-combined-logs",)
     (notice,) = loaded.notices
     assert notice == (
-        "server.properties: without meaning here, and left out: controller.listener.names, "
+        "server.properties: settings of Kafka without effect here: controller.listener.names, "
         "controller.quorum.bootstrap.servers, process.roles, "
         "share.coordinator.state.topic.replication.factor"
     )
@@ -68,7 +68,7 @@ def test_a_zookeeper_brokers_file_loads_with_one_notice() -> None:
     assert loaded.config.zookeeper_connection_timeout_ms == 18_000
     (notice,) = loaded.notices
     assert notice == (
-        "server.properties: without meaning here, and left out: inter.broker.protocol.version, "
+        "server.properties: settings of Kafka without effect here: inter.broker.protocol.version, "
         "leader.imbalance.per.broker.percentage"
     )
 
@@ -165,12 +165,15 @@ def test_what_protects_or_asks_for_a_missing_feature_is_never_left_out(line: str
     "line", ["authorizer.class.name=", "remote.log.storage.system.enable=false"]
 )
 def test_a_feature_that_is_switched_off_is_accepted(line: str) -> None:
-    assert "left out" in load_config(file(line.encode())).notices[0]
+    assert "without effect here" in load_config(file(line.encode())).notices[0]
 
 
 def test_our_variables_that_are_no_settings_are_reported() -> None:
     loaded = load_config(environment={"OTTLA_LISTENER": "x", "PATH": "/bin"})
-    assert loaded.notices == ("no settings of a broker: OTTLA_LISTENER",)
+    assert loaded.notices == (
+        "the variable OTTLA_LISTENER is not a setting of a broker, and has no effect; "
+        "did you mean OTTLA_LISTENERS?",
+    )
 
 
 def test_both_names_of_the_id_may_be_given_if_they_agree() -> None:

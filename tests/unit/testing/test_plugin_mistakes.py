@@ -25,7 +25,7 @@ MISTAKES = {
     'kafka.produce("t", ("k", "v"))': "TypeError: ('k', 'v') may be one row, (key, value), or",
     'kafka.produce("t", {"at": object})': "is no key, value or header: Object of type type is not",
     'kafka.produce("t", "x" * 2_000_000)': "writing to t: Unable to produce message: Broker: Mess",
-    'kafka.produce("t", Record("x", partition=5))': "RuntimeError: writing to t: ",
+    'kafka.produce("t", Record("x", partition=5))': "RuntimeError: writing to t: there is no part",
     'kafka.topic("my topic")': "RuntimeError: topic my topic cannot be created: Topic name is inv",
     'kafka.topic("t")': "RuntimeError: topic t cannot be created: Topic 'test-",
     'kafka.topic("u", {"retention.ms": 1})': "is not a number; settings are config=",

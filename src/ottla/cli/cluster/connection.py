@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,6 +31,7 @@ CONNECT_S = 5.0
 CLIENT_ID = "ottla"
 PLAINTEXT = "plaintext"
 ERRORS_MAX = 20
+PARTITION_GONE = re.compile(r"(\S+) \[(\d+)\]: desired partition is no longer available")
 FUNCTIONS = frozenset(
     {"error_cb", "throttle_cb", "stats_cb", "oauth_cb", "logger", "on_commit", "on_delivery"}
 )  # settings of confluent-kafka, not of librdkafka
@@ -123,7 +125,7 @@ class Connection:
                     "bootstrap.servers": self.servers,
                     "client.id": CLIENT_ID,
                     "log_level": 0,  # errors arrive through error_cb
-                    "error_cb": lambda error: self._errors.append(error.str()),
+                    "error_cb": lambda error: self._errors.append(error_text(error.str())),
                     **dotted,
                     **self._settings,
                 }
@@ -184,6 +186,12 @@ class Connection:
             "check that it is a Kafka listener and that its advertised addresses are reachable",
             "TLS and SASL need -X security.protocol=... and the related settings",
         )
+
+
+def error_text(text: str) -> str:
+    """What librdkafka reports, in other words where these have to be explained."""
+    gone = PARTITION_GONE.match(text)
+    return text if gone is None else f"partition {gone[2]} of {gone[1]} no longer exists"
 
 
 def servers_of(given: str | None, environment: Mapping[str, str]) -> tuple[str, str]:

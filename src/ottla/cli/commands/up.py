@@ -27,7 +27,7 @@ from ottla.base.memory.collector import begin_broker_process
 from ottla.cli.arguments.texts import Once, path_name
 from ottla.cli.broker_process.event_loop import NAMES, run_on
 from ottla.cli.broker_process.open_files import raise_open_files_limit
-from ottla.cli.process import discard_output
+from ottla.cli.process import discard_output, print_error
 from ottla.config.addresses import parse_port
 
 if TYPE_CHECKING:
@@ -152,6 +152,8 @@ def run(arguments: argparse.Namespace) -> int:
                 "  or choose another directory with --data DIR",
                 code=1,
             )
+    if (problem := contradiction(arguments)) is not None:
+        return refuse(problem, code=2)
     try:
         settings = load_settings(arguments)
     except InvalidOption as error:
@@ -159,7 +161,7 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         return refuse(f"--config {arguments.config}: {error.strerror}", code=2)
     for notice in settings.notices:
-        print(f"ottla up: {notice}", file=sys.stderr)
+        print_error(f"ottla up: {notice}")
     if arguments.workers > 1:
         return run_several(settings, arguments)
     raise_open_files_limit()  # before the broker decides how many files it keeps open
@@ -206,7 +208,7 @@ def log_to_stderr(level: str) -> None:
 
 
 def refuse(message: str, *, code: int) -> int:
-    print(f"ottla up: {message}", file=sys.stderr)
+    print_error(f"ottla up: {message}")
     return code
 
 
@@ -227,6 +229,19 @@ def read_config(path: str) -> bytes:
     if len(content) > CONFIG_BYTES_MAX:
         raise OSError(errno.EFBIG, f"larger than {CONFIG_BYTES_MAX} bytes")
     return content
+
+
+def contradiction(arguments: argparse.Namespace) -> str | None:
+    """One of two options would have no effect."""
+    given = {each.partition("=")[0].strip() for each in arguments.settings}
+    for option, value, names in (
+        ("--listen", arguments.listen, ("listeners",)),
+        ("--data", arguments.data, ("log.dirs", "log.dir")),
+    ):
+        both = [name for name in names if name in given]
+        if value is not None and both:
+            return f"{option} and --set {both[0]} say the same: give one of them"
+    return None
 
 
 def defaults(arguments: argparse.Namespace) -> list[str]:

@@ -21,6 +21,8 @@ ADVICE = {
     ErrorCode.INVALID_TOPIC_EXCEPTION: "A topic's name has 1 to 249 letters, digits, dots, "
     "underscores or hyphens: change the column topic",
     ErrorCode.INVALID_RECORD: "A compacted topic takes no record without a key: give rows a key",
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "Topics such as __consumer_offsets are internal, and "
+    "only brokers write them: change the option or the column topic",
     ErrorCode.UNSUPPORTED_COMPRESSION_TYPE: "Choose another option kafka.compression.type",
 }
 FENCED = (

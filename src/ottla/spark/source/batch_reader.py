@@ -16,6 +16,7 @@ from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
 from ottla.client.admin.leader_epochs import NO_EPOCH
 from ottla.client.cluster.cluster import Cluster
+from ottla.spark.brief_errors import brief
 from ottla.spark.options.positions import Earliest
 from ottla.spark.options.source_checks import ending_position, starting_position
 from ottla.spark.options.source_options import SourceOptions
@@ -37,6 +38,7 @@ class BatchReader(DataSourceReader):  # type: ignore[misc]
         self.query = query
         self.bounds = Bounds()
 
+    @brief
     def partitions(self) -> Sequence[InputPartition]:
         with Cluster(self.query.kafka.settings) as cluster:
             ranges = plan_ranges(cluster, self.query, self.bounds)

@@ -24,6 +24,7 @@ from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailable
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster.cluster import Cluster
 from ottla.config.options import InvalidOption
+from ottla.spark.brief_errors import brief
 from ottla.spark.errors import SourceError, named
 from ottla.spark.options.positions import Latest
 from ottla.spark.options.source_checks import starting_position
@@ -68,6 +69,7 @@ class StreamReader(
 
     # Offsets
 
+    @brief
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         """Spark also calls this when it repeats the first batch, whose end has its start stored.
         An error in the options, such as a new partition that they do not name, must not prevent
@@ -94,6 +96,7 @@ class StreamReader(
         topics = find_topics(self._connected, self.query.options)
         self._admission.stop_at(self._logs.latest(topics.partitions))
 
+    @brief
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
         """The end of the next batch; `start` itself if there is nothing to read. Spark calls this
         after every batch, also the last one: everything before `start` has been processed."""
@@ -170,6 +173,7 @@ class StreamReader(
 
     # Batches
 
+    @brief
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         if start == end:
             return []

@@ -220,6 +220,7 @@ def test_what_cannot_be_written_says_so_and_what_to_do(
     named = some.selectExpr("value", f"'{decisions}' as topic")
     assert f"A row names the topic {refused}" in failing(named, None)
     assert f"Option topic={topic}: it holds" in failing(some, decisionsTopic=topic)
+    assert "Topics such as __consumer_offsets are internal" in failing(some, "__consumer_offsets")
     assert "partition is bigint" in failing(some.selectExpr("value", "1L as partition"))
     patient = failing(some, kafka__transaction__timeout__ms=2_000_000_000)
     assert "lower the option kafka.transaction.timeout.ms" in patient
