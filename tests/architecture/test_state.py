@@ -29,8 +29,8 @@ OWNERS = {
     "storage/log/unsynced.py": {"Unsynced"},
     "storage/segments/segment.py": {"Segment"},
     "replication/fetch_notifications.py": {"FetchNotifications"},
-    "replication/follower_replica.py": {"FollowerReplica"},
-    "replication/leader_replica.py": {"LeaderReplica"},
+    "replication/follower_role.py": {"FollowerRole"},
+    "replication/leader_role.py": {"LeaderRole"},
     "replication/partition.py": {"Partition"},
     "replication/replica.py": {"Replica"},
     "replication/partition_state.py": {"LeaderState"},
@@ -40,7 +40,7 @@ OWNERS = {
 FOLDERS = {"storage", "replication", "broker"}
 ACCESSES = {
     "context", "health", "leader_state", "log", "offsets", "partition", "partition_log",
-    "producers", "unread", "unsynced",
+    "producers", "replica", "role", "unread", "unsynced",
 }  # fmt: skip
 
 
@@ -122,7 +122,7 @@ def test_no_module_assigns_the_state_of_a_log_or_a_partition_but_its_owner(folde
         "self._log.config = config",
         "partition.log.unsynced.has_names, other = True, 1",
         "for log.offsets.start in range(3): pass",
-        "del partition.leader_state",
+        "del partition.role",
         "setattr(log, 'segments', None)",
         "object.__setattr__(log.health, 'is_closed', True)",
         "partition.leadership = decided",
@@ -142,5 +142,5 @@ def test_the_state_is_found() -> None:
     ]
     assert {"health", "listener", "start"} <= found["storage/log/log_context.py"]
     assert {"config", "offsets", "segments"} <= found["storage/log/log.py"]
-    assert {"leader_state", "leadership"} <= found["replication/replica.py"]
-    assert {"leader_state", "log"} <= found["replication/partition.py"]
+    assert {"leadership", "log"} <= found["replication/replica.py"]
+    assert "role" in found["replication/partition.py"]

@@ -22,7 +22,7 @@ from ottla.replication.following.lost_leaders import LostLeaders
 from ottla.replication.following.replica_session import FetchLimits
 from ottla.replication.in_sync_changes import InSyncChanges
 from ottla.replication.leader_events import LeaderEvents
-from ottla.replication.leader_replica import LeaderListener
+from ottla.replication.leader_role import LeaderListener
 from ottla.replication.low_watermarks import LowWatermarks
 from ottla.replication.partition import Partition
 from ottla.replication.partition_table import PartitionFollower

@@ -12,7 +12,7 @@ from ottla.coordinators.errors import as_coordinator_error
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
-from ottla.replication.leader_replica import ACKS_ALL
+from ottla.replication.leader_role import ACKS_ALL
 from ottla.replication.partition import Partition
 from ottla.storage.errors import StorageError
 from ottla.storage.log.append import Appended, ProducedBy

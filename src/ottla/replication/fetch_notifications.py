@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ottla.base.files.readers import CACHED
 from ottla.storage.log.log import Log
+from ottla.storage.log.log_offsets import LogOffsets
 
 if TYPE_CHECKING:
     from ottla.replication.fetch_sessions import FetchKey, FetchSession, Watcher
@@ -26,8 +27,13 @@ class FollowerWatch:
 
 
 class FetchNotifications:
-    def __init__(self, partition_log: Log) -> None:
-        self.log = partition_log
+    """What fetches of consumers without a session wait for, with the sessions of all."""
+
+    __slots__ = (
+        "_told_stable_offset", "follower_sessions", "follower_watch", "sessions", "watchers",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
         self.watchers: dict[Watcher, None] = {}
         # notified of changes; owned by `FetchSessions`
         self.sessions: dict[FetchSession, FetchKey] = {}  # of consumers
@@ -55,17 +61,17 @@ class FetchNotifications:
             else:
                 watcher.data_arrived(size, is_stable=True)
 
-    def tell_followers_offsets(self) -> None:
+    def tell_followers_offsets(self, offsets: LogOffsets) -> None:
         """Send the high watermark and the log start to followers that do not know them."""
-        offsets = self.log.offsets
         for session, key in self.follower_sessions.items():
             session.offsets_advanced(key, offsets.high_watermark, offsets.start)
 
-    def announce(self, size: int | None = None) -> None:
-        """Notify consumers of new data; without a size, of a change that must be sent at once."""
+    def announce(self, log: Log, size: int | None = None) -> None:
+        """Notify consumers of new data in the log; without a size, of a change that must be sent at
+        once."""
         if not self.sessions and not self.watchers:
             return
-        is_stable = size is None or self._has_more_stable()
+        is_stable = size is None or self._has_more_stable(log)
         for session, key in self.sessions.items():
             session.changed(key, size, is_stable=is_stable)
         for watcher in list(self.watchers):
@@ -74,11 +80,11 @@ class FetchNotifications:
             else:
                 watcher.data_arrived(size, is_stable=is_stable)
 
-    def _has_more_stable(self) -> bool:
+    def _has_more_stable(self, log: Log) -> bool:
         """Whether the last stable offset has advanced since consumers were last notified."""
-        if not self.log.producers.is_loaded:
+        if not log.producers.is_loaded:
             return True  # determined when they read
-        stable_offset = self.log.last_stable_offset(CACHED)
+        stable_offset = log.last_stable_offset(CACHED)
         is_more = stable_offset != self._told_stable_offset
         self._told_stable_offset = stable_offset
         return is_more

@@ -25,7 +25,7 @@ from ottla.replication.in_sync_requests import (
     note_answers,
     request_topics,
 )
-from ottla.replication.leader_replica import LeaderReplica
+from ottla.replication.partition import Partition
 
 log = logging.getLogger(__name__)
 
@@ -47,12 +47,12 @@ class InSyncChanges:
         self._send = send
         self._lag_ms_max = lag_ms_max
         self._clock = clock
-        self._due: dict[LeaderReplica, None] = {}
+        self._due: dict[Partition, None] = {}
         self._has_due = asyncio.Event()
         self._is_early = asyncio.Event()
         self._failures = SparseLog(log, logging.WARNING)
 
-    def check(self, partition: LeaderReplica) -> None:
+    def check(self, partition: Partition) -> None:
         """A follower has caught up, or the partition has recovered."""
         self._due[partition] = None
         self._has_due.set()
@@ -90,7 +90,7 @@ class InSyncChanges:
         """A broker may have been unfenced: its replicas can be in sync now."""
         self._is_early.set()
 
-    async def watch(self, led: Callable[[], Iterable[LeaderReplica]]) -> None:
+    async def watch(self, led: Callable[[], Iterable[Partition]]) -> None:
         """Until cancelled: look at the partitions, some at a time."""
         while True:
             await self._interval()

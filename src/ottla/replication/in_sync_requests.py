@@ -18,7 +18,7 @@ from ottla.metadata.records import RECOVERED
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.alter_partition_request import BrokerState, PartitionData, TopicData
 from ottla.protocol.messages.alter_partition_response import AlterPartitionResponse
-from ottla.replication.leader_replica import LeaderReplica
+from ottla.replication.partition import Partition
 from ottla.replication.partition_state import UNKNOWN_EPOCH, LeaderState
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ OVERTAKEN = (
 class Requested(NamedTuple):
     """A partition in a request, and what it is to be changed to."""
 
-    partition: LeaderReplica
+    partition: Partition
     state: LeaderState
     in_sync: frozenset[int]
 
@@ -45,7 +45,7 @@ class InSyncRequests:
         self._lag_ms_max = lag_ms_max
         self._clock = clock
 
-    def decide(self, partition: LeaderReplica) -> Requested | None:
+    def decide(self, partition: Partition) -> Requested | None:
         """What to request now; None if the partition needs no change."""
         state = partition.leader_state
         if state is None:
@@ -58,7 +58,7 @@ class InSyncRequests:
         state.request(in_sync)
         return Requested(partition, state, in_sync)
 
-    def is_due(self, partition: LeaderReplica) -> bool:
+    def is_due(self, partition: Partition) -> bool:
         """Whether a follower lags, or has caught up unnoticed, as it was not registered then."""
         state = partition.leader_state
         if state is None or not state.followers:
@@ -66,7 +66,7 @@ class InSyncRequests:
         state.note_caught_up(partition.log.log_end_offset, monotonic_ms(self._clock))
         return state.requested is None and self._wanted(partition, state) != state.in_sync_replicas
 
-    def _wanted(self, partition: LeaderReplica, state: LeaderState) -> frozenset[int]:
+    def _wanted(self, partition: Partition, state: LeaderState) -> frozenset[int]:
         now_ms, lag_ms_max = monotonic_ms(self._clock), self._lag_ms_max()
         lagging = state.lagging(partition.log.log_end_offset, now_ms, lag_ms_max)
         high_watermark = partition.log.high_watermark
@@ -131,5 +131,5 @@ def _note(requested: Requested, code: ErrorCode, partition_epoch: int) -> None:
         requested.partition.advance()
 
 
-def _key(partition: LeaderReplica) -> tuple[bytes, int]:
+def _key(partition: Partition) -> tuple[bytes, int]:
     return partition.topic_id, partition.name.partition

@@ -14,9 +14,9 @@ import asyncio
 
 from ottla.base.ids import TopicId
 from ottla.replication.in_sync_changes import InSyncChanges
-from ottla.replication.leader_replica import LeaderReplica
 from ottla.replication.leadership import Leadership
 from ottla.replication.low_watermarks import LowWatermarks
+from ottla.replication.partition import Partition
 from ottla.replication.withdrawals import Withdrawals
 
 LATE_NEWS_S = 0.01
@@ -29,10 +29,10 @@ class LeaderEvents:
         self._changes = changes
         self._withdrawals = withdrawals
         self._low_watermarks = low_watermarks
-        self._appended: dict[LeaderReplica, int] = {}
-        self._untold: dict[LeaderReplica, None] = {}
+        self._appended: dict[Partition, int] = {}
+        self._untold: dict[Partition, None] = {}
 
-    def records_appended(self, partition: LeaderReplica, size: int) -> None:
+    def records_appended(self, partition: Partition, size: int) -> None:
         if not self._appended:
             asyncio.get_running_loop().call_soon(self._wake_followers)
         self._appended[partition] = self._appended.get(partition, 0) + size
@@ -40,15 +40,15 @@ class LeaderEvents:
     def _wake_followers(self) -> None:
         appended, self._appended = self._appended, {}
         for partition, size in appended.items():
-            partition.notify_followers(size)
+            partition.fetches.notify_followers(size)
 
-    def high_watermark_advanced(self, partition: LeaderReplica) -> None:
+    def high_watermark_advanced(self, partition: Partition) -> None:
         self._tell_soon(partition)
 
-    def log_start_advanced(self, partition: LeaderReplica) -> None:
+    def log_start_advanced(self, partition: Partition) -> None:
         self._tell_soon(partition)
 
-    def _tell_soon(self, partition: LeaderReplica) -> None:
+    def _tell_soon(self, partition: Partition) -> None:
         if not self._untold:
             asyncio.get_running_loop().call_later(LATE_NEWS_S, self._tell)
         self._untold[partition] = None
@@ -58,13 +58,13 @@ class LeaderEvents:
         for partition in untold:
             partition.tell_followers_offsets()
 
-    def low_watermark_changed(self, partition: LeaderReplica) -> None:
+    def low_watermark_changed(self, partition: Partition) -> None:
         self._low_watermarks.changed(partition)
 
-    def follower_caught_up(self, partition: LeaderReplica) -> None:
+    def follower_caught_up(self, partition: Partition) -> None:
         self._changes.check(partition)
 
-    def leads_unrecovered(self, partition: LeaderReplica) -> None:
+    def leads_unrecovered(self, partition: Partition) -> None:
         self._changes.check(partition)
 
     def out_of_room(self, topic_id: TopicId, index: int, state: Leadership) -> None:

@@ -1,7 +1,7 @@
 """What the metadata says about a partition, and the checks that follow from it. Pure.
 
 Owns      leader, epochs and replicas of a partition, as the controller has decided them.
-Leaves    what a broker does because of it to `leader_replica.py` and `follower_replica.py`.
+Leaves    what a broker does because of it to `leader_role.py` and `follower_role.py`.
 """
 
 from __future__ import annotations

@@ -12,23 +12,23 @@ from collections.abc import Callable
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
-from ottla.replication.leader_replica import LeaderReplica
+from ottla.replication.partition import Partition
 from ottla.replication.waiting import Done, OffsetWaiter, OffsetWaiters
 
 
 class LowWatermarks:
     def __init__(self, is_alive: Callable[[int], bool]) -> None:
         self._is_alive = is_alive
-        self._waiting: dict[LeaderReplica, OffsetWaiters] = {}
+        self._waiting: dict[Partition, OffsetWaiters] = {}
 
-    def of(self, partition: LeaderReplica) -> int:
+    def of(self, partition: Partition) -> int:
         """BrokerError if this broker does not lead the partition."""
         state = partition.leader_state
         if state is None:
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         return state.low_watermark(partition.log.offsets.start, self._is_alive)
 
-    def wait(self, partition: LeaderReplica, offset: int, done: Done) -> OffsetWaiter:
+    def wait(self, partition: Partition, offset: int, done: Done) -> OffsetWaiter:
         """Call `done` when the low watermark has reached the offset, or this broker leads no more.
         Who no longer waits calls `stop_waiting` with the result."""
         waiting = self._waiting.get(partition)
@@ -38,13 +38,13 @@ class LowWatermarks:
         self.changed(partition)
         return waiter
 
-    def stop_waiting(self, partition: LeaderReplica, waiter: OffsetWaiter) -> None:
+    def stop_waiting(self, partition: Partition, waiter: OffsetWaiter) -> None:
         waiting = self._waiting.get(partition)
         if waiting is not None:
             waiting.remove(waiter)
             self._forget_if_empty(partition, waiting)
 
-    def changed(self, partition: LeaderReplica) -> None:
+    def changed(self, partition: Partition) -> None:
         """A replica has reported its log start, or the replicas or the leader are others."""
         waiting = self._waiting.get(partition)
         if waiting is None:
@@ -60,7 +60,7 @@ class LowWatermarks:
         for partition in list(self._waiting):
             self.changed(partition)
 
-    def _forget_if_empty(self, partition: LeaderReplica, waiting: OffsetWaiters) -> None:
+    def _forget_if_empty(self, partition: Partition, waiting: OffsetWaiters) -> None:
         if not waiting and self._waiting.get(partition) is waiting:
             del self._waiting[partition]
 

@@ -25,7 +25,7 @@ from ottla.metadata.records import NO_LEADER, RECOVERING
 from ottla.replication.damaged_replicas import DamagedReplicas
 from ottla.replication.deletions import Deletions
 from ottla.replication.directory_reports import DirectoryReports
-from ottla.replication.leader_replica import LeaderListener
+from ottla.replication.leader_role import LeaderListener
 from ottla.replication.leadership import Leadership
 from ottla.replication.partition import Partition
 from ottla.replication.partition_configs import PartitionConfigs

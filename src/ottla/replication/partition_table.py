@@ -14,8 +14,9 @@ from typing import Protocol
 
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.tasks import next_turn
+from ottla.replication.follower_role import FollowerRole
+from ottla.replication.leader_role import LeaderRole
 from ottla.replication.partition import Partition
-from ottla.replication.partition_state import LeaderState
 
 CLOSED_AT_ONCE = 100
 
@@ -45,7 +46,7 @@ class PartitionTable:
         # without a log: the directory failed, or is full
         self.offline: set[tuple[str, int]] = set()
         self.listeners: list[LeadershipListener] = []
-        self._leaving: deque[tuple[Partition, LeaderState | None]] = deque()
+        self._leaving: deque[tuple[Partition, LeaderRole | FollowerRole]] = deque()
 
     def add(self, partition: Partition) -> None:
         self.offline.discard(partition.name)
@@ -58,13 +59,13 @@ class PartitionTable:
         partition = self._take(name)
         if partition is not None:
             partition.log.health.end_use()
-            state = partition.leader_state
+            role = partition.role
             if partition.owes_answers:
                 partition.close()
             else:  # consumers may wait, and freeing the state takes time
                 partition.end_leadership()
-                self._leaving.append((partition, state))
-            if state is not None:
+                self._leaving.append((partition, role))
+            if role.is_leader:
                 self.tell_resigned(name)
 
     def take_offline(self, name: TopicPartition) -> None:

@@ -1,9 +1,8 @@
-"""What the leader and the followers of a partition share: the log, reading it, and its syncs.
+"""The replica of a partition on this broker: the log, reading it, and its syncs.
 
-Owns      the log of one partition on this broker, what the metadata says of it, and the offset up
-          to which the flush policy requires a sync.
-Leaves    the rules of a leader to `leader_replica.py`, those of a follower to
-          `follower_replica.py`, and changing from one to the other to `partition.py`.
+Owns      the log, what the metadata says of the partition, the fetches that wait for it, and the
+          offset up to which the flush policy requires a sync.
+Leaves    what depends on leading or following to `leader_role.py` and `follower_role.py`.
 """
 
 from __future__ import annotations
@@ -13,14 +12,19 @@ from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.steps import Start
 from ottla.replication.fetch_notifications import FetchNotifications
 from ottla.replication.leadership import NOBODY, Leadership, divergence
-from ottla.replication.partition_state import LeaderState
+from ottla.replication.waiting import Done
 from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.leader_epochs import EpochEndOffset
 from ottla.storage.log.log import Log
 from ottla.storage.log.reading import ReadRange
 
 
-class Replica(FetchNotifications):
+class Replica:
+    __slots__ = (
+        "_commits", "_start", "broker_id", "fetches", "flush_owed_to", "leadership", "log", "name",
+        "topic_id",
+    )  # fmt: skip
+
     def __init__(
         self,
         name: TopicPartition,
@@ -29,31 +33,28 @@ class Replica(FetchNotifications):
         partition_log: Log,
         start: Start,
     ) -> None:
-        super().__init__(partition_log)
         self.name = name
         self.topic_id = topic_id
         self.broker_id = broker_id
+        self.log = partition_log
         self.leadership: Leadership = NOBODY
-        self.leader_state: LeaderState | None = None  # only while this broker is the leader
+        self.fetches = FetchNotifications()
+        self.flush_owed_to = 0  # the flush policy requires syncing up to here first
         self._start = start
         self._commits = GroupCommit(partition_log, start)
-        self._flush_owed_to = 0  # the flush policy requires syncing up to here first
-        self._untold_bytes = 0  # appended, but above the high watermark
 
-    def __repr__(self) -> str:
-        return f"Partition({self.name})"
+    def apply(self, decided: Leadership) -> Leadership:
+        """The metadata has a newer state; the result is the one before."""
+        before, self.leadership = self.leadership, decided
+        return before
 
-    @property
-    def leader_epoch(self) -> int:
-        return self.leadership.leader_epoch
-
-    @property
-    def is_leader(self) -> bool:
-        return self.leader_state is not None
-
-    def check_epoch(self, current_leader_epoch: int) -> None:
-        """BrokerError unless the client knows the same leader, or does not say which."""
-        self.leadership.check_epoch(current_leader_epoch)
+    def replace_log(self, other: Log, flushed: Done) -> None:
+        """Continue with a copy of the log in another directory. `flushed` is called once it is
+        synced as far as the flush policy requires."""
+        self.log = other
+        self._commits = GroupCommit(other, self._start)
+        if other.recovery_point < self.flush_owed_to:
+            self._commits.wait(self.flush_owed_to, flushed)
 
     # Reading
 
@@ -94,14 +95,26 @@ class Replica(FetchNotifications):
         end = epochs.end_offset_for(last_fetched_epoch, self.log.log_end_offset)
         return divergence(end, last_fetched_epoch, offset, self.name)
 
-    # Syncs
+    def is_replicated(self, end_offset: int) -> bool:
+        return end_offset <= self.log.offsets.high_watermark
 
-    @property
-    def flush_owed_to(self) -> int:
-        """The offset up to which the flush policy requires a sync before acknowledging."""
-        return self._flush_owed_to
+    # Syncs
 
     def owes_sync(self, end_offset: int) -> bool:
         """Whether the flush policy requires a sync before these records are acknowledged."""
         synced = self.log.offsets.recovery_point
-        return synced < self._flush_owed_to and synced < end_offset
+        return synced < self.flush_owed_to and synced < end_offset
+
+    def owe_sync(self, done: Done) -> None:
+        """The flush policy requires a sync of all that is there: begin it."""
+        self.flush_owed_to = self.log.log_end_offset
+        self._commits.wait(self.flush_owed_to, done)
+
+    def sync_what_is_owed(self, done: Done) -> None:
+        """Of what was appended before, some may be truncated, and some not synced yet."""
+        owed = self.flush_owed_to = min(self.flush_owed_to, self.log.offsets.end)
+        if self.log.offsets.recovery_point < owed:
+            self._commits.wait(owed, done)
+
+    def when_synced(self, end_offset: int, done: Done) -> None:
+        self._commits.wait(end_offset, done)

@@ -32,7 +32,7 @@ from ottla.replication.damaged_replicas import DamagedReplicas
 from ottla.replication.deletions import Deletions
 from ottla.replication.directory_reports import DirectoryReports
 from ottla.replication.fetch_sessions import FetchKey, FetchSession, TopicKey
-from ottla.replication.leader_replica import LeaderListener
+from ottla.replication.leader_role import LeaderListener
 from ottla.replication.new_partitions import NewPartitions
 from ottla.replication.partition import Partition
 from ottla.replication.partition_configs import ConfigOf, PartitionConfigs
@@ -152,7 +152,7 @@ class ReplicaManager:
         else:
             known = self._by_id.get((topic, index))
         if known is not None:
-            known.forget_session(session)
+            known.fetches.forget_session(session)
 
     def drop_session(self, session: FetchSession) -> None:
         """The session was closed. Unregister it, in slices if it has many partitions."""

@@ -24,10 +24,6 @@ def one_is_enough(_real: Any) -> Any:
     return lambda _self, _min_in_sync_replicas: 1
 
 
-def minimum_of_one(_real: Any) -> Any:
-    return property(lambda _self: 1)
-
-
 def truncated_to_high_watermark(real: Any) -> Any:
     """As before KIP-101: a follower removes what it does not know to be committed."""
 
@@ -58,7 +54,7 @@ def always_newer(real: Any) -> Any:
     """An old state of a partition is applied over a newer one."""
 
     def lead_or_follow(self: Any, decided: Any, now_ms: int) -> None:
-        self.leadership = replace(self.leadership, partition_epoch=-1)
+        self.replica.apply(replace(self.leadership, partition_epoch=-1))
         real(self, decided, now_ms)
 
     return lead_or_follow
@@ -127,7 +123,7 @@ REPLICATION: dict[str, Plant] = {
         "commits with fewer replicas in sync than min.insync.replicas",
         [
             Patch(LEADER_STATE, "needed", one_is_enough),
-            Patch(PARTITION, "min_in_sync_replicas", minimum_of_one),
+            Patch("ottla.replication.leadership:Leadership", "needed_in_sync", one_is_enough),
         ],
         ["last", "strand"],
         hold_s=(8.0, 12.0),

@@ -40,7 +40,7 @@ from ottla.replication.in_sync_requests import (
     note_answers,
     request_topics,
 )
-from ottla.replication.leader_replica import ACKS_ALL, LeaderReplica
+from ottla.replication.leader_role import ACKS_ALL
 from ottla.replication.leadership import Leadership
 from ottla.replication.partition import Partition
 from ottla.replication.partition_placement import check_epoch, leadership_of
@@ -96,18 +96,18 @@ class Listener:
 
     is_due: bool = False
 
-    def records_appended(self, partition: LeaderReplica, size: int) -> None: ...
+    def records_appended(self, partition: Partition, size: int) -> None: ...
 
-    def high_watermark_advanced(self, partition: LeaderReplica) -> None: ...
+    def high_watermark_advanced(self, partition: Partition) -> None: ...
 
-    def log_start_advanced(self, partition: LeaderReplica) -> None: ...
+    def log_start_advanced(self, partition: Partition) -> None: ...
 
-    def low_watermark_changed(self, partition: LeaderReplica) -> None: ...
+    def low_watermark_changed(self, partition: Partition) -> None: ...
 
-    def follower_caught_up(self, partition: LeaderReplica) -> None:
+    def follower_caught_up(self, partition: Partition) -> None:
         self.is_due = True
 
-    def leads_unrecovered(self, partition: LeaderReplica) -> None:
+    def leads_unrecovered(self, partition: Partition) -> None:
         self.is_due = True
 
     def out_of_room(self, topic_id: TopicId, index: int, state: Leadership) -> None: ...

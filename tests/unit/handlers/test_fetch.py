@@ -367,7 +367,7 @@ def test_records_that_come_before_the_next_turn_of_the_loop_end_a_wait(
         return sum(len(bytes_of(segment)) for segment in answer.segments)
 
     assert world.run(begun()) > len(batch_of(b"v"))
-    assert not partition_of(world).watchers
+    assert not partition_of(world).fetches.watchers
 
 
 @pytest.mark.parametrize("session", [(0, -1), (0, 0)])

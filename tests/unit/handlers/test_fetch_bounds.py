@@ -106,7 +106,7 @@ def test_a_fetch_of_many_partitions_waits_and_is_woken(world: World) -> None:
     assert len(told(response)) == PARTITIONS
     assert [at for at, size in enumerate(sizes(response)) if size] == [7]
     assert world.broker.parts.parked_fetches.partitions == 0
-    world.run(until(lambda: not any(each.watchers for each in world.broker.replicas)))
+    world.run(until(lambda: not any(each.fetches.watchers for each in world.broker.replicas)))
 
 
 def test_a_fetch_of_many_partitions_does_not_look_again_for_fewer_bytes_than_it_wants(
@@ -170,7 +170,7 @@ def test_a_reader_that_leaves_gives_back_what_it_held(world: World) -> None:
         await parked(world, PARTITIONS)
         reading.cancel()
         await asyncio.wait([reading])
-        await until(lambda: not any(each.watchers for each in world.broker.replicas))
+        await until(lambda: not any(each.fetches.watchers for each in world.broker.replicas))
 
     world.run(story())
     assert world.broker.parts.parked_fetches.partitions == 0
@@ -213,7 +213,7 @@ def test_fetches_that_begin_in_one_turn_of_the_loop_share_the_room_to_wait(world
         for each in waiting:
             each.cancel()
         await asyncio.wait(waiting)
-        await until(lambda: not any(each.watchers for each in world.broker.replicas))
+        await until(lambda: not any(each.fetches.watchers for each in world.broker.replicas))
 
     world.run(story())
     assert world.broker.parts.parked_fetches.partitions == 0
@@ -227,7 +227,7 @@ def test_what_is_named_again_and_again_is_not_kept_while_a_fetch_waits(world: Wo
         before, _ = tracemalloc.get_traced_memory()
         waiting = asyncio.ensure_future(answered(world, request))
         await parked(world, 1)
-        await until(lambda: bool(world.broker.replicas.partition("t", 0).watchers))
+        await until(lambda: bool(world.broker.replicas.partition("t", 0).fetches.watchers))
         for _ in range(1000):  # turns in which it lets go of them
             await asyncio.sleep(0)
         gc.collect()
@@ -308,7 +308,7 @@ def test_a_session_that_outgrows_the_room_is_closed(world: World, more: int) -> 
     grown = world.ask(named(unknown, session=(first.session_id, 1)), VERSION)
     assert grown.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
     world.run(until(lambda: world.broker.parts.fetch_sessions.room.held == 0))
-    assert not any(each.sessions for each in world.broker.replicas)
+    assert not any(each.fetches.sessions for each in world.broker.replicas)
 
 
 def test_sessions_of_connections_that_are_gone_make_room(world: World) -> None:
@@ -328,10 +328,10 @@ def test_a_large_session_forgets_and_is_closed_by_its_reader(world: World) -> No
     request.forgotten_topics_data = [ForgottenTopic("t", partitions=list(range(250)))]
     world.ask(request, VERSION)
     assert world.broker.parts.fetch_sessions.room.held == 50
-    assert sum(bool(each.sessions) for each in world.broker.replicas) == 50
+    assert sum(bool(each.fetches.sessions) for each in world.broker.replicas) == 50
     world.ask(named([], session=(opened.session_id, -1)), VERSION)
     world.run(until(lambda: world.broker.parts.fetch_sessions.room.held == 0))
-    assert not any(each.sessions for each in world.broker.replicas)
+    assert not any(each.fetches.sessions for each in world.broker.replicas)
 
 
 @pytest.mark.parametrize("waits", [False, True])
@@ -344,7 +344,7 @@ def test_a_session_is_not_opened_by_a_fetch_whose_response_is_too_large(
     assert response.error_code == ErrorCode.INVALID_REQUEST
     assert len(world.broker.parts.fetch_sessions) == 0
     world.run(until(lambda: world.broker.parts.fetch_sessions.room.held == 0))
-    assert not any(each.sessions for each in world.broker.replicas)
+    assert not any(each.fetches.sessions for each in world.broker.replicas)
 
 
 def test_the_response_to_a_large_fetch_that_waited_counts_in_the_memory_of_responses(

@@ -110,10 +110,10 @@ def test_a_partition_forgotten_while_it_is_read_does_not_keep_the_session(world:
     world.run(world._answer(forgetting, VERSION, FakeConnection(), None))
     read_all(fetching, slices, PARTITIONS)
     finish(slices)  # it does not wait: the next request of the session has come
-    readers = [bool(partition_of(world, each).sessions) for each in everything]
+    readers = [bool(partition_of(world, each).fetches.sessions) for each in everything]
     assert readers == [True] + [False] * (PARTITIONS - 1)
     world.run(answered(world, named([], session=(session_id, -1))))
-    world.run(until(lambda: not any(each.sessions for each in world.broker.replicas)))
+    world.run(until(lambda: not any(each.fetches.sessions for each in world.broker.replicas)))
 
 
 def test_fetches_of_many_partitions_that_wake_together_look_in_turns_of_their_own(

@@ -24,7 +24,7 @@ from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.fetch_sessions import FetchKey, FetchSession, WantedPartition
-from ottla.replication.leader_replica import ACKS_ALL
+from ottla.replication.leader_role import ACKS_ALL
 from ottla.replication.leadership import Leadership
 from ottla.replication.partition import Partition
 from ottla.replication.sole_replica import SoleReplica
@@ -99,6 +99,27 @@ async def run_pending() -> None:
 
 
 # Waiting for the disk
+
+
+def test_a_sync_of_an_earlier_leadership_does_not_end_waits_of_a_later_one() -> None:
+    """What it was to sync was truncated meanwhile: that says nothing about later records."""
+
+    async def story() -> None:
+        world = World(replicas=(ME, OTHER))
+        world.append(b"first")
+        world.append(b"second")  # the sync is under way
+        world.decide(OTHER)
+        world.partition.log.truncate_to(0)
+        world.decide(ME)
+        end = world.append(b"third")
+        waiting = asyncio.ensure_future(world.partition.wait_replicated(end))
+        await run_pending()
+        world.syncs.run_all()
+        world.fetched(OTHER, end)
+        await waiting
+        assert world.high_watermark == end
+
+    run(story())
 
 
 def test_acks_all_waits_for_the_sync_required_by_the_flush_policy() -> None:
@@ -299,10 +320,8 @@ def test_the_high_watermark_stands_still_while_too_few_are_in_sync() -> None:
 
 def test_a_partition_with_one_replica_requires_only_that() -> None:
     world = World(TopicConfig(min_insync_replicas=3))
-    assert world.partition.min_in_sync_replicas == 1
     assert world.append() == world.high_watermark == 1
     pair = World(TopicConfig(min_insync_replicas=3), replicas=(ME, OTHER))
-    assert pair.partition.min_in_sync_replicas == 2
     pair.append()
     pair.fetched(OTHER, 1)
     assert pair.high_watermark == 1
@@ -401,7 +420,7 @@ def test_a_closed_partition_fails_its_waits_and_wakes_its_readers() -> None:
         world = World()
         end = world.append()
         waiting = asyncio.ensure_future(world.partition.wait_replicated(end))
-        reader = asyncio.ensure_future(data_waiter([world.partition], 1000).wait(60_000))
+        reader = asyncio.ensure_future(data_waiter([world.partition.fetches], 1000).wait(60_000))
         await run_pending()
         world.partition.close()
         await reader
@@ -419,7 +438,7 @@ def test_a_closed_partition_fails_its_waits_and_wakes_its_readers() -> None:
 def test_readers_hear_of_records_only_once_they_may_see_them() -> None:
     async def story() -> None:
         world = World()
-        waiter = data_waiter([world.partition], 1)
+        waiter = data_waiter([world.partition.fetches], 1)
         waiting = asyncio.ensure_future(waiter.wait(60_000))
         await run_pending()
         world.append()
@@ -427,7 +446,7 @@ def test_readers_hear_of_records_only_once_they_may_see_them() -> None:
         assert not waiting.done()
         world.syncs.run_one()
         await waiting
-        assert not world.partition.watchers
+        assert not world.partition.fetches.watchers
 
     run(story())
 
@@ -437,8 +456,8 @@ def test_bytes_of_several_appends_under_one_sync_are_added_up() -> None:
         world = World(TopicConfig(flush_messages=1))
         size = len(batch_of(b"v"))
         enough, too_few = (
-            data_waiter([world.partition], 3 * size),
-            data_waiter([world.partition], 3 * size + 1),
+            data_waiter([world.partition.fetches], 3 * size),
+            data_waiter([world.partition.fetches], 3 * size + 1),
         )
         waits = [asyncio.ensure_future(each.wait(60_000)) for each in (enough, too_few)]
         await run_pending()
@@ -465,7 +484,7 @@ def test_readers_of_committed_data_sleep_until_more_is_stable() -> None:
             return batch_of(b"v", producer=(5, 0, sequence), is_transactional=True)
 
         async def begin_to_wait() -> asyncio.Future[None]:
-            committed = data_waiter([world.partition], 1, is_committed=True)
+            committed = data_waiter([world.partition.fetches], 1, is_committed=True)
             waiting = asyncio.ensure_future(committed.wait(60_000))
             await run_pending()
             return waiting
@@ -494,7 +513,7 @@ def test_sessions_and_waiting_fetches_are_notified_separately() -> None:
     session.looked_at(key, session.marked[key], has_more=False)
     world.append()
     assert list(session.to_look_at()) == []
-    world.partition.sessions[session] = key
+    world.partition.fetches.sessions[session] = key
     world.append()
     assert [each.key for each in session.to_look_at()] == [key]
     session.looked_at(key, session.marked[key], has_more=False)
@@ -506,7 +525,7 @@ def test_a_reader_is_woken_to_find_out_where_the_producers_are_not_in_memory() -
     async def story() -> None:
         world = World(TopicConfig())
         waiting = asyncio.ensure_future(
-            data_waiter([world.partition], 1, is_committed=True).wait(60_000)
+            data_waiter([world.partition.fetches], 1, is_committed=True).wait(60_000)
         )
         await run_pending()
         with pytest.MonkeyPatch.context() as patch:

@@ -22,7 +22,7 @@ from ottla.protocol.messages import alter_partition_response as response
 from ottla.protocol.messages.alter_partition_request import TopicData
 from ottla.replication.in_sync_changes import InSyncChanges
 from ottla.replication.leader_events import LeaderEvents
-from ottla.replication.leader_replica import ACKS_ALL
+from ottla.replication.leader_role import ACKS_ALL
 from ottla.replication.leadership import Leadership
 from ottla.replication.low_watermarks import LowWatermarks
 from ottla.replication.partition import Partition

@@ -10,7 +10,6 @@ from ottla.base.ids import TopicId, TopicPartition
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.fetch_sessions import FetchKey, FetchSession, WantedPartition
-from ottla.replication.leader_replica import LeaderReplica
 from ottla.replication.leadership import Leadership
 from ottla.replication.low_watermarks import LowWatermarks
 from ottla.replication.partition import Partition
@@ -28,12 +27,12 @@ class Told(SoleReplica):
     low_watermarks: LowWatermarks
 
     def __init__(self) -> None:
-        self.log_starts: list[LeaderReplica] = []
+        self.log_starts: list[Partition] = []
 
-    def log_start_advanced(self, partition: LeaderReplica) -> None:
+    def log_start_advanced(self, partition: Partition) -> None:
         self.log_starts.append(partition)
 
-    def low_watermark_changed(self, partition: LeaderReplica) -> None:
+    def low_watermark_changed(self, partition: Partition) -> None:
         self.low_watermarks.changed(partition)
 
 
@@ -152,7 +151,7 @@ def test_followers_with_a_session_are_told_of_a_new_log_start_once(world: World)
     session = FetchSession(1, True, False, 0)
     wanted = WantedPartition(key, 10, 100)
     session.add(wanted)
-    world.partition.notify_session(session, key)
+    world.partition.fetches.notify_session(session, key)
     world.partition.tell_log_start()
     assert world.told.log_starts == [world.partition]
     wanted.record_sent(0, world.partition.log.high_watermark, 5)

@@ -13,7 +13,7 @@ from ottla.config.topic_options import TopicConfig
 from ottla.metadata.records import PartitionChanged, TopicDeleted
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
-from ottla.replication.leader_replica import ACKS_ALL
+from ottla.replication.leader_role import ACKS_ALL
 
 
 def delete(world: BrokerWorld) -> None:

@@ -39,7 +39,7 @@ def test_readers_of_a_deleted_topic_are_woken_at_once(world: BrokerWorld) -> Non
     topic_id = world.create_topic("t", 1)
 
     async def story() -> None:
-        waiter = data_waiter([world.replicas.partition("t", 0)], 1)
+        waiter = data_waiter([world.replicas.partition("t", 0).fetches], 1)
         world.publish(TopicDeleted(topic_id))
         await waiter.wait(timeout_ms=3_600_000)
 
@@ -53,7 +53,7 @@ def test_fetches_of_many_deleted_partitions_are_woken_in_slices(
     asyncio.run(world.replicas.settle())
     readers = [Reader() for _ in range(MANY)]
     for partition, reader in zip(world.replicas, readers, strict=True):
-        partition.watchers[reader] = None
+        partition.fetches.watchers[reader] = None
     gone = list(world.replicas)
     world.publish(TopicDeleted(topic_id))
     assert len(world.replicas) == 0
@@ -69,7 +69,7 @@ def test_a_broker_that_stops_wakes_the_readers_that_are_left(world: BrokerWorld)
     topic_id = world.create_topic("t", MANY)
     asyncio.run(world.replicas.settle())
     reader = Reader()
-    world.replicas.partition("t", MANY - 1).watchers[reader] = None
+    world.replicas.partition("t", MANY - 1).fetches.watchers[reader] = None
     world.publish(TopicDeleted(topic_id))
     assert not reader.is_woken
     world.replicas.close()

@@ -119,10 +119,10 @@ def test_a_reader_leaves_the_partitions_it_has_forgotten_and_no_others(world: Br
     session = FetchSession(1, False, False, 0)
     keys = [FetchKey("t", 0), FetchKey("t", 1)]
     for key in keys:
-        world.replicas.partition_by_key(key).sessions[session] = key
+        world.replicas.partition_by_key(key).fetches.sessions[session] = key
     for key in (FetchKey("gone", 0), keys[0], keys[0]):
         world.replicas.leave(session, key)
-    left = [session in world.replicas.partition_by_key(key).sessions for key in keys]
+    left = [session in world.replicas.partition_by_key(key).fetches.sessions for key in keys]
     assert left == [False, True]
 
 

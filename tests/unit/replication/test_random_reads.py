@@ -16,7 +16,7 @@ from tests.unit.storage.log_making import batch_of, marker_of
 from ottla.base.files.readers import BLOCKING
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import iterate_headers
-from ottla.replication.leader_replica import ACKS_ALL
+from ottla.replication.leader_role import ACKS_ALL
 from ottla.storage.log.reading import ReadRange
 
 PRODUCERS = (5, 6, 7)

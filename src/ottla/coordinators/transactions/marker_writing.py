@@ -27,7 +27,7 @@ from ottla.protocol.messages.write_txn_markers_response import (
     WritableTxnMarkerTopicResult,
 )
 from ottla.protocol.records.control import EndMarker, build_end_marker
-from ottla.replication.leader_replica import ACKS_ALL
+from ottla.replication.leader_role import ACKS_ALL
 from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.storage.errors import CorruptLogError

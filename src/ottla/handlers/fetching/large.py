@@ -117,8 +117,9 @@ class LargeFetchOperation(FetchOperation):
             return
         for each in self.found:
             if each.partition is not None:
+                fetches = each.partition.fetches
                 is_follower = self.requested.is_follower
-                waiter.join(each.partition.follower_watch if is_follower else each.partition)
+                waiter.join(fetches.follower_watch if is_follower else fetches)
             yield 0
 
     def freeing_request(self) -> Steps[None]:

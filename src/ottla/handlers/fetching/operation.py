@@ -189,7 +189,8 @@ class FetchOperation:
         else:
             known = [each.partition for each in self.found if each.partition is not None]
             is_follower = self.requested.is_follower
-            watched = [each.follower_watch if is_follower else each for each in known]
+            fetches = [each.fetches for each in known]
+            watched = [each.follower_watch if is_follower else each for each in fetches]
         self.found = []
         parts = self.context.parts
         return DataWaiter(

@@ -78,7 +78,7 @@ def look_up(
     except BrokerError as error:
         return Found(wanted, _absent(wanted, error.code, context.parts.metadata), None)
     session = requested.session
-    if session is not None and partition.notify_session(session, wanted.key):
+    if session is not None and partition.fetches.notify_session(session, wanted.key):
         wanted.topic_name = partition.name.topic
     try:
         return _read(reader, wanted, requested, partition, room, is_first, context)

@@ -355,7 +355,8 @@ def test_a_damaged_coordinator_partition_keeps_no_other_transaction_from_timing_
         )
         world.run(coordinator.add_partitions(transactional_id, producer, [ZERO], 0))
     place = coordinator.topic.partition_of(damaged_id)
-    monkeypatch.setattr(world.broker.replicas.partition(*place), "append", refuse)
+    damaged = world.broker.replicas.partition(*place)
+    monkeypatch.setattr(damaged.log, "append_as_leader", refuse)
     world.clock.advance_ms(10_001)
     world.run(coordinator.expiration.abort_timed_out())
     world.settle()
@@ -516,7 +517,9 @@ def test_a_decision_is_carried_out_once_it_is_replicated_though_a_sync_could_not
     with pytest.raises(BrokerError):
         world.end(producer)
     for _ in range(3):
-        world.state_partition._flushed(BrokerError(ErrorCode.KAFKA_STORAGE_ERROR, "no descriptor"))
+        world.state_partition.role.flushed(
+            BrokerError(ErrorCode.KAFKA_STORAGE_ERROR, "no descriptor")
+        )
         world.settle()
         assert world.partition.log.log_end_offset == 1
     catch_up(world)
@@ -601,7 +604,7 @@ def test_a_damaged_partition_keeps_no_other_from_its_marker(
     partitions = [world.broker.replicas.partition(*each) for each in places]
     monkeypatch.setattr(markers, "PAUSE_S", 0)
     with monkeypatch.context() as patch:
-        patch.setattr(partitions.pop(damaged), "append", refuse)
+        patch.setattr(partitions.pop(damaged).log, "append_as_leader", refuse)
         world.end(producer)
         world.settle()
         assert [each.log.log_end_offset for each in partitions] == [1]

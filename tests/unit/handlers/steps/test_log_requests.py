@@ -122,7 +122,7 @@ def test_a_fetch_that_waits_for_many_partitions_is_woken_and_leaves(world: Count
             await asyncio.sleep(0)
         await world._answer(produce("t", range(5, 6)), 9, world.me, None)
         await waiting
-        while any(each.watchers for each in world.broker.replicas):
+        while any(each.fetches.watchers for each in world.broker.replicas):
             await asyncio.sleep(0.001)
 
     # The last loop of the story itself looks at every partition.
