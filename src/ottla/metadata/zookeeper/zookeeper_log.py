@@ -63,6 +63,7 @@ from ottla.metadata.zookeeper.snapshots import SnapshotPointer, Snapshots
 
 log = logging.getLogger(__name__)
 SNAPSHOT_BATCHES = 1000
+SNAPSHOT_RECORDS = 20_000  # a restart applies them in a fraction of a second
 SNAPSHOT_BYTES = 8 * 1024 * 1024
 READ_AHEAD = 100  # znodes that are requested together while the log is loaded
 
@@ -84,15 +85,18 @@ class ZooKeeperMetadataLog:
         new_nonce: Callable[[], str],
         *,
         snapshot_batches: int = SNAPSHOT_BATCHES,
+        snapshot_records: int = SNAPSHOT_RECORDS,
     ) -> None:
         self._service = service
         self._run_job = run_job
         self._new_nonce = new_nonce
         self._snapshots = Snapshots(service, run_job, new_nonce)
         self._snapshot_batches = snapshot_batches
+        self._snapshot_records = snapshot_records
         self._claim: Claim | None = None
         self._is_certain = False  # whether everything up to the end of the log was read
         self._end_offset = 0
+        self._snapshot_offset = 0
         self._batches_since_snapshot = 0
         self._bytes_since_snapshot = 0
         self._turn = asyncio.Lock()
@@ -110,6 +114,7 @@ class ZooKeeperMetadataLog:
         log, after which no other broker can append; Trimmed if they are gone."""
         async with self._turn:
             batches = await self.read(offset)
+            await self._measure()
             self._claim = claim
             self._end_offset = batches[-1].end_offset if batches else offset
             self._is_certain = True
@@ -188,6 +193,7 @@ class ZooKeeperMetadataLog:
     def wants_snapshot(self) -> bool:
         return (
             self._batches_since_snapshot >= self._snapshot_batches
+            or self._end_offset - self._snapshot_offset >= self._snapshot_records
             or self._bytes_since_snapshot >= SNAPSHOT_BYTES
         )
 
@@ -201,6 +207,7 @@ class ZooKeeperMetadataLog:
                     f"an image at {image.offset}, but the log ends at {self._end_offset}"
                 )
             self._batches_since_snapshot = self._bytes_since_snapshot = 0
+            self._snapshot_offset = image.offset
             image = image.copy()  # the original moves on while this one is written
         guard = Check(CONTROLLER_EPOCH, claim.epoch_version)
         try:
@@ -276,10 +283,7 @@ class ZooKeeperMetadataLog:
 
     async def _apply_log(self, image: Image, pointer: SnapshotPointer | None) -> bool:
         """False if batches were trimmed meanwhile, and a new snapshot must be loaded."""
-        self._batches_since_snapshot = self._bytes_since_snapshot = 0
-        names = await retried(self._service, self._service.children, LOG) or []
-        found = sorted(offset for each in names if (offset := batch_offset(each)) is not None)
-        offsets = [offset for offset in found if offset >= image.offset]
+        offsets = [each for each in await self._list_batches() if each >= image.offset]
         for at in range(0, len(offsets), READ_AHEAD):
             window = offsets[at : at + READ_AHEAD]
             batches = await asyncio.gather(*map(self._read_batch, window))
@@ -296,6 +300,18 @@ class ZooKeeperMetadataLog:
         while (batch := await self._read_batch(image.offset)) is not None:
             image.apply(batch)
         return not await self._is_trimmed(image.offset)
+
+    async def _list_batches(self) -> list[int]:
+        names = await retried(self._service, self._service.children, LOG) or []
+        return sorted(offset for each in names if (offset := batch_offset(each)) is not None)
+
+    async def _measure(self) -> None:
+        """How much others have appended since the last snapshot."""
+        pointer = await self._snapshots.pointer()
+        self._snapshot_offset = 0 if pointer is None else pointer.offset
+        offsets = await self._list_batches()
+        self._batches_since_snapshot = sum(each >= self._snapshot_offset for each in offsets)
+        self._bytes_since_snapshot = 0
 
     async def _read_batch(self, offset: int) -> Batch | None:
         path = batch_path(offset)

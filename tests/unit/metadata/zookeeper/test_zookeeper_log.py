@@ -29,8 +29,14 @@ from ottla.metadata.zookeeper.layout import (
     ZNODE_BYTES_MAX,
 )
 from ottla.metadata.zookeeper.service import Delete
-from ottla.metadata.zookeeper.zookeeper_log import SNAPSHOT_BYTES, ZooKeeperMetadataLog
+from ottla.metadata.zookeeper.zookeeper_log import (
+    SNAPSHOT_BYTES,
+    SNAPSHOT_RECORDS,
+    ZooKeeperMetadataLog,
+)
 from ottla.testing.clock import ManualClock
+
+GROUP = ConfigResource(ResourceType.GROUP, "group")
 
 
 async def at_once(job: Callable[[], Any]) -> Any:
@@ -54,8 +60,7 @@ async def controlled_log(service: ModelService, ensemble: Ensemble) -> ZooKeeper
 def random_batch(offset: int, znodes: int) -> Batch:
     """Fills so many znodes: random text can be compressed by half at most."""
     values = (Random(n).randbytes(ZNODE_BYTES_MAX // 8).hex() for n in range(8 * znodes))
-    resource = ConfigResource(ResourceType.GROUP, "group")
-    records = (ConfigChanged(resource, str(n), value) for n, value in enumerate(values))
+    records = (ConfigChanged(GROUP, str(n), value) for n, value in enumerate(values))
     return Batch(offset, 1, tuple(records))
 
 
@@ -216,5 +221,45 @@ def test_the_bytes_of_parts_count_towards_the_next_snapshot() -> None:
         assert not log.wants_snapshot
         await log.append(Batch(len(half.records), 1, half.records))
         assert log.wants_snapshot
+
+    run_in_virtual_time(story())
+
+
+def test_many_records_are_replaced_by_a_snapshot_however_small_they_are() -> None:
+    """When a broker stops, one batch has a record for each of its partitions."""
+
+    async def story() -> None:
+        ensemble = Ensemble(Random(1))
+        log = await controlled_log(ModelService(ensemble), ensemble)
+        records = tuple(ConfigChanged(GROUP, "n", str(each)) for each in range(5000))
+        for at in range(0, SNAPSHOT_RECORDS, len(records)):
+            assert not log.wants_snapshot
+            await log.append(Batch(at, 1, records))
+        assert log.wants_snapshot
+
+    run_in_virtual_time(story())
+
+
+def test_what_earlier_controllers_have_appended_counts_towards_the_next_snapshot() -> None:
+    async def story() -> None:
+        ensemble = Ensemble(Random(1))
+        service = ModelService(ensemble)
+        first = await controlled_log(service, ensemble)
+        image = Image()
+        for at in range(3):
+            batch = Batch(at, 1, (ConfigChanged(GROUP, "n", str(at)),))
+            image.apply(batch)
+            await first.append(batch)
+            if at == 0:
+                await first.write_snapshot(image)
+        for limit, is_wanted in ((2, True), (3, False)):
+            log = ZooKeeperMetadataLog(
+                service, at_once, lambda: ensemble.rng.randbytes(8).hex(), snapshot_batches=limit
+            )
+            await service.multi([Delete(CONTROLLER)])
+            claim = await elect(service, 1, ManualClock())
+            assert claim is not None
+            await log.begin(claim, 3)
+            assert log.wants_snapshot == is_wanted
 
     run_in_virtual_time(story())
