@@ -293,7 +293,8 @@ class Descriptors:
         if file._pins:
             file._descriptor = descriptor
             return False
-        file._closed_as = size_and_time(os.fstat(descriptor))
+        if not file._is_closed:  # it may be opened again
+            file._closed_as = size_and_time(os.fstat(descriptor))
         os.close(descriptor)
         return True
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 from array import array
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from ottla.base.files.filesystem import FileSystem
 from ottla.base.files.readers import BLOCKING
@@ -25,13 +26,18 @@ from ottla.storage.files.file_names import (
 )
 from ottla.storage.indexes.offset_index import OffsetIndex
 from ottla.storage.indexes.time_index import ENTRY_BYTES as TIME_ENTRY_BYTES
-from ottla.storage.indexes.time_index import TimeIndex
+from ottla.storage.indexes.time_index import TimeIndex, TimestampOffset
 from ottla.storage.indexes.transaction_index import TransactionIndex
 
 log = logging.getLogger(__name__)
 
 PENDING_MAX = 64
 UNKNOWN_ROOM = 0
+
+
+class LastEntries(NamedTuple):
+    newest: TimestampOffset
+    position: int  # in the offset index
 
 
 class SegmentIndexes:
@@ -113,24 +119,30 @@ class SegmentIndexes:
         self.times.trim()
         self._room = UNKNOWN_ROOM
 
-    def rebuild(self, batches: Iterable[tuple[int, BatchHeader]], interval_bytes: int) -> None:
+    def rebuild(
+        self, batches: Iterable[tuple[int, BatchHeader]], interval_bytes: int
+    ) -> LastEntries:
         """Offset and time index from the records; unchanged if reading these raises."""
         entries, largest = collect_entries(batches, interval_bytes)
         self._pending.clear()
         self._room = UNKNOWN_ROOM
         if not len(entries) and self._says_only(*largest):
-            return  # cutting and writing files again would cost most of opening a small log
+            # Cutting and writing files again would cost most of opening a small log.
+            newest = TimestampOffset(*largest) if largest[0] != NO_TIMESTAMP else self._times.none
+            return LastEntries(newest, 0)
         self._offsets.clear()
         self._times.clear()
         for at in range(0, len(entries), 4):
             self.add(*entries[at : at + 4])
         self.finish(*largest)
+        last = self.offsets.last_entry(BLOCKING)
+        return LastEntries(self.times.last_entry(BLOCKING), last.position)
 
     def _says_only(self, timestamp: int, timestamp_offset: int) -> bool:
         """Whether the indexes are those of a segment too small for entries but the last."""
         expected = 0 if timestamp == NO_TIMESTAMP else 1
-        time_bytes = self._times.file_bytes(BLOCKING)
-        if self._offsets.file_bytes(BLOCKING) or time_bytes != expected * TIME_ENTRY_BYTES:
+        time_bytes = self._files.size(self._times.path)  # without opening them
+        if self._files.size(self._offsets.path) or time_bytes != expected * TIME_ENTRY_BYTES:
             return False
         try:
             return not expected or self._times.last_entry(BLOCKING) == (timestamp, timestamp_offset)

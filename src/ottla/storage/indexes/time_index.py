@@ -37,6 +37,11 @@ class TimeIndex(SegmentIndex[TimestampOffset]):
     offset_column = _OFFSET
     held_back = 1  # for the moment when the segment is closed
 
+    @property
+    def none(self) -> TimestampOffset:
+        """The last entry without entries."""
+        return self._decode(None)
+
     def lookup(self, reader: Reader, timestamp: int) -> TimestampOffset:
         """The last entry at or before `timestamp`, or else NO_TIMESTAMP and the base offset."""
         last = self.last_entry(reader)

@@ -117,18 +117,17 @@ class _Scan:
         segment = self._segment
         segment.indexes.drop_transactions()
         segment.rebuild_begins()
-        segment.indexes.rebuild(self._batches(), segment.index_interval_bytes)
-        file = segment.open(BLOCKING)
-        if self._end < file.size():
+        last = segment.indexes.rebuild(self._batches(), segment.index_interval_bytes)
+        if self._end < segment.size:
             logger.warning(
                 "%s: truncated from %d to %d bytes", segment.path, segment.size, self._end
             )
+            file = segment.open(BLOCKING)
             file.truncate(self._end)
             # Otherwise a power failure restores it, once the recovery point is past this segment.
             file.sync()
-        segment.note_newest(*segment.indexes.times.last_entry(BLOCKING))
-        last_position = segment.indexes.offsets.last_entry(BLOCKING).position
-        segment.rebuilt(self._end, bytes_since_index=self._end - last_position)
+        segment.note_newest(*last.newest)
+        segment.rebuilt(self._end, bytes_since_index=self._end - last.position)
         self._result.end_offset = self._next_offset
 
     def _batches(self) -> Iterator[tuple[int, BatchHeader]]:
