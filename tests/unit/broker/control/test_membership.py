@@ -194,6 +194,43 @@ def test_a_registered_broker_waits_until_it_is_unfenced() -> None:
     run_in_virtual_time(story())
 
 
+def test_a_broker_that_is_stopped_while_it_starts_is_not_unfenced() -> None:
+    async def story() -> None:
+        one, two = await started(Ensemble(Random(1)), joined=False)
+        await two.membership.join(JOIN_S)
+        one.network.hanging.add(1)
+        unfencing = asyncio.ensure_future(two.membership.begin_serving())
+        await asyncio.sleep(REQUEST_S / 2)
+        leaving = asyncio.ensure_future(two.membership.leave())
+        await asyncio.sleep(0.9 * REQUEST_S)  # the request to be unfenced is given up
+        one.network.hanging.clear()
+        with pytest.raises(BrokerError):
+            await leaving
+        await unfencing
+        await asyncio.sleep(SETTLING_S)
+        assert one.image.brokers[2].is_fenced
+        for each in (one, two):
+            await each.stop()
+
+    run_in_virtual_time(story())
+
+
+def test_a_broker_that_is_fenced_while_it_leaves_does_not_come_back() -> None:
+    async def story() -> None:
+        one, two = await started(Ensemble(Random(1)))
+        await two.membership.leave()
+        other = ModelService(one.ensemble)
+        await other.multi([Delete(broker_path(2))])  # as the controller does if its port is closed
+        await asyncio.sleep(SETTLING_S)
+        assert one.image.brokers[2].is_fenced
+        assert not two.has_own_znode()
+        for each in (one, two):
+            await each.stop()
+        await other.close()
+
+    run_in_virtual_time(story())
+
+
 def test_offline_directories_are_reported_until_the_controller_answers() -> None:
     async def story() -> None:
         one, two = await started(Ensemble(Random(1)))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -77,8 +78,19 @@ class Brokers:
         """Of its registration."""
         return self.image(self.controller_id).brokers[broker_id].epoch
 
-    async def ask(self, broker_id: int, request: Message, version: int | None = None) -> Any:
-        channel = Channel(host_of(broker_id), PORT, self._settings)
+    def channel(self, broker_id: int, client_id: str) -> Channel:
+        settings = replace(self._settings, client_id=client_id)
+        return Channel(host_of(broker_id), PORT, settings)
+
+    async def ask(
+        self,
+        broker_id: int,
+        request: Message,
+        version: int | None = None,
+        *,
+        client_id: str = "test",
+    ) -> Any:
+        channel = self.channel(broker_id, client_id)
         try:
             return await channel.request(request, REQUEST_S, at_most=version)
         finally:
