@@ -61,6 +61,7 @@ def counts_text(counts: Mapping[str, int]) -> str:
 
 def book_document(book: TopicBook) -> dict[str, Any]:
     until, lag = book.complete_until_ms, book.lag_ms
+    begin = book.complete_from_ms
     states = Counter(each.state.value for each in book.verdicts.values())
     return {
         "topic": book.topic,
@@ -70,6 +71,7 @@ def book_document(book: TopicBook) -> dict[str, Any]:
         "percent": percent_text(book.share),
         "share": book.share,
         "verified": book.is_verified,
+        "complete_from": None if begin is None else time_text(begin),
         "complete_until": None if until is None else time_text(until),
         "lag_s": None if lag is None else lag // 1000,
         "buckets": dict(sorted(states.items())),

@@ -67,16 +67,29 @@ class TopicBook:
 
     @property
     def complete_until_ms(self) -> int | None:
-        """Every record before this time is there; None if that is known of no time."""
+        """Every record before this time, and from `complete_from_ms` on, is there; None if that is
+        known of no time."""
         if self.audited_until_ms is None:
             return None
         ends = [self.audited_until_ms // BUCKET_MS * BUCKET_MS]
         for key, each in self.verdicts.items():
-            if each.state is not State.COMPLETE:
+            if each.state is not State.COMPLETE and not each.is_unknowable:
                 if key.bucket == UNDATED:
                     return None
                 ends.append(key.start_ms)
-        return min(ends)
+        until = min(ends)
+        return until if (self.complete_from_ms or 0) < until else None
+
+    @property
+    def complete_from_ms(self) -> int | None:
+        """Nothing will ever be known of some records before this time: retention has deleted them
+        before they were counted. None if there are no such records."""
+        ends = [
+            key.end_ms
+            for key, each in self.verdicts.items()
+            if each.is_unknowable and key.bucket != UNDATED
+        ]
+        return max(ends, default=None)
 
     @property
     def lag_ms(self) -> int | None:

@@ -18,7 +18,7 @@ Leaves    which tiers are compared to `books.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from ottla.pipelines.audit.fold_plan import is_closed
@@ -50,6 +50,7 @@ class Verdict:
     left_out: int = 0  # of these: filtered, bad or late
     late: int = 0  # of those expected: after the bucket was closed
     reason: str = ""
+    is_unknowable: bool = False  # retention has deleted records before they were counted
     delay_ms: int | None = None  # from the end of the bucket to its last record in the tier
 
     @property
@@ -82,7 +83,8 @@ def compare_bucket(
     if known is None:
         return _not_audited(there, "the reference tier has not counted this partition")
     if unaudited := _unaudited(found, there, known):
-        return _not_audited(there, f"{unaudited} of records that retention deleted uncounted")
+        reason = f"{unaudited} of records that retention deleted uncounted"
+        return replace(_not_audited(there, reason), is_unknowable=True)
     if there is not None and there.last_offset >= known.covers:
         return _unclosed(key, known, expected, there, now_ms)
     if key.bucket != UNDATED and not is_closed(key, known):

@@ -30,6 +30,7 @@ log = logging.getLogger("ottla.pipelines.audit")
 OWN = "_ottla"
 MANIFEST = "ottla.manifest"
 COMPLETE_UNTIL = "ottla.complete_until_ms"
+COMPLETE_FROM = "ottla.complete_from_ms"
 HOUR = "hour"  # the folders of a table; not a column of its rows
 PARQUET, DELTA, ICEBERG = "parquet", "delta", "iceberg"
 PLACE_COLUMNS = ("topic_id", "partition", "offset", "timestamp")
@@ -49,8 +50,9 @@ class LakeReader(Protocol):
     def last_manifest(self) -> str | None:
         """The name of the manifest of the last commit."""
 
-    def note_complete_until(self, until_ms: int) -> None:
-        """Write to the table that all records before this time are in it."""
+    def note_complete_until(self, until_ms: int, from_ms: int | None = None) -> None:
+        """Write to the table that all records before this time are in it; of some records before
+        `from_ms` nothing is known."""
 
 
 def open_lake(directory: str | Path, format_name: str | None = None) -> LakeReader:
@@ -92,12 +94,18 @@ def manifests(table: LakeReader) -> list[dict[str, Any]]:
     return found[::-1]
 
 
-def write_complete_until(directory: Path, until_ms: int) -> None:
+def complete_properties(until_ms: int, from_ms: int | None) -> dict[str, str]:
+    found = {COMPLETE_UNTIL: str(until_ms)}
+    return found if from_ms is None else {**found, COMPLETE_FROM: str(from_ms)}
+
+
+def write_complete_until(directory: Path, until_ms: int, from_ms: int | None) -> None:
     """A small file, replaced in one step."""
+    told = {name: int(each) for name, each in complete_properties(until_ms, from_ms).items()}
     own = directory / OWN
     own.mkdir(exist_ok=True)
     new = own / ".complete_until.new"
-    new.write_text(json.dumps({COMPLETE_UNTIL: until_ms}))
+    new.write_text(json.dumps(told))
     os.replace(new, own / "complete_until.json")
 
 
@@ -143,8 +151,8 @@ class ParquetReader:
         names = sorted(path.stem for path in (self.directory / OWN / "manifests").glob("*.json"))
         return names[-1] if names else None
 
-    def note_complete_until(self, until_ms: int) -> None:
-        write_complete_until(self.directory, until_ms)
+    def note_complete_until(self, until_ms: int, from_ms: int | None = None) -> None:
+        write_complete_until(self.directory, until_ms, from_ms)
 
 
 class DeltaReader:
@@ -179,17 +187,16 @@ class DeltaReader:
                 return str(entry[MANIFEST])
         return None
 
-    def note_complete_until(self, until_ms: int) -> None:
+    def note_complete_until(self, until_ms: int, from_ms: int | None = None) -> None:
         from deltalake.exceptions import DeltaError
 
-        write_complete_until(self.directory, until_ms)
+        write_complete_until(self.directory, until_ms, from_ms)
         table = self._table()
-        if table.metadata().configuration.get(COMPLETE_UNTIL) == str(until_ms):
+        told = complete_properties(until_ms, from_ms)
+        if told.items() <= table.metadata().configuration.items():
             return
         try:
-            table.alter.set_table_properties(
-                {COMPLETE_UNTIL: str(until_ms)}, raise_if_not_exists=False
-            )
+            table.alter.set_table_properties(told, raise_if_not_exists=False)
         except DeltaError as error:  # a pipeline has committed at the same time
             log.info("%s: complete_until is written by the next pass: %s", self.directory, error)
 
@@ -234,15 +241,16 @@ class IcebergReader:
         name = self._table().properties.get(MANIFEST)
         return None if name is None else str(name)
 
-    def note_complete_until(self, until_ms: int) -> None:
+    def note_complete_until(self, until_ms: int, from_ms: int | None = None) -> None:
         from pyiceberg.exceptions import CommitFailedException
 
-        write_complete_until(self.directory, until_ms)
+        write_complete_until(self.directory, until_ms, from_ms)
         table = self._table()
-        if table.properties.get(COMPLETE_UNTIL) == str(until_ms):
+        told = complete_properties(until_ms, from_ms)
+        if told.items() <= table.properties.items():
             return
         try:
             with table.transaction() as change:
-                change.set_properties({COMPLETE_UNTIL: str(until_ms)})
+                change.set_properties(told)
         except CommitFailedException as error:
             log.info("%s: complete_until is written by the next pass: %s", self.directory, error)

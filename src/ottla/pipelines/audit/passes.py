@@ -130,4 +130,5 @@ def note_complete_until(table: LakeReader, books: Sequence[TopicBook]) -> None:
     ends = [each.complete_until_ms for each in books]
     known = [end for end in ends if end is not None]
     if ends and len(known) == len(ends):
-        table.note_complete_until(min(known))
+        begins = [each.complete_from_ms for each in books if each.complete_from_ms is not None]
+        table.note_complete_until(min(known), max(begins, default=None))

@@ -103,6 +103,14 @@ class ReportWriter:
     def close(self) -> None:
         self._producer.close()
 
+    def reopen(self) -> None:
+        """After a failure. ProducerFenced if another writer has started meanwhile."""
+        self._producer.close()
+        self._identity = init_producer_id(
+            self._cluster, self._id, TIMEOUT_MS, expected=self._identity
+        )
+        self._producer = BatchProducer(self._cluster, self._identity, self._id)
+
     def read(self) -> dict[str, Tier]:
         """Waits for open transactions of other tiers: they hide what comes after them."""
         at = TopicPartition(self._topic, 0)

@@ -10,6 +10,7 @@ Leaves    what tasks do to `tasks.py`, commits to `lake/committing.py` and `spar
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -90,16 +91,25 @@ class BatchRunner:
         self._fence = fence
         self._table = table
         self._on_batch = on_batch
+        self._busy = threading.Lock()
         self.failure: BaseException | None = None
         self.batches = 0
         self.totals = Counts()
 
     def __call__(self, records: DataFrame, batch: int) -> None:
-        try:
-            self._run(records, batch)
-        except BaseException as error:
-            self.failure = error
-            raise
+        with self._busy:
+            try:
+                self._run(records, batch)
+            except BaseException as error:
+                self.failure = error
+                raise
+
+    def wait_until_idle(self, timeout_s: float) -> bool:
+        """Spark gives up on a call that does not end when a query is stopped; the call goes on."""
+        is_idle = self._busy.acquire(timeout=timeout_s)
+        if is_idle:
+            self._busy.release()
+        return is_idle
 
     def _run(self, records: DataFrame, batch: int) -> None:
         started_ms = time.time_ns() // 1_000_000

@@ -38,6 +38,7 @@ from ottla.pipelines.running.transforms import (
 from ottla.spark.records.schema import full_schema
 
 EARLIEST_OFFSET = -2
+IDLE_S = 60.0  # for the last batch of a query that was stopped
 
 
 class PipelineQuery:
@@ -89,6 +90,8 @@ class PipelineQuery:
         return transform(decoded_only(empty), self.pipeline).schema
 
     def start(self, limit: int, *, once: bool) -> Any:
+        if not self.runner.wait_until_idle(IDLE_S):
+            raise RuntimeError(f"the last batch of {self.pipeline.name} is still being written")
         rows = self._stream(limit)
         writer = (
             rows.writeStream.queryName(self.pipeline.name)

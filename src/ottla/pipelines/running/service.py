@@ -24,7 +24,7 @@ from ottla.pipelines.errors import PipelineError
 from ottla.pipelines.running.batch import target_text
 from ottla.pipelines.running.cluster_options import client_settings
 from ottla.pipelines.running.limits import decide_limit
-from ottla.pipelines.running.query import PipelineQuery
+from ottla.pipelines.running.query import IDLE_S, PipelineQuery
 from ottla.pipelines.running.restarts import decide_restart
 from ottla.pipelines.status.report_topic import make_ready, write_report
 
@@ -177,10 +177,22 @@ class PipelineService:
     def _cluster_of(self, pipeline: Pipeline) -> Cluster:
         return Cluster(client_settings(self._declared.cluster_of(pipeline.source.cluster)))
 
+    def _stop_query(self, each: Running) -> None:
+        """A batch that is being committed is waited for: the session is closed next."""
+        try:
+            each.active.stop()
+        except Exception as error:
+            log.warning("%s does not stop: %s", each.pipeline.name, error)
+        if each.query is not None and not each.query.runner.wait_until_idle(IDLE_S):
+            log.warning(
+                "%s is still writing a batch, and is left: the next run finds what was committed",
+                each.pipeline.name,
+            )
+
     def _stop_all(self) -> None:
         for each in self.running.values():
             if each.active is not None:
-                each.active.stop()
+                self._stop_query(each)
                 each.active = None
                 self._write_state(each, STOPPED, None)
 

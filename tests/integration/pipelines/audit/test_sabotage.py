@@ -265,6 +265,19 @@ def test_retention_that_overtook_the_audit_is_not_loss(
     assert states(answer) == {(FIRST, 0, "not-audited")}
     assert answer["code"] == 1
     assert "retention" in answer["faults"][0]["reason"]
+    note = json.loads((world.lake / "_ottla" / "complete_until.json").read_text())
+    assert note["ottla.complete_from_ms"] == START_MS + 600_000
+    assert note["ottla.complete_until_ms"] > note["ottla.complete_from_ms"]
+
+
+def test_a_time_without_records_is_not_verified(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.fill()
+    world.run()
+    words = ("verify", world.topic, "--to", "2025-12-31T00:00:00Z")
+    assert world.ottla(*words) == 1
+    assert "nothing to verify" in capsys.readouterr().out
 
 
 def test_a_forged_report(world: World, said: Callable[..., Any]) -> None:

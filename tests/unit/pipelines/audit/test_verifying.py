@@ -46,6 +46,22 @@ def test_a_time_that_was_not_audited_is_not_complete() -> None:
     assert not verify_books([book], None, None).is_complete
 
 
+def test_a_time_without_records_proves_nothing() -> None:
+    result = verify_books(books(TWO_BUCKETS), START_MS - HOUR_MS, START_MS)
+    assert (result.buckets, result.is_complete) == (0, False)
+
+
+def test_old_records_that_were_never_counted_do_not_hold_the_time_for_ever() -> None:
+    (book,) = books(TWO_BUCKETS)
+    until = book.complete_until_ms
+    first = min(book.verdicts)
+    lost = replace(book.verdicts[first], state=State.NOT_AUDITED)
+    held = replace(book, verdicts={**book.verdicts, first: lost})
+    assert held.complete_until_ms == first.start_ms, "it may be audited yet"
+    gone = replace(book, verdicts={**book.verdicts, first: replace(lost, is_unknowable=True)})
+    assert (gone.complete_from_ms, gone.complete_until_ms) == (first.end_ms, until)
+
+
 def test_only_counted_tiers_are_verified() -> None:
     assert verify_books(books(TWO_BUCKETS), None, None).is_verified
     assert not verify_books(books(TWO_BUCKETS, BOOKED), None, None).is_verified

@@ -6,9 +6,9 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ottla.cli.arguments.numbers import INT64_MAX, whole_number
 from ottla.cli.auditing.cluster import (
@@ -20,6 +20,10 @@ from ottla.cli.auditing.cluster import (
 from ottla.cli.errors import USAGE, CommandFailed
 from ottla.cli.output.documents import add_format_argument, show
 
+if TYPE_CHECKING:
+    from ottla.pipelines.audit.report_log import ReportWriter
+
+PAUSE_S_MIN = 1.0
 EPILOG = """\
 Every pass continues where the last one ended, also after a crash. Run it as a service, or with
 --once from cron. A topic has one audit: a second one takes over from the first.
@@ -89,16 +93,53 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.step,
         )
         writer = audit.open()
-        while True:
-            started = time.monotonic()
+
+        def one_pass() -> None:
             audit.lakes = opened_lakes(directories, sides)
             books = audit.run_pass(writer)
             write_pages(arguments, books)
             report(arguments, audit, books)
-            if arguments.once:
-                writer.close()
-                return 0
-            time.sleep(max(0.0, arguments.every / 1000 - (time.monotonic() - started)))
+
+        one_pass()  # what is wrong from the beginning is not tried again
+        while not arguments.once:
+            time.sleep(arguments.every / 1000)
+            repeat(one_pass, writer, arguments.every / 1000)
+        writer.close()
+        return 0
+
+
+def repeat(one_pass: Callable[[], None], writer: ReportWriter, pause_s_max: float) -> None:
+    """A pass, until it succeeds: brokers restart, and tables are written meanwhile. Another audit
+    that has taken over ends this one."""
+    from ottla.client.errors import ProducerFenced
+
+    pause_s = PAUSE_S_MIN
+    while True:
+        try:
+            one_pass()
+            return
+        except ProducerFenced:
+            raise
+        except Exception as error:
+            told = str(error).partition("\n")[0]
+            print(f"a pass failed, and is repeated: {told}", file=sys.stderr, flush=True)
+        time.sleep(min(pause_s, pause_s_max))
+        pause_s *= 2
+        with suppress_failures():
+            writer.reopen()
+
+
+@contextmanager
+def suppress_failures() -> Iterator[None]:
+    """But not the one that ends this audit."""
+    from ottla.client.errors import ClientError, ProducerFenced
+
+    try:
+        yield
+    except ProducerFenced:
+        raise
+    except (ClientError, OSError) as error:
+        print(f"the report topic cannot be written yet: {error}", file=sys.stderr, flush=True)
 
 
 def opened_lakes(directories: dict[str, str], declared: Container[str]) -> dict[str, Any]:

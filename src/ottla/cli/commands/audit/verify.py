@@ -14,7 +14,7 @@ from ottla.cli.output.documents import add_format_argument, show
 
 EPILOG = """\
 The exit code is 0 if every bucket of the time is complete, 1 if one is at fault, was not audited,
-or is still open. Times are as `2026-03-01T10:00:00Z`, or relative as `-2h`.
+or is still open, and if there is none. Times are as `2026-03-01T10:00:00Z`, or relative as `-2h`.
 
   ottla audit verify orders --from -26h --to -1h --tier 'lake.counted'
 """
@@ -57,6 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     def as_text() -> str:
         lines = [*result.not_audited, *([faults_text(faults)] if faults else [])]
+        if not result.buckets:
+            lines.append("nothing to verify: no tier has records of this time")
+            return "\n".join(lines)
         counted = f"{result.buckets} buckets with {result.records} records"
         if result.is_complete:
             how = "verified" if result.is_verified else "complete by what was booked, not verified"
