@@ -193,6 +193,24 @@ def test_an_unknown_id_is_answered_with_the_known_ones(cluster: ClusterCommand) 
     assert "it has zookeeper-1, 1, 2, 3" in refused.stderr
 
 
+def test_members_that_cannot_be_changed_do_not_keep_the_others_from_it(
+    cluster: ClusterCommand,
+) -> None:
+    killed = cluster("kill", "2", "2", "9", "3")
+    assert (killed.returncode, killed.stdout) == (1, "killed broker-2\nkilled broker-3\n")
+    assert "the cluster has no member 9" in killed.stderr
+    started = cluster("start", "1", "2", "3")
+    assert started.returncode == 1
+    assert [line.split()[:2] for line in started.stdout.splitlines()] == [
+        ["started", "broker-2"],
+        ["started", "broker-3"],
+    ]
+    assert "broker-1 is running already" in started.stderr
+    restarted = cluster("restart", "--force", "9", "1")
+    assert (restarted.returncode, restarted.stdout) == (1, "")
+    assert "  not tried: 1\n" in restarted.stderr
+
+
 def test_the_socket_survives_what_is_no_request(cluster: ClusterCommand) -> None:
     for line in (b"\n", b"{\n", b"[]\n", b'{"do": "dance"}\n', b'{"do": "kill"}\n', b"9" * 9000):
         with socket.socket(socket.AF_UNIX) as connection:

@@ -450,7 +450,16 @@ def test_a_group_to_reset_may_be_an_option_and_is_one(
     assert f"one group is reset at a time, and there are several: {group}, other" in refused.stderr
 
 
-def test_more_replicas_than_brokers_are_refused_with_their_number(environment: Environment) -> None:
+def test_more_replicas_than_brokers_are_refused_with_advice(environment: Environment) -> None:
     refused = ottla("topics", "create", "three", "-r", "3", environment=environment)
     assert refused.returncode == 1
-    assert "  the cluster has 1 broker: at most --replicas 1 is possible\n" in refused.stderr
+    assert "only 1 broker(s) are registered" in refused.stderr
+    assert "\n  ask for fewer with --replicas N, or leave it out" in refused.stderr
+
+
+def test_names_that_are_separated_by_commas_are_refused_with_what_to_write(
+    environment: Environment, topic: str
+) -> None:
+    refused = ottla("consume", f"{topic},{topic}", "-e", environment=environment)
+    assert refused.returncode == 1
+    assert "several are separated by spaces" in refused.stderr

@@ -192,11 +192,14 @@ def test_completion_offers_commands_and_options() -> None:
     script = ottla("completion", "bash").stdout
     questions = """
     ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ottla; echo "${COMPREPLY[@]}"; }
-    ask ottla con; ask ottla topics cr; ask ottla topics create t --part; ask ottla consume x --fr
+    ask ottla con; ask ottla topics cr; ask ottla group re
+    ask ottla topics create t --part; ask ottla consume x --fr
     """
     done = subprocess.run(
         ["bash", "-c", script + questions], capture_output=True, text=True, check=True
     )
-    assert done.stdout.splitlines() == ["consume", "create", "--partitions", "--from-beginning"]
+    assert done.stdout.splitlines() == [
+        "consume", "create", "reset", "--partitions", "--from-beginning",
+    ]  # fmt: skip
     assert "-a produce" in ottla("completion", "fish").stdout
     assert "bashcompinit" in ottla("completion", "zsh").stdout

@@ -34,6 +34,8 @@ def require_known(kind: str, names: Iterable[str], known: Collection[str], advic
     missing = [name for name in names if name not in known]
     if missing:
         similar = [line for name in missing for line in suggestions(name, known)]
+        if any("," in name for name in missing):
+            similar.append("several are separated by spaces")
         raise CommandFailed(
             "\n".join(f"there is no {kind} {name or repr(name)}" for name in missing),
             *(similar or [advice]),

@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from typing import NamedTuple
 
-from ottla.cli.command_table import COMMANDS, module_of
+from ottla.cli.command_table import ALIASES, COMMANDS, module_of
 
 EPILOG = """\
 examples:
@@ -51,12 +51,19 @@ def run(arguments: argparse.Namespace) -> int:
 def bash_script(template: str) -> str:
     cases = []
     for name, entry in COMMANDS.items():
+        names = [name, *(alias for alias, known in ALIASES.items() if known == name)]
+        any_verb = "|".join(f'"{each} "*' for each in names)
         if isinstance(entry, str):
-            cases.append(bash_case(f'"{name} "*', option_names((name,))))
+            cases.append(bash_case(any_verb, option_names((name,))))
         else:
-            cases += [bash_case(f'"{name} {verb}"', option_names((name, verb))) for verb in entry]
+            cases += [
+                bash_case(
+                    "|".join(f'"{each} {verb}"' for each in names), option_names((name, verb))
+                )
+                for verb in entry
+            ]
             cases.append(
-                f'        "{name} "*) [[ $COMP_CWORD -eq 2 ]] && words="{" ".join(entry)}" ;;'
+                f'        {any_verb}) [[ $COMP_CWORD -eq 2 ]] && words="{" ".join(entry)}" ;;'
             )
     return template.format(cases="\n".join(cases), commands=" ".join(COMMANDS))
 

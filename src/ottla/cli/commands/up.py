@@ -308,7 +308,12 @@ async def serve(settings: LoadedConfig, *, stops_with_stdin: bool = False) -> in
         expected, others = ended.split(EXPECTED)
         if expected is None or others is not None:
             raise
-        return refuse(f"cannot continue: {error_text(first_of(expected))}", code=1)
+        directories = ", ".join(broker.config.log_directories)
+        return refuse(
+            f"cannot continue: {error_text(first_of(expected))}\n"
+            f"  the messages above say why; mend it in {directories}, and start the broker again",
+            code=1,
+        )
     return refuse("the broker ended unexpectedly", code=1)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from ottla.cli.errors import CommandFailed
 from ottla.cli.local_cluster.control import request
 from ottla.cli.local_cluster.directory import DEFAULT_DATA, ClusterDirectory
 
@@ -30,10 +31,25 @@ def add_member_arguments(
     add_data_argument(parser)
 
 
-def carry_out(verb: str, arguments: argparse.Namespace, done: str) -> int:
-    """Have `ottla cluster up` do this to each member in turn. `done` may name their fields."""
+def carry_out(verb: str, arguments: argparse.Namespace, done: str, *, goes_on: bool = True) -> int:
+    """Have `ottla cluster up` do this to each member in turn. `done` may name their fields.
+
+    Each failure is reported; without `goes_on` the first one ends it.
+    """
     directory = ClusterDirectory(arguments.data)
-    for name in arguments.ids:
-        member = request(directory, verb, id=name)
-        print(done.format(**member), flush=True)
+    names = list(dict.fromkeys(arguments.ids))
+    failures: dict[str, None] = {}
+    for position, name in enumerate(names, 1):
+        try:
+            member = request(directory, verb, id=name)
+        except CommandFailed as error:
+            failures[str(error)] = None
+            rest = names[position:]
+            if rest and not goes_on:
+                failures[f"  not tried: {', '.join(rest)}"] = None
+                break
+        else:
+            print(done.format(**member), flush=True)
+    if failures:
+        raise CommandFailed("\n".join(failures))
     return 0

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     brokers = [each for each in names or known if each.startswith("broker-")]
     if arguments.force or any(each not in known for each in names) or len(brokers) < len(names):
         arguments.ids = arguments.ids or [each.removeprefix("broker-") for each in brokers]
-        return carry_out("restart", arguments, DONE)
+        return carry_out("restart", arguments, DONE, goes_on=False)
     running = [each["address"] for each in status["members"] if is_running_broker(each)]
     if not running:
         raise CommandFailed("no broker is running", "start them: ottla cluster start ID")

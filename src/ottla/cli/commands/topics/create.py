@@ -12,7 +12,6 @@ from ottla.cli.cluster.topic_configs import EXAMPLE, advice_about_configs
 from ottla.cli.cluster.topics import add_topics_argument, given_topics
 from ottla.cli.output.documents import add_format_argument
 from ottla.cli.output.outcomes import Outcome, attempt, report
-from ottla.cli.output.tables import count_text
 
 BROKER_DEFAULT = -1
 
@@ -83,12 +82,7 @@ def create(
         if error.code() == exists:
             return ["use --if-not-exists to accept that"]
         if error.code() == confluent_kafka().KafkaError.INVALID_REPLICATION_FACTOR:
-            return [replicas_advice(connection)]
+            return ["ask for fewer with --replicas N, or leave it out; see: ottla status"]
         return advice_about_configs(error, configs)
 
     return attempt(name, work, advice)
-
-
-def replicas_advice(connection: Connection) -> str:
-    count = len(connection.metadata(connection.admin()).brokers)
-    return f"the cluster has {count_text(count, 'broker')}: at most --replicas {count} is possible"
