@@ -8,8 +8,9 @@ Leaves    which bucket is at fault to `books.py`, the repair to `ottla pipeline 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,6 +30,7 @@ from ottla.pipelines.audit.sums import BucketKey, HashSums, Sums, add_to, fold_a
 from ottla.protocol.records.arrow import SCHEMA_WITH_HEADERS, read_arrow
 
 Range = tuple[int, int]  # the end is one after the last
+SPANS_MAX = 10  # of a partition, in the command that repairs it
 
 
 @dataclass(frozen=True)
@@ -227,10 +229,25 @@ def _offsets_text(found: Sequence[Drill], *, with_rows: bool) -> list[str]:
         known = spans.setdefault((each.topic, each.key.partition), set())
         known.update([*each.missing, *(rows if with_rows else ())])
     return [
-        f"{topic}:{partition}:{','.join(span_text(*span) for span in sorted(known))}"
+        f"{topic}:{partition}:{','.join(span_text(*span) for span in joined_spans(known))}"
         for (topic, partition), known in sorted(spans.items())
         if known
     ]
+
+
+def joined_spans(spans: Collection[Range], spans_max: int = SPANS_MAX) -> list[Range]:
+    """Sorted, and no more than `spans_max`: otherwise spans close to each other become one, which
+    adds nothing that the table has."""
+    ordered = sorted(spans)
+    gaps = sorted(after[0] - before[1] for before, after in pairwise(ordered))
+    width = max(0, gaps[-spans_max]) if len(gaps) >= spans_max else 0
+    found: list[list[int]] = []
+    for start, end in ordered:
+        if found and start - found[-1][1] <= width:
+            found[-1][1] = max(end, found[-1][1])
+        else:
+            found.append([start, end])
+    return [(start, end) for start, end in found]
 
 
 def _hour_of(path: str) -> str:

@@ -156,7 +156,7 @@ class BatchRunner:
         rows, observed = self._rows(records)
         newest_ms = None if own is None else own.newest_ms
         plan = lake_plan(pipeline, self._table, wanted, newest_ms, side, rows.schema)
-        chosen = rows.select(*RECORD) if not has_transform(pipeline) else rows
+        chosen = select_record(rows) if not has_transform(pipeline) else rows
         reports = self._collect(chosen, partial(lake_task, plan))
         if observed is None:
             return Done(reports, total(reports), side)
@@ -291,6 +291,15 @@ class BatchRunner:
             to=target_text(self._pipeline),
             unknown_fields=dict(unknown),
         )
+
+
+def select_record(rows: DataFrame) -> DataFrame:
+    """The columns of a record for a task, with empty headers instead of none. Spark measures the
+    Arrow batch that it fills after every row, and for lists that are null it goes through all rows
+    before: a batch would take quadratic time. Tasks restore the nulls."""
+    empty = F.array().cast(rows.schema["headers"].dataType)
+    headers = F.coalesce("headers", empty).alias("headers")
+    return rows.select(*(headers if name == "headers" else name for name in RECORD))
 
 
 def newest_ms(reports: Iterable[TaskReport], now_ms: int) -> int | None:

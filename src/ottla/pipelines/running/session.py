@@ -19,7 +19,6 @@ DEFAULTS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.sql.streaming.stopTimeout": "60s",
     "spark.python.unix.domain.socket.enabled": "true",
 }

@@ -137,6 +137,19 @@ def _row(report: TaskReport) -> pa.RecordBatch:
     return pa.record_batch({"report": pa.array([pickle.dumps(report)], pa.binary())})
 
 
+def without_empty_headers(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Null again where a record has none; see `select_record` in `batch.py`."""
+    if "headers" not in batch.schema.names:
+        return batch
+    headers = batch.column("headers")
+    is_empty = pc.equal(pc.list_value_length(headers), 0)
+    if not pc.any(is_empty).as_py():
+        return batch
+    nulls = pa.nulls(batch.num_rows, headers.type)
+    restored = nulls if pc.all(is_empty).as_py() else pc.if_else(is_empty, nulls, headers)
+    return batch.set_column(batch.schema.names.index("headers"), "headers", restored)
+
+
 def reports_of(rows: list[Any]) -> list[TaskReport]:
     return [pickle.loads(row["report"]) for row in rows]
 
@@ -160,7 +173,7 @@ class LakeTask:
         try:
             for batch in batches:
                 if batch.num_rows:
-                    self._add(batch)
+                    self._add(without_empty_headers(batch))
             files = tuple(self._writer.close())
             side = self._write_side()
             reach(PipelinePoint.TASK_WRITTEN)

@@ -20,7 +20,7 @@ from ottla.client.cluster.cluster import Cluster
 from ottla.pipelines.declaration.tree import Declaration, Pipeline
 from ottla.pipelines.lake.manifest import Manifest
 from ottla.pipelines.lake.table import LakeTable
-from ottla.pipelines.running.batch import RECORD
+from ottla.pipelines.running.batch import select_record
 from ottla.pipelines.running.checkpoint import BatchRange
 from ottla.pipelines.running.cluster_options import client_settings, kafka_options
 from ottla.pipelines.running.lake_plans import lake_plan
@@ -173,7 +173,7 @@ class SparkJob:
         plan = lake_plan(self._pipeline, self._table, wanted, newest_ms, None, rows.schema)
         plan = replace(plan, chosen=chosen)
         if not has_transform(self._pipeline):
-            rows = rows.select(*RECORD)
+            rows = select_record(rows)
         return reports_of(rows.mapInArrow(partial(lake_task, plan), REPORT_SCHEMA).collect())
 
     def _chosen(self, ranges: Ranges) -> Any:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from tests.unit.pipelines.audit.records import TOPIC_ID, batch_of, book_of_rows, row
 
-from ottla.pipelines.audit.drilling import Drill, ranges_of, repair_command
+from ottla.pipelines.audit.drilling import Drill, joined_spans, ranges_of, repair_command
 from ottla.pipelines.audit.lake_tier import count_rows, read_booked, with_content_columns
 from ottla.pipelines.audit.report_log import AuditError
 from ottla.pipelines.audit.reports import Coverage, PartitionId, Tier
@@ -134,3 +134,22 @@ def test_the_command_of_a_repair() -> None:
         "ottla pipeline backfill p.yaml lake --offsets orders:2:7,100-102"
     )
     assert repair_command(found[1:], "lake") is None
+
+
+def test_the_buckets_of_a_partition_are_repaired_together() -> None:
+    """The records of two buckets may alternate in a log."""
+    even, odd = ranges_of(range(0, 100, 2)), ranges_of(range(1, 100, 2))
+    found = [
+        Drill(BucketKey(TOPIC_ID, 2, 7), "orders", 50, 0, even),
+        Drill(BucketKey(TOPIC_ID, 2, 8), "orders", 50, 0, odd),
+    ]
+    assert repair_command(found, "lake", "p.yaml") == (
+        "ottla pipeline backfill p.yaml lake --offsets orders:2:0-99"
+    )
+
+
+def test_a_command_stays_short_enough_to_be_typed() -> None:
+    spans = ranges_of([*range(0, 100, 3), *range(1000, 1100, 3), 9000])
+    assert joined_spans(spans, 3) == [(0, 100), (1000, 1100), (9000, 9001)]
+    assert joined_spans(spans, len(spans)) == list(spans)
+    assert joined_spans((), 3) == []

@@ -16,8 +16,19 @@ def test_a_full_batch_that_was_quick_raises_the_limit_step_by_step() -> None:
     assert decide_limit(10_000, 10_000, 4_000, EVERY_MS) == 20_000
 
 
-def test_a_batch_that_was_not_full_says_nothing_about_more() -> None:
+def test_a_batch_that_was_not_full_changes_nothing() -> None:
     assert decide_limit(10_000, 200, 500, EVERY_MS) == 10_000
+    assert decide_limit(10_000, 200, 90_000, EVERY_MS) == 10_000
+
+
+def test_a_pipeline_with_slow_batches_keeps_up_with_its_topic() -> None:
+    """Batches that take three seconds whatever they hold, and may take two."""
+    limit, lag, arriving = 1_000_000, 0, 10_000
+    for _ in range(50):
+        records = min(limit, lag + 3 * arriving)
+        lag += 3 * arriving - records
+        limit = decide_limit(limit, records, 3_000, 2_000)
+    assert lag == 0
 
 
 def test_a_slow_batch_lowers_the_limit_but_not_to_nothing() -> None:

@@ -19,7 +19,12 @@ from ottla.pipelines.lake.columns import HEADERS, TIME, lake_columns
 from ottla.pipelines.lake.file_writing import FilePlan
 from ottla.pipelines.running.classify import OUT_OF_RANGE, classify
 from ottla.pipelines.running.side_records import origin_of, side_records
-from ottla.pipelines.running.tasks import LakePlan, LakeTask, TaskReport
+from ottla.pipelines.running.tasks import (
+    LakePlan,
+    LakeTask,
+    TaskReport,
+    without_empty_headers,
+)
 from ottla.spark.records.value_types import arrow_schema
 
 TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
@@ -154,3 +159,14 @@ def test_a_side_record_keeps_everything_and_says_where_it_comes_from() -> None:
         "pipeline": "orders_lake", "topic": "orders", "partition": "0", "offset": "41",
         "timestamp": str(FIRST_MS + 41), "reason": "not JSON",
     }  # fmt: skip
+
+
+def test_headers_that_are_empty_for_spark_are_none_again() -> None:
+    batch = records([order(each) for each in range(4)])
+    position = batch.schema.names.index("headers")
+    lists = [each or [] for each in batch.column("headers").to_pylist()]
+    given = batch.set_column(position, "headers", pa.array(lists, HEADERS))
+    assert without_empty_headers(given).equals(batch)
+    none = batch.set_column(position, "headers", pa.array([[]] * 4, HEADERS))
+    assert without_empty_headers(none).column("headers").null_count == 4
+    assert without_empty_headers(batch).equals(batch)
