@@ -1,7 +1,7 @@
 """`python -m demo`: the whole run in one command.
 
-Exit code 0 if everything matches, 1 if there are differences, 2 if the run failed, 130 after
-Ctrl-C.
+Exit code 0 if everything matches, 1 if there are differences and checker and audit name the same, 2
+if the run failed, 3 if checker and audit disagree, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from demo import scenario as scenarios
 from demo.directory import DemoDirectory, NotADemoDirectory
 from demo.requirements import find_missing
 
-SABOTAGE = ("lake",)
+SABOTAGE = ("lake", "twice", "lost-and-doubled")
 DIRECTORY = Path(".demo")
 BROKERS = 3
 BROKERS_MAX = 9
@@ -31,8 +31,10 @@ def main() -> int:
             print(missing, file=sys.stderr)
             return 2
         # Imported here because it needs packages that may be missing.
-        from demo.run import RunOptions, run
+        from demo.run import RunOptions, repair_last_run, run
 
+        if arguments.repair:
+            return repair_last_run(directory)
         scenario = scenarios.from_arguments(arguments)
         options = RunOptions(arguments.sabotage, arguments.stay, arguments.brokers)
         return run(scenario, directory, options)
@@ -60,6 +62,9 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--stay", action="store_true", help="keep brokers and Spark running until Ctrl-C"
+    )
+    parser.add_argument(
+        "--repair", action="store_true", help="repair the lake of the last run, and check it again"
     )
     parser.add_argument("--clean", action="store_true", help="remove the directory and end")
     return parser.parse_args()

@@ -12,17 +12,24 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 from demo import expected
 from demo import scenario as scenarios
-from demo.comparison import Comparison, compare_alerts, compare_latest, compare_reports
+from demo.comparison import (
+    Comparison,
+    TruckKey,
+    compare_alerts,
+    compare_latest,
+    compare_reports,
+)
 from demo.lake import read_lake
+from demo.places import Place
 from demo.reports import Report
 from demo.scenario import LATEST_TOPIC, REPORTS_TOPIC, Scenario
-from demo.topics import read_alerts, read_reports
+from demo.topics import read_alerts, read_placed_reports, read_reports
 
 COLUMNS = ("expected", "found", "lost", "duplicated", "changed", "unknown")
 
@@ -30,20 +37,39 @@ COLUMNS = ("expected", "found", "lost", "duplicated", "changed", "unknown")
 def check(scenario: Scenario, bootstrap_servers: str, lake: Path) -> list[Comparison]:
     by_truck = expected.expected_reports(scenario)
     reports = {report[:2]: report for its in by_truck.values() for report in its}
-    topic = read_reports(bootstrap_servers, REPORTS_TOPIC)
+    places: dict[TruckKey, Place] = {}
+    topic = noted(read_placed_reports(bootstrap_servers, REPORTS_TOPIC), places)
     latest = read_reports(bootstrap_servers, LATEST_TOPIC)
     alerts = read_alerts(bootstrap_servers)
     return [
         compare_reports("events in the topic", reports, topic),
-        check_lake(reports, lake),
+        check_lake(reports, places, lake),
         compare_latest(reports, expected.expected_latest(by_truck), latest),
         compare_alerts(expected.expected_alerts(scenario, by_truck), alerts),
     ]
 
 
-def check_lake(reports: dict[tuple[str, int], Report], lake: Path) -> Comparison:
+def noted(found: Iterable[tuple[Report, Place]], places: dict[TruckKey, Place]) -> Iterator[Report]:
+    for report, place in found:
+        places[report[:2]] = place
+        yield report
+
+
+def check_lake(
+    reports: Mapping[TruckKey, Report], places: Mapping[TruckKey, Place], lake: Path
+) -> Comparison:
     content = read_lake(lake)
-    comparison = compare_reports("events in the lake", reports, content.reports())
+    misplaced = 0
+
+    def rows() -> Iterator[Report]:
+        nonlocal misplaced
+        for report, position in content.reports():
+            misplaced += report[:2] in places and places[report[:2]][:2] != position
+            yield report
+
+    comparison = compare_reports("events in the lake", reports, rows(), places)
+    if misplaced:
+        comparison.notes.insert(0, f"{misplaced:,} rows name another position in the topic")
     comparison.notes[:0] = content.damage
     return comparison
 

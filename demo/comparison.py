@@ -15,9 +15,8 @@ from itertools import groupby
 from typing import TypeVar
 
 from demo.expected import Alert
+from demo.places import NAMED_MAX, Difference, Place, find_differences, ranges_of, ranges_text
 from demo.reports import Report
-
-NAMED_MAX = 5  # described differences of each kind; all are counted
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -36,6 +35,7 @@ class Comparison:
     changed: int = 0
     unknown: int = 0
     notes: list[str] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)  # where places are known
 
     @property
     def is_matching(self) -> bool:
@@ -47,8 +47,10 @@ def compare(
     expected: Mapping[Key, Value],
     found: Iterable[tuple[Key, Value]],
     name: Callable[[Iterable[Key]], list[str]],
+    places: Mapping[Key, Place] | None = None,
 ) -> Comparison:
-    """Each key must occur once, with its expected value."""
+    """Each key must occur once, with its expected value. With `places`, which are those of the
+    topic, differences are also named by bucket, partition and offsets."""
     times: Counter[Key] = Counter()
     changed: dict[Key, Value] = {}
     for key, value in found:
@@ -62,6 +64,10 @@ def compare(
         what, expected=len(expected), found=times.total(), lost=len(lost),
         duplicated=sum(times[key] - 1 for key in twice), changed=len(changed), unknown=len(unknown),
     )  # fmt: skip
+    if places is not None:
+        where = [[places[key] for key in keys if key in places] for keys in (lost, twice)]
+        comparison.differences = find_differences(*where)
+        comparison.notes += shortened([str(each) for each in comparison.differences])
     for word, keys in [("lost", lost), ("duplicated", twice), ("unknown", unknown)]:
         comparison.notes += [f"{word}: {each}" for each in shortened(name(keys))]
     comparison.notes += [
@@ -72,10 +78,13 @@ def compare(
 
 
 def compare_reports(
-    what: str, expected: Mapping[TruckKey, Report], found: Iterable[Report]
+    what: str,
+    expected: Mapping[TruckKey, Report],
+    found: Iterable[Report],
+    places: Mapping[TruckKey, Place] | None = None,
 ) -> Comparison:
     pairs = ((report[:2], report) for report in found)
-    return compare(what, expected, pairs, sequences_by_truck)
+    return compare(what, expected, pairs, sequences_by_truck, places)
 
 
 def compare_alerts(expected: Iterable[Alert], found: Iterable[Alert]) -> Comparison:
@@ -125,14 +134,7 @@ def windows_by_truck(keys: Iterable[TruckKey]) -> list[str]:
 
 def ranges(numbers: Iterable[int]) -> str:
     """`1-3, 7` of 1, 2, 3, 7."""
-    parts: list[list[int]] = []
-    for number in sorted(numbers):
-        if parts and number <= parts[-1][1] + 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    words = [str(first) if first == last else f"{first}-{last}" for first, last in parts]
-    return ", ".join(words[:NAMED_MAX]) + (", ..." if len(words) > NAMED_MAX else "")
+    return ranges_text(ranges_of(numbers))
 
 
 def shortened(notes: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The directory for everything that the demo creates: data, lake, checkpoints, logs, report.
+"""The directory for everything that the demo creates: data, lake, state, logs, report.
 
 Promises  only a directory that this program created, or an empty one, is ever cleared, and never
           one that is in use by another run.
@@ -22,14 +22,16 @@ class DemoDirectory:
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
         self.broker = self.root / "broker"
+        self.pipelines = self.root / "pipelines.yaml"
         self.lake = self.root / "lake"
-        self.checkpoints = self.root / "checkpoints"
+        self.state = self.root / "state"
         self.logs = self.root / "logs"
         self.temporary = self.root / "tmp"
         self.progress = self.root / "generator.jsonl"
         self.result = self.root / "result.json"
         self.recording = self.root / "recording.json"
         self.page = self.root / "report.html"
+        self.audit_page = self.root / "audit.html"
         self._lock: int | None = None  # file descriptor
 
     def prepare(self) -> None:
@@ -38,9 +40,15 @@ class DemoDirectory:
         It contains a .gitignore for itself.
         """
         self._empty()
-        for directory in (self.checkpoints, self.logs, self.temporary):
+        for directory in (self.logs, self.temporary):
             directory.mkdir()
         (self.root / ".gitignore").write_text("*\n")
+
+    def reopen(self) -> None:
+        """Lock the directory of an earlier run, and keep what it holds."""
+        if not (self.root / MARK).exists() or not self.recording.exists():
+            raise NotADemoDirectory(f"{self.root} has no finished run: `make demo` comes first")
+        self._take()
 
     def clean(self) -> None:
         if self.root.exists():

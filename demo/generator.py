@@ -112,7 +112,11 @@ class Generator:
             while True:
                 try:
                     self._producer.produce(
-                        REPORTS_TOPIC, value, report.truck, on_delivery=self._progress.delivered
+                        REPORTS_TOPIC,
+                        value,
+                        report.truck,
+                        timestamp=report.event_time_ms,  # fleet time, by which the lake is divided
+                        on_delivery=self._progress.delivered,
                     )
                     break
                 except BufferError:  # the queue is full: wait for the broker

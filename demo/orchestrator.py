@@ -3,28 +3,25 @@
 Owns      the order of events, their messages and their recording.
 Promises  the driver is killed in the middle of a batch; a broker under load: in a cluster the
           leader of the busiest partition.
-Leaves    the processes to `services.py`, the verification to the checker, a separate process.
+Leaves    the processes to `services.py`, the verification to `verification.py`.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import time
 
 from demo.brokers import name_of
-from demo.checkpoints import QueryProgress, commit_times
 from demo.directory import DemoDirectory
-from demo.lake import listed_files
-from demo.processes import PACKAGE_PARENT
-from demo.recording import Kill, Recording, ReplicaSample, load_comparisons
+from demo.recording import Kill, Recording, ReplicaSample
 from demo.replicas import leader_of_busiest
+from demo.sabotage import sabotage
 from demo.scenario import BROKER_KILL_SHARE, DRIVER_KILL_SHARE, QUERIES, Scenario
 from demo.services import Services
 from demo.terminal import Terminal
 from demo.topics import create_topics
+from demo.verification import Outcome, verify
 from demo.watch import DemoFailed, Watch
+from ottla.pipelines.status.query_progress import QueryProgress, commit_times
 
 TIMEOUT_S = 300.0  # for Spark to start or recover, also on a busy machine
 NO_LEADER = -1
@@ -62,7 +59,7 @@ class Orchestrator:
         self.terminal.say(f"{what} ready on {servers}")
         self.services.start_monitor()
         self.services.start_application()
-        self.terminal.say("the Spark application starts")
+        self.terminal.say(f"ottla pipeline run {self.directory.pipelines.name} starts Spark")
         self.watch.until(self.services.application_is_ready, "Spark is ready", TIMEOUT_S)
         self.terminal.say("Spark is ready: lake, latest positions and alerts wait for events")
         self.services.start_generator()
@@ -72,7 +69,7 @@ class Orchestrator:
             f"a shift of twelve hours (seed {it.seed})"
         )
         self.watch.until(
-            lambda: all(progress.events for _, progress in self.watch.query_progress()),
+            lambda: all(progress.end_offsets for _, progress in self.watch.query_progress()),
             "the first batch of every query",
             TIMEOUT_S,
         )
@@ -163,7 +160,7 @@ class Orchestrator:
         events_s = self.services.now_s() - killed_s
         back_s = self.watch.until_back(
             killed_s,
-            lambda _, progress: progress.events >= wanted,
+            lambda _, progress: progress.end_offsets >= wanted,
             f"the first batches with events from after the {what} was killed",
             TIMEOUT_S,
         )
@@ -183,38 +180,22 @@ class Orchestrator:
 
     def stop_application(self) -> None:
         if code := self.services.end_application():
-            raise DemoFailed(f"the Spark application ended with {code}: see {self.directory.logs}")
+            raise DemoFailed(f"ottla pipeline run ended with {code}: see {self.directory.logs}")
 
-    def sabotage_lake(self) -> None:
-        # The largest: a batch without events has files without rows, whose removal loses nothing.
-        victim = max(listed_files(self.directory.lake), key=lambda path: path.stat().st_size)
-        victim.unlink()
-        self.recording.sabotage = f"removed {victim.relative_to(self.directory.root)}"
+    def sabotage(self, kind: str) -> None:
+        self.recording.sabotage = sabotage(kind, self.directory.lake)
         self.terminal.say(f"sabotage: {self.recording.sabotage}")
 
-    def check(self) -> int:
-        """Run the checker, whose inputs are the scenario and where to read. Returns its exit
-        code."""
-        self.terminal.say("a separate process reads everything back and compares")
-        command = [sys.executable, "-m", "demo.checker", *self.scenario.arguments()]
-        command += ["--bootstrap", self.services.bootstrap_servers]
-        command += ["--lake", str(self.directory.lake), "--result", str(self.directory.result)]
-        done = subprocess.run(
-            command, cwd=PACKAGE_PARENT, stdout=subprocess.PIPE, text=True, check=False
-        )
-        self.terminal.plain(f"\n{done.stdout}")
-        if self.directory.result.exists():
-            self.recording.comparisons = load_comparisons(
-                json.loads(self.directory.result.read_text())
-            )
-        return done.returncode
+    def verify(self) -> Outcome:
+        servers = self.services.bootstrap_servers
+        return verify(self.recording, self.directory, servers, self.terminal)
 
     def finish_recording(self) -> Recording:
         self.recording.spans = self.services.uptimes()
         if self.services.monitor is not None:
             self.recording.replicas = list(self.services.monitor.samples)
         for query in QUERIES:
-            times = commit_times(self.directory.checkpoints / query)
+            times = commit_times(self.directory.state / query / "checkpoint")
             self.recording.batches[query] = [each - self.services.started_s for each in times]
         return self.recording
 
@@ -243,7 +224,7 @@ class Orchestrator:
     def _is_drained(self) -> bool:
         query_progress = dict(self.watch.query_progress())
         has_all = all(
-            progress.events == self.scenario.events for progress in query_progress.values()
+            progress.end_offsets == self.scenario.events for progress in query_progress.values()
         )
         return has_all and query_progress["alerts"].watermark_ms >= self.scenario.final_watermark_ms
 

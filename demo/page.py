@@ -37,10 +37,13 @@ def draw_page(recording: Recording) -> str:
             ),
         )
         .replace("{{comparison}}", comparison_table(recording))
+        .replace("{{audit}}", audit_section(recording))
     )
 
 
 def verdict(recording: Recording) -> str:
+    if recording.audit is not None and recording.audit.disagreements:
+        return '<p class="verdict bad">✗ Checker and audit disagree: see below.</p>'
     if recording.is_matching:
         return '<p class="verdict good">✓ Everything matches: nothing lost, nothing duplicated.</p>'
     return '<p class="verdict bad">✗ There are differences: see the table below.</p>'
@@ -50,12 +53,14 @@ def summary(recording: Recording) -> str:
     it = recording.scenario
     sending_s = sum(end_s - start_s for start_s, end_s in recording.spans.get("generator", []))
     words = (
-        f"{it.trucks} trucks sent {it.events:,} events in {sending_s:.0f} s (seed {it.seed}). One "
-        "Spark application wrote them to a Parquet lake, kept each truck's latest position in a "
-        "compacted topic and raised alerts for trucks that were driven for too long."
+        f"{it.trucks} trucks sent {it.events:,} events in {sending_s:.0f} s (seed {it.seed}). "
+        "Three pipelines on Spark wrote them to a Parquet lake, kept each truck's latest position "
+        "in a compacted topic and raised alerts for trucks that were driven for too long."
     )
     if recording.sabotage:
         words += f" Sabotage: {recording.sabotage}."
+    if recording.repair:
+        words += f" Repaired with: {recording.repair}."
     if recording.failures:
         words += f" Restarted after a failure: {'; '.join(recording.failures)}."
     return f"<p>{escape(words)}</p>"
@@ -192,6 +197,19 @@ def comparison_table(recording: Recording) -> str:
             for note in comparison.notes
         ]
     return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def audit_section(recording: Recording) -> str:
+    result = recording.audit
+    if result is None:
+        return "<p>The audit did not run.</p>"
+    state = "all complete" if result.is_complete else f"{result.faults:,} at fault"
+    words = f"{result.records:,} records in {result.buckets:,} buckets: {state}."
+    agreement = "It agrees with the checker." if not result.disagreements else ""
+    lines = [*result.details.splitlines(), *result.disagreements]
+    details = f"<pre>{escape(chr(10).join(lines))}</pre>" if lines else ""
+    link = '<a href="audit.html">The page of the audit</a>'
+    return f"<p>{words} {agreement} {link} shows every bucket.</p>{details}"
 
 
 def lags_of(sample: Sample) -> dict[str, int]:

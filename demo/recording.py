@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from demo.comparison import Comparison
+from demo.places import Difference
 from demo.scenario import Scenario
 
 
@@ -49,6 +50,19 @@ class Kill:
         return max(self.first_s.values(), default=self.ready_s)
 
 
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """What the audit says about the lake, and where the checker found something else."""
+
+    is_complete: bool
+    buckets: int
+    records: int
+    faults: int  # buckets
+    details: str  # of `ottla audit drill`
+    repair: str | None  # the command
+    disagreements: list[str]
+
+
 @dataclass
 class Recording:
     scenario: Scenario
@@ -59,14 +73,18 @@ class Recording:
     batches: dict[str, list[float]] = field(default_factory=dict)  # completion times, by query
     spans: dict[str, list[tuple[float, float]]] = field(default_factory=dict)  # uptimes, by process
     comparisons: list[Comparison] = field(default_factory=list)
+    audit: AuditResult | None = None
     sabotage: str | None = None
+    repair: str | None = None  # the command that was run
     failures: list[str] = field(default_factory=list)  # of restarted queries
 
     @property
     def is_matching(self) -> bool:
-        return bool(self.comparisons) and all(
-            comparison.is_matching for comparison in self.comparisons
-        )
+        """For the checker and for the audit."""
+        if not self.comparisons or self.audit is None or self.audit.disagreements:
+            return False
+        is_found = all(comparison.is_matching for comparison in self.comparisons)
+        return is_found and self.audit.is_complete
 
 
 def save(recording: Recording, path: Path) -> None:
@@ -84,7 +102,9 @@ def load(path: Path) -> Recording:
         batches=plain["batches"],
         spans={name: [(a, b) for a, b in spans] for name, spans in plain["spans"].items()},
         comparisons=load_comparisons(plain["comparisons"]),
+        audit=AuditResult(**plain["audit"]) if plain["audit"] else None,
         sabotage=plain["sabotage"],
+        repair=plain["repair"],
         failures=plain["failures"],
     )
 
@@ -98,5 +118,9 @@ def load_replicas(at_s: float, **by_partition: dict[str, Any]) -> ReplicaSample:
     return ReplicaSample(at_s, **fields)
 
 
-def load_comparisons(plain: list[dict[str, object]]) -> list[Comparison]:
-    return [Comparison(**comparison) for comparison in plain]  # type: ignore[arg-type]
+def load_comparisons(plain: list[dict[str, Any]]) -> list[Comparison]:
+    return [load_comparison(**comparison) for comparison in plain]
+
+
+def load_comparison(differences: list[dict[str, Any]], **fields: Any) -> Comparison:
+    return Comparison(**fields, differences=[Difference(**each) for each in differences])

@@ -5,15 +5,19 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from demo.audit import CommandEnded
 from demo.directory import DemoDirectory
 from demo.orchestrator import Orchestrator
 from demo.page import draw_page
-from demo.recording import Recording, save
+from demo.recording import Recording, load, save
+from demo.repair import repair
 from demo.scenario import ALERTS_TOPIC, LATEST_TOPIC, Scenario
 from demo.services import Services
 from demo.terminal import Terminal
+from demo.verification import CheckerFailed, Outcome
 from demo.watch import DemoFailed
 
 LOOK_S = 0.5
@@ -27,18 +31,36 @@ class RunOptions:
 
 
 def run(scenario: Scenario, directory: DemoDirectory, options: RunOptions) -> int:
-    """The exit code: 0 if everything matches, 1 if not, 2 if the run failed."""
+    """The exit code."""
+
+    def story(terminal: Terminal) -> int:
+        directory.prepare()
+        with Services(scenario, directory, options.brokers) as services:
+            return play(Orchestrator(scenario, directory, services, terminal), options)
+
+    return told(story, directory)
+
+
+def repair_last_run(directory: DemoDirectory) -> int:
+    def story(terminal: Terminal) -> int:
+        code = repair(directory, terminal)
+        terminal.plain(conclusion(load(directory.recording), directory))
+        return code
+
+    return told(story, directory)
+
+
+def told(story: Callable[[Terminal], int], directory: DemoDirectory) -> int:
+    """What ends a story early becomes a message and an exit code."""
     terminal = Terminal(sys.stdout)
     for number in (signal.SIGINT, signal.SIGTERM):  # also if a shell ignores SIGINT
         signal.signal(number, interrupt)
-    directory.prepare()
     try:
-        with Services(scenario, directory, options.brokers) as services:
-            return play(Orchestrator(scenario, directory, services, terminal), options)
-    except DemoFailed as error:
+        return story(terminal)
+    except (DemoFailed, CheckerFailed, CommandEnded) as error:
         terminal.say(f"the demo failed: {error}")
         terminal.plain(f"logs: {directory.logs}")
-        return 2
+        return Outcome.FAILED
     except KeyboardInterrupt:
         terminal.say("interrupted: all processes were stopped")
         return 130
@@ -53,8 +75,8 @@ def play(orchestrator: Orchestrator, options: RunOptions) -> int:
     if not options.stays:
         orchestrator.stop_application()
     if options.sabotage:
-        orchestrator.sabotage_lake()
-    code = orchestrator.check()
+        orchestrator.sabotage(options.sabotage)
+    code = orchestrator.verify()
     recording = orchestrator.finish_recording()
     save(recording, orchestrator.directory.recording)
     orchestrator.directory.page.write_text(draw_page(recording))
@@ -71,7 +93,10 @@ def conclusion(recording: Recording, directory: DemoDirectory) -> str:
     for kill in recording.kills:
         what = f"{kill.what} killed with -9"
         lines.append(f"{what:<22}{kill.ready_s:>10.1f} s{kill.recovery_s:>10.1f} s")
-    return "\n".join([*lines, "", verdict(recording), f"page: {directory.page.as_uri()}"])
+    pages = [f"page:  {directory.page.as_uri()}", f"audit: {directory.audit_page.as_uri()}"]
+    if recording.audit is not None and recording.audit.repair:
+        pages.append("repair the lake with: make demo REPAIR=1")
+    return "\n".join([*lines, "", verdict(recording), *pages])
 
 
 def verdict(recording: Recording) -> str:
@@ -88,6 +113,7 @@ Brokers and Spark keep running until Ctrl-C. In another window:
 
   export OTTLA_BOOTSTRAP={orchestrator.services.bootstrap_servers}
   ottla status
+  ottla pipeline status {orchestrator.directory.pipelines}
   ottla groups describe fleet-lake
   ottla consume {ALERTS_TOPIC} --exit | tail -5
   ottla consume {LATEST_TOPIC} --key truck-007 --exit

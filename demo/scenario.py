@@ -1,6 +1,6 @@
 """The size of the run, and the names shared by its processes.
 
-Owns      the numbers that generator, Spark application, expected results and checker must agree on.
+Owns      the numbers that generator, pipelines, expected results and checker must agree on.
 Promises  everything follows from the seed and the three sizes: there is no other shared state.
 
 A shift of twelve hours takes `seconds`: fleet time runs hundreds of times faster than real time.
@@ -26,7 +26,7 @@ REPORTS_TOPIC = "fleet.reports"
 LATEST_TOPIC = "fleet.latest"
 ALERTS_TOPIC = "fleet.alerts"
 PARTITIONS = 4
-QUERIES = ("lake", "latest", "alerts")  # of the Spark application
+QUERIES = ("lake", "latest", "alerts")  # the pipelines of pipelines.yaml
 
 # Shares of the events. The generator waits at a gate shortly before each kill.
 GATE_SHARES = (0.3, 0.7)

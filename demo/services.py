@@ -1,4 +1,4 @@
-"""The brokers, the generator and the Spark application, each in its own process.
+"""The brokers, the generator and the pipelines, each in its own process.
 
 Owns      starting, killing and stopping them, and their uptimes.
 Promises  when it is closed, all of them have ended, whatever happened before.
@@ -7,18 +7,20 @@ Leaves    the sequence of events to `orchestrator.py`.
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from typing import Self
 
 from demo.brokers import DemoBrokers
+from demo.declaration import write_pipelines
 from demo.directory import DemoDirectory
 from demo.processes import Child, kill_one
 from demo.replicas import ReplicaMonitor
-from demo.scenario import REPORTS_TOPIC, Scenario
+from demo.scenario import QUERIES, REPORTS_TOPIC, Scenario
 
-READY = "the application is ready"
-FAILED = "started again after a failure: query"
+STARTED = "has started: "  # a line of `ottla pipeline run` for each pipeline
+FAILED = re.compile(r"^(\w+) failed: (.*)")
 
 
 class Services:
@@ -76,33 +78,34 @@ class Services:
         self._enters("generator")
 
     def start_application(self) -> None:
+        """`ottla pipeline run`, which continues from its state."""
         self.drivers += 1
         directory = self._directory
-        arguments = ["--bootstrap", self.bootstrap_servers, "--lake", str(directory.lake)]
-        arguments += [
-            "--checkpoints",
-            str(directory.checkpoints),
-            "--temporary",
-            str(directory.temporary),
-        ]
+        write_pipelines(directory, self._scenario, self.bootstrap_servers)
         # Without the first variable, Spark's workers run the `python3` of the path.
         environment = {"PYSPARK_PYTHON": sys.executable, "TMPDIR": str(directory.temporary)}
-        log = directory.logs / f"application-{self.drivers}.log"
-        arguments += self._scenario.arguments()
-        self.application = Child("demo.application", arguments, log, environment)
+        self.application = Child(
+            "ottla.cli.main",
+            ["pipeline", "run", str(directory.pipelines), "--stop-with-stdin"],
+            directory.logs / f"pipelines-{self.drivers}.log",
+            environment,
+        )
 
     def application_is_ready(self) -> bool:
         """It needs some seconds; the uptime of its driver starts then."""
-        is_ready = self.application is not None and self.application.said(READY)
+        is_ready = self.application is not None and all(
+            self.application.said(f"{name} {STARTED}") for name in QUERIES
+        )
         if is_ready and len(self.spans.get("driver", [])) < self.drivers:
             self._enters("driver")
         return is_ready
 
     def query_failures(self) -> list[str]:
-        """The first line of each failure after which a query was restarted."""
-        logs = sorted(self._directory.logs.glob("application-*.log"))
+        """The first line of each failure after which a pipeline was restarted."""
+        logs = sorted(self._directory.logs.glob("pipelines-*.log"))
         lines = [line for log in logs for line in log.read_text(errors="replace").splitlines()]
-        return [line.removeprefix(FAILED).strip() for line in lines if line.startswith(FAILED)]
+        found = [FAILED.match(line) for line in lines]
+        return [f"{each[1]}: {each[2]}" for each in found if each is not None]
 
     # Stopping
 
@@ -141,7 +144,7 @@ class Services:
         if (failure := self.brokers.find_failure()) is not None:
             return failure
         if self.application is not None and self.application.poll() is not None:
-            return f"the Spark application ended by itself:\n{self.application.last_words()}"
+            return f"ottla pipeline run ended by itself:\n{self.application.last_words()}"
         if self.generator is not None and self.generator.poll():
             return f"the generator failed:\n{self.generator.last_words()}"
         return None

@@ -7,22 +7,31 @@ import time
 from collections.abc import Iterator
 from datetime import datetime
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from demo.expected import Alert
+from demo.places import Place
 from demo.reports import Report, decode
 from demo.scenario import ALERTS_TOPIC, LATEST_TOPIC, PARTITIONS, REPORTS_TOPIC
 
 STEP_S = 0.1
 SILENCE_S = 30.0  # timeout without a message
 COMPACTED = {"cleanup.policy": "compact"}
+KEPT = {"retention.ms": "-1"}  # the records have fleet time, which may be long ago
 
 
 def create_topics(bootstrap_servers: str, replicas: int = 1) -> None:
     admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
     topics = [
-        NewTopic(REPORTS_TOPIC, PARTITIONS, replicas),
+        NewTopic(REPORTS_TOPIC, PARTITIONS, replicas, config=KEPT),
         NewTopic(LATEST_TOPIC, 1, replicas, config=COMPACTED),
         NewTopic(ALERTS_TOPIC, 1, replicas),
     ]
@@ -30,8 +39,8 @@ def create_topics(bootstrap_servers: str, replicas: int = 1) -> None:
         created.result()
 
 
-def read_values(bootstrap_servers: str, topic: str) -> Iterator[bytes]:
-    """All committed values from the beginning to the end, in order within each partition."""
+def read_messages(bootstrap_servers: str, topic: str) -> Iterator[Message]:
+    """All committed records from the beginning to the end, in order within each partition."""
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap_servers,
@@ -61,7 +70,7 @@ def read_values(bootstrap_servers: str, topic: str) -> Iterator[bytes]:
             for message in messages:
                 error = message.error()
                 if error is None:
-                    yield message.value()
+                    yield message
                 elif error.code() == KafkaError._PARTITION_EOF:
                     open_partitions.discard(message.partition())
                 elif not error.retriable():
@@ -71,11 +80,18 @@ def read_values(bootstrap_servers: str, topic: str) -> Iterator[bytes]:
 
 
 def read_reports(bootstrap_servers: str, topic: str) -> Iterator[Report]:
-    return map(decode, read_values(bootstrap_servers, topic))
+    return (decode(each.value()) for each in read_messages(bootstrap_servers, topic))
+
+
+def read_placed_reports(bootstrap_servers: str, topic: str) -> Iterator[tuple[Report, Place]]:
+    """Each with its position in the topic, and the time of its record."""
+    for each in read_messages(bootstrap_servers, topic):
+        _kind, time_ms = each.timestamp()
+        yield decode(each.value()), Place(each.partition(), each.offset(), time_ms)
 
 
 def read_alerts(bootstrap_servers: str) -> Iterator[Alert]:
-    return map(decode_alert, read_values(bootstrap_servers, ALERTS_TOPIC))
+    return (decode_alert(each.value()) for each in read_messages(bootstrap_servers, ALERTS_TOPIC))
 
 
 def decode_alert(value: bytes) -> Alert:

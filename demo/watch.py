@@ -14,12 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from demo.checkpoints import QueryProgress, read_query_progress
 from demo.directory import DemoDirectory
 from demo.recording import Recording, Sample
 from demo.scenario import QUERIES
 from demo.services import Services
 from demo.terminal import Terminal, progress_line
+from ottla.pipelines.status.query_progress import QueryProgress, read_query_progress
 
 STEP_S = 0.02
 SAMPLE_S = 0.25
@@ -67,7 +67,7 @@ class Watch:
         now_s = self._services.now_s()
         self._next_sample_s = now_s + SAMPLE_S
         progress = self.progress()
-        done = {name: query.events for name, query in self.query_progress()}
+        done = {name: query.end_offsets for name, query in self.query_progress()}
         self._recording.samples.append(Sample(now_s, progress.sent, progress.acknowledged, done))
         events = self._recording.scenario.events
         self._terminal.progress(progress_line(progress.sent, events, done))
@@ -76,8 +76,9 @@ class Watch:
         return read_progress(self._directory.progress)
 
     def query_progress(self) -> list[tuple[str, QueryProgress]]:
-        checkpoints = self._directory.checkpoints
-        return [(name, read_query_progress(checkpoints / name)) for name in QUERIES]
+        """`end_offsets` are events: the topic has no other records."""
+        state = self._directory.state
+        return [(name, read_query_progress(state / name / "checkpoint")) for name in QUERIES]
 
     def until_back(
         self,

@@ -17,7 +17,7 @@ from demo.expected import Alert, expected_alerts, expected_latest, expected_repo
 from demo.reports import Report, encode
 from demo.scenario import ALERTS_TOPIC, LATEST_TOPIC, REPORTS_TOPIC, Scenario
 from demo.topics import create_topics
-from tests.unit.demo.lake_files import write_lake
+from tests.unit.demo.lake_files import one_partition, write_lake
 
 from ottla.testing.broker import RunningBroker
 
@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[3]
 SCENARIO = Scenario(trucks=30, rate=300, seconds=10)
 BY_TRUCK = expected_reports(SCENARIO)
 REPORTS = [report for its in BY_TRUCK.values() for report in its]
+PLACES = one_partition(REPORTS)  # all events are sent to one partition
 BATCHES = [REPORTS[:1000], REPORTS[1000:2000], REPORTS[2000:]]
 LATEST = list(expected_latest(BY_TRUCK).values())
 ALERTS = sorted(expected_alerts(SCENARIO, BY_TRUCK))
@@ -56,8 +57,11 @@ def play(
     alerts: Iterable[Alert] = ALERTS,
 ) -> None:
     producer = Producer({"bootstrap.servers": bootstrap})
+    for report in reports:
+        producer.produce(
+            REPORTS_TOPIC, encode(report), report.truck, partition=0, timestamp=report.event_time_ms
+        )
     for topic, values in [
-        (REPORTS_TOPIC, [(each.truck, encode(each)) for each in reports]),
         (LATEST_TOPIC, [(each.truck, encode(each)) for each in latest]),
         (ALERTS_TOPIC, [(each.truck, alert_json(each)) for each in alerts]),
     ]:
@@ -94,7 +98,7 @@ def check(bootstrap: str, lake: Path) -> subprocess.CompletedProcess[str]:
 
 def test_matching_results(bootstrap: str, tmp_path: Path) -> None:
     play(bootstrap)
-    write_lake(tmp_path, BATCHES)
+    write_lake(tmp_path, BATCHES, PLACES)
     done = check(bootstrap, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert ALERTS
@@ -102,16 +106,16 @@ def test_matching_results(bootstrap: str, tmp_path: Path) -> None:
 
 def test_a_removed_file(bootstrap: str, tmp_path: Path) -> None:
     play(bootstrap)
-    write_lake(tmp_path, BATCHES)[1].unlink()
+    write_lake(tmp_path, BATCHES, PLACES)[1].unlink()
     done = check(bootstrap, tmp_path)
     assert done.returncode == 1
-    assert "missing file: part-1.snappy.parquet" in done.stdout
+    assert "partition 0, bucket 2026-03-02T" in done.stdout
     assert "lost: truck-010 sequences" in done.stdout
 
 
 def test_a_batch_written_twice_to_the_lake(bootstrap: str, tmp_path: Path) -> None:
     play(bootstrap)
-    write_lake(tmp_path, [*BATCHES, BATCHES[0]])
+    write_lake(tmp_path, [*BATCHES, BATCHES[0]], PLACES)
     done = check(bootstrap, tmp_path)
     assert done.returncode == 1
     assert "duplicated: truck-000 sequences 0-100" in done.stdout
@@ -119,7 +123,7 @@ def test_a_batch_written_twice_to_the_lake(bootstrap: str, tmp_path: Path) -> No
 
 def test_a_batch_written_twice_to_each_topic(bootstrap: str, tmp_path: Path) -> None:
     play(bootstrap, [*REPORTS, REPORTS[0]], [*LATEST, LATEST[3]], [*ALERTS, ALERTS[0]])
-    write_lake(tmp_path, BATCHES)
+    write_lake(tmp_path, BATCHES, PLACES)
     done = check(bootstrap, tmp_path)
     assert done.returncode == 1
     assert "duplicated: truck-000 sequences 0" in done.stdout
@@ -130,7 +134,7 @@ def test_a_batch_written_twice_to_each_topic(bootstrap: str, tmp_path: Path) -> 
 def test_a_changed_position(bootstrap: str, tmp_path: Path) -> None:
     changed = LATEST[5]._replace(latitude=0.5)
     play(bootstrap, latest=[*LATEST[:5], changed, *LATEST[6:]])
-    write_lake(tmp_path, BATCHES)
+    write_lake(tmp_path, BATCHES, PLACES)
     done = check(bootstrap, tmp_path)
     assert done.returncode == 1
     assert f"changed: {changed}" in done.stdout
@@ -141,7 +145,7 @@ def test_positions_that_are_behind_and_an_alert_that_is_missing(
 ) -> None:
     behind = BY_TRUCK["truck-002"][50]
     play(bootstrap, latest=[*LATEST[:2], behind, *LATEST[3:]], alerts=ALERTS[1:])
-    write_lake(tmp_path, BATCHES)
+    write_lake(tmp_path, BATCHES, PLACES)
     done = check(bootstrap, tmp_path)
     assert done.returncode == 1
     assert "truck-002 ends at sequence 50, its highest is 100" in done.stdout
@@ -150,7 +154,7 @@ def test_positions_that_are_behind_and_an_alert_that_is_missing(
 
 def test_what_was_aborted_or_is_still_open_does_not_count(bootstrap: str, tmp_path: Path) -> None:
     play(bootstrap)
-    write_lake(tmp_path, BATCHES)
+    write_lake(tmp_path, BATCHES, PLACES)
     aborted = Producer({"bootstrap.servers": bootstrap, "transactional.id": "aborted"})
     aborted.init_transactions()
     aborted.begin_transaction()

@@ -12,7 +12,7 @@ def test_a_run_starts_in_an_empty_directory(tmp_path: Path) -> None:
     (directory.root / "old").touch()
     directory.prepare()
     assert not (directory.root / "old").exists()
-    assert directory.checkpoints.is_dir()
+    assert directory.logs.is_dir()
 
 
 def test_git_does_not_see_it(tmp_path: Path) -> None:
@@ -42,4 +42,18 @@ def test_a_directory_in_use_is_not_cleared(tmp_path: Path) -> None:
     for attempt in (second.prepare, second.clean):
         with pytest.raises(NotADemoDirectory, match="a demo is running in"):
             attempt()
-    assert first.checkpoints.is_dir()
+    assert first.logs.is_dir()
+
+
+def test_the_files_of_the_last_run_are_kept_for_a_repair(tmp_path: Path) -> None:
+    directory = DemoDirectory(tmp_path)
+    with pytest.raises(NotADemoDirectory, match="has no finished run"):
+        directory.reopen()
+    directory.prepare()
+    directory.recording.touch()
+    directory.release()
+    again = DemoDirectory(tmp_path)
+    again.reopen()
+    assert again.recording.exists()
+    with pytest.raises(NotADemoDirectory, match="a demo is running in"):
+        DemoDirectory(tmp_path).reopen()

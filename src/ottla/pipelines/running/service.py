@@ -111,6 +111,7 @@ class PipelineService:
                 )  # fmt: skip
                 each.query.prepare()
             each.active = each.query.start(each.limit, once=self._once)
+            log.info("%s has started: %s", each.pipeline.name, target_text(each.pipeline))
             if each.failures:
                 self._write_state(each, RUNNING, None)
         except Exception as error:

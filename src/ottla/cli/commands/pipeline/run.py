@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
+import threading
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from ottla.pipelines.batch_report import BatchReport
     from ottla.pipelines.running.service import PipelineService, Running
 
+STOP_S = 60.0
+
 COLUMNS = (
     Column("PIPELINE", "pipeline"),
     Column("BATCHES", "batches"),
@@ -42,6 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_file_argument(parser)
     add_names_argument(parser)
     parser.add_argument("--once", action="store_true", help="process what there is now, and end")
+    parser.add_argument(
+        "--stop-with-stdin",
+        action="store_true",
+        help="stop when standard input is closed, such as when the parent process ends",
+    )
     add_format_argument(parser)
 
 
@@ -52,9 +61,12 @@ def run(arguments: argparse.Namespace) -> int:
     from ottla.pipelines.running.session import open_session
 
     logging.basicConfig(format="%(message)s", level=logging.WARNING, stream=sys.stderr)
+    logging.getLogger("ottla.pipelines").setLevel(logging.INFO)
     with pipeline_failures():
         spark = open_session(declared)
         service = PipelineService(spark, declared, names, once=arguments.once, tell=tell)
+        if arguments.stop_with_stdin:
+            stop_with_stdin(service)
         is_right = run_service(service)
         spark.stop()
     document = [document_of(each) for each in service.running.values()]
@@ -70,6 +82,19 @@ def run_service(service: PipelineService) -> bool:
     except KeyboardInterrupt:
         service.stop()
         return service.run()
+
+
+def stop_with_stdin(service: PipelineService) -> None:
+    """The process ends with its parent, also if Spark no longer answers."""
+
+    def wait() -> None:
+        while os.read(0, 4096):
+            pass
+        service.stop()
+        time.sleep(STOP_S)
+        os._exit(1)  # the JVM ends too: its standard input is closed
+
+    threading.Thread(target=wait, daemon=True, name="stdin").start()
 
 
 def tell(report: BatchReport) -> None:

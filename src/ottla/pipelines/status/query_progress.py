@@ -1,7 +1,8 @@
-"""The progress of a Spark query, read from its checkpoint, even while no driver is running.
+"""How far the query of a pipeline is, by its checkpoint: also while no driver runs.
 
-Spark writes `offsets/N` when batch N starts and `commits/N` when it is done, each with a rename, so
-existing files are complete.
+Owns      reading `offsets/N`, which Spark writes when batch N starts, and `commits/N`, when it is
+          done. Each is written with a rename, so that existing files are complete.
+Promises  no Spark, and no cluster.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from demo.scenario import REPORTS_TOPIC
+from ottla.spark.planning.stream_offsets import offsets_from_json
 
 
 @dataclass(frozen=True, slots=True)
 class QueryProgress:
     batch: int = -1  # the last completed batch
-    events: int = 0  # read by all batches up to this one
+    end_offsets: int = 0  # of all partitions, added up: where this batch ended
     watermark_ms: int = 0  # of that batch
     is_in_batch: bool = False  # the next batch has started
 
@@ -26,16 +27,10 @@ def read_query_progress(checkpoint: Path) -> QueryProgress:
     is_in_batch = newest(checkpoint / "offsets") > batch
     if batch < 0:
         return QueryProgress(is_in_batch=is_in_batch)
-    text = (checkpoint / "offsets" / str(batch)).read_text()
-    events, watermark_ms = decode_offsets(text)
-    return QueryProgress(batch, events, watermark_ms, is_in_batch)
-
-
-def decode_offsets(text: str) -> tuple[int, int]:
-    """The number of events up to the end of the batch, and its watermark."""
-    _version, metadata, offsets = text.splitlines()
-    ends = json.loads(offsets)[REPORTS_TOPIC]
-    return sum(ends.values()), json.loads(metadata)["batchWatermarkMs"]
+    _version, metadata, offsets = (checkpoint / "offsets" / str(batch)).read_text().splitlines()
+    ends = offsets_from_json(json.loads(offsets)).offsets
+    watermark_ms = json.loads(metadata)["batchWatermarkMs"]
+    return QueryProgress(batch, sum(ends.values()), watermark_ms, is_in_batch)
 
 
 def commit_times(checkpoint: Path) -> list[float]:

@@ -1,12 +1,12 @@
-"""Where a query stands, from the files that Spark leaves."""
+"""How far a query is, by the files that Spark leaves."""
 
 from pathlib import Path
 
-from demo.checkpoints import QueryProgress, commit_times, read_query_progress
+from ottla.pipelines.status.query_progress import QueryProgress, commit_times, read_query_progress
 
 OFFSETS = """v1
 {"batchWatermarkMs":17,"batchTimestampMs":1794759619881,"conf":{}}
-{"fleet.reports": {"0": 40, "1": 2}, "#topic.ids": {"fleet.reports": "x"}}"""
+{"fleet.reports": {"0": 40, "1": 2}, "$ottla": {"topicIds": {"fleet.reports": "x"}}}"""
 
 
 def begin(checkpoint: Path, batch: int) -> None:
@@ -29,7 +29,7 @@ def test_a_batch_counts_when_it_is_committed(tmp_path: Path) -> None:
     begin(tmp_path, 0)
     assert read_query_progress(tmp_path) == QueryProgress(is_in_batch=True)
     commit(tmp_path, 0)
-    assert read_query_progress(tmp_path) == QueryProgress(0, events=42, watermark_ms=17)
+    assert read_query_progress(tmp_path) == QueryProgress(0, end_offsets=42, watermark_ms=17)
     assert len(commit_times(tmp_path)) == 1
 
 
