@@ -32,9 +32,8 @@ def test_every_command_of_the_guide_works(spark_jvm: None, tmp_path: Path) -> No
     with RunningBroker() as broker:
         servers = broker.bootstrap_servers
         for words in commands():
-            more = ["-b", servers] if "init" in words else []
             done = subprocess.run(
-                [sys.executable, "-m", "ottla.cli.main", *words[1:], *more],
+                [sys.executable, "-m", "ottla.cli.main", *words[1:]],
                 cwd=tmp_path,
                 env={**os.environ, "OTTLA_BOOTSTRAP": servers},
                 capture_output=True,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
-from ottla.cli.cluster.connection import DEFAULT_SERVERS
+from ottla.cli.cluster.connection import DEFAULT_SERVERS, servers_of
 from ottla.cli.errors import CommandFailed
 
 NEXT = """\
@@ -25,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the format of the table (default: parquet)",
     )  # fmt: skip
     parser.add_argument(
-        "-b", "--bootstrap", metavar="HOST:PORT", default=DEFAULT_SERVERS,
-        help=f"the cluster (default: {DEFAULT_SERVERS})",
+        "-b", "--bootstrap", metavar="HOST:PORT",
+        help=f"the cluster (default: $OTTLA_BOOTSTRAP, or {DEFAULT_SERVERS})",
     )  # fmt: skip
 
 
@@ -34,7 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
     from ottla.pipelines.verbs.skeleton import skeleton
 
     path = Path(arguments.file)
-    text = skeleton(arguments.bootstrap, arguments.topic, arguments.lake_format)
+    _, servers = servers_of(arguments.bootstrap, os.environ)
+    text = skeleton(servers, arguments.topic, arguments.lake_format)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "x") as file:
