@@ -117,7 +117,9 @@ faults: setup  ## long runs, over an hour: expensive requests; a cluster; kill -
 	$(CRASHES) --node kafka
 	$(DEATHS) --node ottla
 	$(DEATHS) --node kafka
-	$(BIN)/python -m tests.integration.pipelines.crashes
+	$(BIN)/python -m tests.integration.pipelines.crashes --node ottla
+	$(BIN)/python -m tests.integration.pipelines.crashes --node kafka --victim driver
+	$(BIN)/python -m tests.integration.pipelines.many_hours
 
 PART ?=
 SAMPLE ?= 60

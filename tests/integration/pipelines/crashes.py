@@ -15,8 +15,9 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -32,11 +33,13 @@ from ottla.pipelines.declaration.tree import Lake
 from ottla.pipelines.lake.opening import open_table
 from ottla.testing import Kafka
 from ottla.testing.broker import RunningBroker
+from ottla.testing.cluster import RunningCluster
 
 FORMATS = ("parquet", "delta", "iceberg")
 PATIENCE_S = 600.0
 DRIVER, JVM, EXECUTOR, WORKER = "driver", "jvm", "executor", "worker"
 VICTIMS = (DRIVER, JVM, EXECUTOR, WORKER)
+NODES = ("ottla", "cluster", "kafka")
 RUN = "tests.integration.pipelines.watched_run"
 
 
@@ -99,10 +102,34 @@ def crash(servers: str, topic: str, directory: Path, case: Case) -> list[str]:
     produce(servers, topic, range(3000, 3500), orders, late_at=40)
     if (code := run_pipeline(directory, path)) != 0:
         problems.append(f"the next run ended with {code}")
-    lake = Lake(str(directory / "lake" / "orders_lake"), format=case.form, hourly="at")
+    return problems + found_problems(servers, topic, directory, case.form, orders)
+
+
+def found_problems(
+    servers: str, topic: str, directory: Path, form: str, orders: Orders
+) -> list[str]:
+    lake = Lake(str(directory / "lake" / "orders_lake"), format=form, hourly="at")
     table = open_table(lake, "orders_lake")
-    problems += differences(servers, topic, ids(table.rows()), orders)
+    problems = differences(servers, topic, ids(table.rows()), orders)
     return problems + strange_files(Path(lake.lake), table.files())
+
+
+def race(servers: str, topic: str, directory: Path, form: str) -> list[str]:
+    """Two drivers of one pipeline, with one state, at the same time: the later one fences the
+    other, or they run one after the other."""
+    orders = Orders()
+    path = pipeline_file(directory, servers, topic, form)
+    produce(servers, topic, range(3000), orders)
+    words = [sys.executable, "-m", RUN, str(directory), str(path)]
+    both = [
+        subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        for _ in range(2)
+    ]
+    codes = [each.wait(PATIENCE_S) for each in both]
+    problems = [] if 0 in codes else [f"both drivers failed: {codes}"]
+    if (code := run_pipeline(directory, path)) != 0:
+        problems.append(f"the next run ended with {code}")
+    return problems + found_problems(servers, topic, directory, form, orders)
 
 
 def differences(servers: str, topic: str, found: list[int], orders: Orders) -> list[str]:
@@ -127,7 +154,11 @@ def strange_files(lake: Path, known: list[str]) -> list[str]:
 
 @contextmanager
 def opened_node(kind: str) -> Iterator[str]:
-    """The bootstrap servers of one broker."""
+    """The bootstrap servers of one broker, or of a cluster of three."""
+    if kind == "cluster":
+        with RunningCluster() as cluster:
+            yield cluster.bootstrap_servers
+        return
     if kind == "ottla":
         with RunningBroker() as broker:
             yield broker.bootstrap_servers
@@ -154,23 +185,29 @@ def cases(arguments: argparse.Namespace) -> list[Case]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--node", choices=("ottla", "kafka"), default="ottla")
+    parser.add_argument("--node", choices=NODES, default="ottla")
     parser.add_argument("--format", choices=FORMATS, action="append")
     parser.add_argument("--victim", choices=VICTIMS, action="append")
     parser.add_argument("--point", choices=[each.value for each in PipelinePoint], action="append")
     arguments = parser.parse_args()
     use_archive()
     failed = 0
+    chosen: list[tuple[str, Callable[[str, str, Path], list[str]]]] = [
+        (str(case), partial(crash, case=case)) for case in cases(arguments)
+    ]
+    if not arguments.point and not arguments.victim:
+        forms = arguments.format or FORMATS
+        chosen += [(f"{form:8} two drivers", partial(race, form=form)) for form in forms]
     with opened_node(arguments.node) as servers:
         kafka = Kafka(servers)
-        for number, case in enumerate(cases(arguments)):
+        for number, (name, play) in enumerate(chosen):
             topic = kafka.topic(f"orders-{number}", partitions=3)
             started_s = time.monotonic()
             with TemporaryDirectory() as directory:
-                found = crash(servers, topic, Path(directory), case)
+                found = play(servers, topic, Path(directory))
             failed += bool(found)
             took_s = time.monotonic() - started_s
-            print(f"{case} {took_s:5.1f} s  {'; '.join(found) or 'right'}", flush=True)
+            print(f"{name:42} {took_s:5.1f} s  {'; '.join(found) or 'right'}", flush=True)
         kafka.close()
     return 1 if failed else 0
 

@@ -60,3 +60,23 @@ def test_a_batch_is_whole_after_a_crash(
     }
     assert left == set(table.files())
     assert left <= on_disk
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_of_two_drivers_with_the_same_batch_one_commits_it(kind: str, tmp_path: Path) -> None:
+    table = opened(kind, str(tmp_path / "lake"))
+    table.prepare(COLUMNS)
+    write(table, 0)
+    for batch in (1, 2):
+        both = [
+            subprocess.Popen(
+                [
+                    sys.executable, "-m", "tests.unit.pipelines.lake.writing", kind,
+                    table.directory, str(batch),
+                ],
+                cwd=ROOT,
+            )
+            for _ in range(2)
+        ]  # fmt: skip
+        assert [each.wait(120) for each in both] == [0, 0]
+        assert ids_of(table) == expected(batch + 1)
