@@ -228,3 +228,20 @@ def test_only_the_incarnation_whose_session_has_ended_is_fenced() -> None:
     assert cluster.image.brokers[2].is_fenced
     cluster.carry_out(decide_unregister_broker(cluster.state, 3))
     assert decide_fence_incarnation(replace(before, id=3), cluster.state).records == ()
+
+
+def test_a_process_is_fenced_although_its_successor_has_announced_itself() -> None:
+    """Otherwise it would lead partitions until its successor has registered."""
+
+    async def story(controller: Controller) -> None:
+        service = await controller.new_session(FIRST)
+        epoch = await controller.register(FIRST)
+        assert not await controller.heartbeat(epoch)
+        controller.plane.service.lose_connection(1.0)  # it sees only the znode of the successor
+        await service.close()
+        successor = await controller.new_session(SECOND)
+        await asyncio.sleep(10)
+        assert controller.is_fenced
+        await successor.close()
+
+    run(story)

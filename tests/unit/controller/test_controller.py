@@ -29,7 +29,7 @@ from ottla.metadata.file_log import FileMetadataLog
 from ottla.metadata.frame import BATCH
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.journal import open_journal
-from ottla.metadata.log import MetadataLost
+from ottla.metadata.log import AppendRefused, MetadataLost
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.records import (
     ALL_BROKERS,
@@ -272,6 +272,30 @@ def test_a_decision_without_records_is_answered_without_a_write() -> None:
         answer = await node.controller.decide(lambda state: Decision((), state.image.cluster_id))
         assert answer == CLUSTER_ID
         assert node.log.end_offset == before
+
+    run(story)
+
+
+@pytest.mark.parametrize("confirmed", [(True, False), (False, True), (True, True)])
+def test_an_answer_is_confirmed_whatever_else_is_decided_with_it(
+    confirmed: tuple[bool, bool],
+) -> None:
+    """A controller that was replaced may not know what exists by now."""
+
+    async def story(node: Node) -> None:
+        async def refuse() -> None:
+            raise AppendRefused("another broker was elected")
+
+        node.log.confirm = refuse  # type: ignore[method-assign]
+        answers = await asyncio.gather(
+            *(
+                node.controller.decide(lambda _state: Decision((), None), is_confirmed=each)
+                for each in confirmed
+            ),
+            return_exceptions=True,
+        )
+        codes = [each.code for each in answers if isinstance(each, BrokerError)]
+        assert codes == 2 * [ErrorCode.NOT_CONTROLLER]
 
     run(story)
 

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from random import Random
+from unittest.mock import patch
 
 import pytest
-from tests.support.control_plane_model import JOIN_S, REQUEST_S, ControlPlane, Network
+from tests.support.control_plane_model import (
+    JOIN_S,
+    REQUEST_S,
+    ControlPlane,
+    Network,
+    Route,
+)
 from tests.support.paused_service import at_every_pause
 from tests.support.virtual_time import run_in_virtual_time
 from tests.support.zookeeper_model import SESSION_S, Ensemble, ModelService
@@ -14,7 +21,9 @@ from tests.support.zookeeper_model import SESSION_S, Ensemble, ModelService
 from ottla.broker.control.liveness import WatchedBroker, remove_ended
 from ottla.metadata.zookeeper.layout import CONTROLLER, broker_path
 from ottla.metadata.zookeeper.service import Delete, Write, ZnodeMissing, retried
+from ottla.network.channel.errors import ResponseLost
 from ottla.protocol.errors import BrokerError
+from ottla.protocol.message import Message
 from ottla.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
 
 SETTLING_S = 60.0
@@ -282,6 +291,23 @@ def test_a_request_without_a_controller_ends_in_time() -> None:
         assert loop.time() - start_s <= two.client.timeout_s + 1
         for each in (one, two):
             await each.stop()
+
+    run_in_virtual_time(story())
+
+
+def test_a_request_whose_attempts_fail_late_ends_in_time() -> None:
+    async def story() -> None:
+        one, two = await started(Ensemble(Random(1)))
+
+        async def fail_late(_route: Route, _request: Message, timeout_s: float) -> None:
+            await asyncio.sleep(min(timeout_s, 0.9 * REQUEST_S))
+            raise ResponseLost("lost on its way back")
+
+        began_s = asyncio.get_running_loop().time()
+        with patch.object(Route, "request", fail_late), pytest.raises(BrokerError):
+            await two.client.ask(AllocateProducerIdsRequest(2, two.membership.broker_epoch))
+        assert asyncio.get_running_loop().time() - began_s < 1.1 * REQUEST_S
+        await check(one, two)
 
     run_in_virtual_time(story())
 
