@@ -181,10 +181,7 @@ def _read_again(
     states = load_states(BLOCKING, snapshots, known, first_offset, files.context.producers)
     if trusted and first_offset not in snapshots:
         snapshots.write(states, first_offset, sync=False)
-    epochs_path = f"{files.path}/{LEADER_EPOCHS_NAME}"
-    stored = stored_epochs(BLOCKING, files.context.files, epochs_path)
-    start_offset = checkpoint.log_start_offset
-    before = checked_epochs(BLOCKING, epochs_path, stored, trusted, start_offset, first_offset)
+    before = _epochs_before(files, trusted, checkpoint.log_start_offset, first_offset)
     # Compaction leaves gaps between segments; ours only below the recovery point.
     is_unknown = checkpoint.recovery_point is None
     may_have_gaps = checkpoint.is_foreign or (files.config.is_compacted and is_unknown)
@@ -193,6 +190,17 @@ def _read_again(
         states, before, snapshots, progress,
     )  # fmt: skip
     return recovered
+
+
+def _epochs_before(
+    files: PartitionFiles, trusted: list[Segment], start_offset: int, first_offset: int
+) -> list[EpochEntry]:
+    """The epochs of the records before `first_offset`, which are not read again."""
+    if first_offset == 0:
+        return []  # without reading the file: of ten thousand partitions, most are small
+    path = f"{files.path}/{LEADER_EPOCHS_NAME}"
+    stored = stored_epochs(BLOCKING, files.context.files, path)
+    return checked_epochs(BLOCKING, path, stored, trusted, start_offset, first_offset)
 
 
 def _unwritten(files: PartitionFiles, entries: list[EpochEntry]) -> LeaderEpochs:
