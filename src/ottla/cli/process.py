@@ -124,6 +124,9 @@ def report_failures(name: str, command: Callable[[], int]) -> int:
         if error.errno in (errno.EMFILE, errno.ENFILE):
             print_error(f"{name}: {error.strerror}\n  raise the limit with: ulimit -n 4096")
             return 1
+        if not has_current_directory():
+            print_error(f"{name}: the current directory was deleted: change to another one")
+            return 1
         if error.errno not in OUTPUT_ERRORS or is_output_writable():
             raise
         discard_output()
@@ -144,6 +147,14 @@ def output_after(*done: str) -> Iterator[None]:
             raise
         discard_output()
         raise CommandFailed(f"the output cannot be written: {error.strerror}", *done) from error
+
+
+def has_current_directory() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def print_error(text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -150,3 +151,10 @@ def test_produce_writes_one_line_as_quickly_as_one_argument(
         done = run("produce", topic, *words, "-X", "debug=eos", "-X", "log_level=7", stdin=stdin)
         assert done.returncode == 0
         assert "Idempotent" not in done.stderr
+
+
+def test_the_command_can_be_run_as_a_module() -> None:
+    words = [sys.executable, "-m", "ottla", "topics", "--lst"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "usage: ottla topics VERB" in done.stderr

@@ -272,16 +272,26 @@ def test_groups_are_not_deleted_by_patterns(environment: Environment) -> None:
     assert "patterns are not accepted here; see: ottla groups list 'no*'" in done.stderr
 
 
-def test_a_deleted_current_directory_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["up", "--listen", "127.0.0.1:0"], "start it in another one"),
+        (["cluster", "up", "--port", "0"], "change to another one"),
+        (["cluster", "status"], "change to another one"),
+    ],
+    ids=["up", "cluster up", "cluster status"],
+)
+def test_a_deleted_current_directory_is_named(words: list[str], told: str, tmp_path: Path) -> None:
     script = 'mkdir gone; cd gone; rmdir ../gone; exec "$@"'
-    words = [sys.executable, "-m", "ottla.cli.main", "up", "--listen", "127.0.0.1:0"]
+    program = [sys.executable, "-m", "ottla.cli.main"]
     done = subprocess.run(
-        ["sh", "-c", script, "sh", *words],
+        ["sh", "-c", script, "sh", *program, *words],
         cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
         env={**clean_environment(), "PYTHONSAFEPATH": "1"},
     )  # fmt: skip
     assert done.returncode == 1
-    assert done.stderr == ("ottla up: the current directory was deleted: start it in another one\n")
+    command = "ottla up" if words[0] == "up" else f"ottla cluster {words[1]}"
+    assert done.stderr == f"{command}: the current directory was deleted: {told}\n"
 
 
 def test_a_topic_that_is_created_again_under_a_writer_is_reported(
