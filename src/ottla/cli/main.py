@@ -87,6 +87,8 @@ def find_command(words: list[str]) -> Found | tuple[str, int]:
     """The command; or what to print instead, and the exit code."""
     names: tuple[str, ...] = ()
     known: Known = COMMANDS
+    if words[:1] == ["help"] and len(words) > 1:  # `ottla help topics create`
+        words = [*words[1:], "--help"]
     while True:
         if not words or words[0] in HELP:
             return usage(names, known), 0 if words else 2 if names else 0

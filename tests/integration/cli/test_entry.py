@@ -148,12 +148,17 @@ def test_every_command_explains_itself(names: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["-h"], ["--help"], ["help"], ["topics", "--help"]], ids=" ".join
-)
+    "words",
+    [[], ["-h"], ["--help"], ["help"], ["topics", "--help"], ["help", "topics"],
+     ["help", "topics", "describe"]],
+    ids=" ".join,
+)  # fmt: skip
 def test_help_lists_what_there_is(words: list[str]) -> None:
     done = run(words)
     assert (done.returncode, done.stderr) == (0, "")
     assert "describe" in done.stdout
+    names = [each for each in words if each.isalpha() and each != "help"]
+    assert done.stdout.startswith(f"usage: {' '.join(['ottla', *names])} ")
 
 
 @pytest.mark.parametrize(

@@ -473,3 +473,10 @@ def test_names_that_are_separated_by_commas_are_refused_with_what_to_write(
     refused = ottla("consume", f"{topic},{topic}", "-e", environment=environment)
     assert refused.returncode == 1
     assert "several are separated by spaces" in refused.stderr
+
+
+def test_internal_topics_get_no_more_partitions(environment: Environment) -> None:
+    words = ("topics", "alter", "__consumer_offsets", "-p", "100", "--dry-run")
+    refused = ottla(*words, environment=environment)
+    assert refused.returncode == 2
+    assert "__consumer_offsets is internal: with another number of partitions" in refused.stderr

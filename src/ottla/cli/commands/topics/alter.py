@@ -15,6 +15,7 @@ from ottla.cli.cluster.topic_configs import (
     topic_configs,
 )
 from ottla.cli.cluster.topics import (
+    INTERNAL,
     add_topics_argument,
     all_topics,
     given_names,
@@ -47,6 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     if both:
         raise CommandFailed(f"-c and -d are both given for {', '.join(both)}", code=USAGE)
     topics = given_names(arguments)
+    refuse_internal(topics, arguments.partitions)
     connection = Connection.of(arguments)
     admin = connection.admin()
     require_topics(topics, all_topics(connection, admin))
@@ -64,6 +66,16 @@ def run(arguments: argparse.Namespace) -> int:
     if configs or arguments.delete_config:
         outcomes += change_configs(connection, admin, configs, deleted, arguments)
     return report("ottla topics alter", "topic", arguments.format, outcomes)
+
+
+def refuse_internal(topics: list[str], partitions: int | None) -> None:
+    internal = [name for name in topics if name in INTERNAL]
+    if internal and partitions is not None:
+        raise CommandFailed(
+            f"{', '.join(internal)} is internal: with another number of partitions, the offsets of "
+            "groups or the state of transactions would no longer be found",
+            code=USAGE,
+        )
 
 
 def deleted_configs(
