@@ -82,10 +82,10 @@ def helper_classes(version: str = KAFKA_VERSION) -> Path:
     return jar
 
 
-def pom_text(version: str) -> str:
+def pom_text(version: str, *parts: str) -> str:
+    """With these parts of Kafka: its broker and tools unless told."""
     artifacts = (
-        ("org.apache.kafka", "kafka_2.13", version),
-        ("org.apache.kafka", "kafka-tools", version),
+        *(("org.apache.kafka", each, version) for each in parts or ("kafka_2.13", "kafka-tools")),
         ("org.slf4j", "slf4j-simple", "1.7.36"),
     )
     return _POM.format("".join(_DEPENDENCY.format(*artifact) for artifact in artifacts))
