@@ -98,6 +98,8 @@ def test_escape_sequences_do_not_reach_a_terminal(
         (["produce", "t", "-p", "99999999999", "x"], "--partition: 99999999999 is not between"),
         (["topics", "list", "-b", "http://localhost:9092"], "expected HOST:PORT without http://"),
         (["topics", "list", "-b", "localhost:99999"], "ports are 1 to 65535"),
+        (["topics", "list", "-b", "9092"], "9092 is not HOST:PORT; did you mean localhost:9092?"),
+        (["topics", "list", "-b", "x:1", "-b", "y:2"], "given twice; for several separate them"),
         (["status", "--wait", "inf"], "--wait: 'inf' is not a number of seconds"),
         (["up", "--log-level", "loud"], "--log-level: invalid choice: 'LOUD'"),
     ],

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.arguments.numbers import seconds
+from ottla.cli.arguments.texts import Once
 from ottla.cli.cluster.listeners import listener_problem
 from ottla.cli.errors import USAGE, CommandFailed
 from ottla.config.addresses import Address, parse_addresses
@@ -44,6 +45,8 @@ def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
         "--bootstrap",
         "--bootstrap-server",  # the name in Kafka's own tools
         metavar="HOST:PORT",
+        action=Once,
+        several="separate them by commas",
         help=f"bootstrap servers, separated by commas (default: ${VARIABLES[0]}, "
         f"${VARIABLES[1]}, or {DEFAULT_SERVERS})",
     )
@@ -80,6 +83,7 @@ class Connection:
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> Connection:
         option, servers = servers_of(arguments.bootstrap, os.environ)
+        refuse_ports(option, servers)
         try:
             addresses = parse_addresses(servers)
         except ValueError as error:
@@ -192,6 +196,16 @@ def error_text(text: str) -> str:
     """What librdkafka reports, in other words where these have to be explained."""
     gone = PARTITION_GONE.match(text)
     return text if gone is None else f"partition {gone[2]} of {gone[1]} no longer exists"
+
+
+def refuse_ports(option: str, servers: str) -> None:
+    """A port without a host is a number, and a number would be a host with the default port."""
+    for each in servers.split(","):
+        if each.strip().isdigit():
+            port = each.strip()
+            raise CommandFailed(
+                f"{option}: {port} is not HOST:PORT; did you mean localhost:{port}?", code=USAGE
+            )
 
 
 def servers_of(given: str | None, environment: Mapping[str, str]) -> tuple[str, str]:
