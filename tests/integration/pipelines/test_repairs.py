@@ -12,6 +12,10 @@ from confluent_kafka import Producer
 from tests.integration.pipelines.local_batches import ingest, table_of
 from tests.integration.pipelines.orders import Orders, ids, pipeline_file, produce
 
+from ottla.base.ids import TopicPartition
+from ottla.client.admin.topics import NewTopic, create_topics, delete_records, delete_topics
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.settings import ClientSettings
 from ottla.pipelines.audit.sums import decode_book, merge_books
 from ottla.pipelines.declaration.loading import load
 from ottla.pipelines.declaration.tree import Declaration
@@ -123,6 +127,37 @@ def test_offsets_that_are_none_are_refused(
     ingest(declared)
     with pytest.raises(PipelineError, match=told):
         repaired(declared, word.format(topic))
+
+
+def test_records_of_a_topic_that_was_created_again_are_not_added(
+    kafka: Kafka, tmp_path: Path
+) -> None:
+    declared, _, topic = filled(kafka, tmp_path, "parquet")
+    table = table_of(declared)
+    (Path(table.directory) / table.files()[0]).unlink()
+    before = table.last()
+    with Cluster(ClientSettings(kafka.bootstrap_servers)) as cluster:
+        delete_topics(cluster, [topic])
+        with pytest.raises(PipelineError, match=f"topic {topic} does not exist any more"):
+            repaired(declared)
+        create_topics(cluster, [NewTopic(topic, 3)])
+    with pytest.raises(PipelineError, match=f"topic {topic} was deleted and created again"):
+        repaired(declared)
+    assert table.last() == before
+
+
+def test_offsets_that_retention_has_deleted_are_told(kafka: Kafka, tmp_path: Path) -> None:
+    declared, _, topic = filled(kafka, tmp_path, "parquet")
+    with Cluster(ClientSettings(kafka.bootstrap_servers)) as cluster:
+        delete_records(cluster, {TopicPartition(topic, 0): 100})
+    table = table_of(declared)
+    for path in table.files():
+        (Path(table.directory) / path).unlink()
+    with pytest.raises(PipelineError, match=f"retention has deleted {topic}:0:5-99"):
+        repaired(declared, f"{topic}:0:5-120")
+    done = repaired(declared)
+    assert done.deleted == 100
+    assert min(row["offset"] for row in table.rows().to_pylist() if row["partition"] == 0) == 101
 
 
 def test_bad_records_are_added_once_they_can_be_decoded(kafka: Kafka, tmp_path: Path) -> None:
