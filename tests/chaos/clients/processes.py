@@ -72,6 +72,10 @@ class ClientProcess:
     def is_running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def is_fenced(self) -> bool:
+        return self._process is not None and self._process.poll() == FENCED
+
     def revive(self) -> None:
         """Start a successor of one that its library has ended."""
         if self._process is not None and self._process.poll() in (HUNG, FENCED):

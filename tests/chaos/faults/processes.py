@@ -7,13 +7,14 @@ import subprocess
 import time
 from functools import partial
 
-from tests.chaos.clients.processes import end
+from tests.chaos.clients.processes import ClientProcess, end
 from tests.chaos.clients.worker import FENCED
 from tests.chaos.cluster.topics import wait_until_whole
 from tests.chaos.faults.context import Fault, FaultContext
 
 LEAVE_S = 60.0
 FENCED_S = 60.0
+FENCED_POLL_S = 0.1
 ROLES = ("leader", "controller", "follower")
 
 
@@ -129,20 +130,39 @@ def supersede_writer(context: FaultContext) -> str:
 
 
 def replace_static(context: FaultContext) -> str:
-    """A static member is paused, and another one takes its place: it must be fenced."""
+    """A static member is paused, and another one takes its place: one of both must be fenced.
+
+    As in Kafka, the last one to join with the instance id has it. A member that notices by itself
+    that its session has ended joins again as a new one, without its member id: then that is the
+    paused one, and its successor is fenced.
+    """
     client = context.rng.choice(context.static_members())
     name = client.names[-1]
     old = client.supersede()
     seconds = context.hold()
     old.send_signal(signal.SIGCONT)
-    try:
-        code = end(old, FENCED_S)
-    except subprocess.TimeoutExpired:
+    fenced = name if is_first_to_be_fenced(old, client) else client.names[-1]
+    if fenced != name:
         old.kill()
         end(old)
-        raise AssertionError(f"{name} was replaced, and goes on") from None
-    assert code == FENCED, f"{name} was replaced, and ended with code {code}"
-    return f"{name} paused for {seconds:.1f} s, replaced meanwhile, and fenced"
+        client.revive()
+    return f"{name} paused for {seconds:.1f} s, replaced meanwhile; {fenced} fenced"
+
+
+def is_first_to_be_fenced(old: subprocess.Popen[bytes], successor: ClientProcess) -> bool:
+    """AssertionError if both go on, or if the old one ends otherwise."""
+    deadline_s = time.monotonic() + FENCED_S
+    while time.monotonic() < deadline_s:
+        if old.poll() is not None:
+            code = end(old)
+            assert code == FENCED, f"a member was replaced, and ended with code {code}"
+            return True
+        if successor.is_fenced:
+            return False
+        time.sleep(FENCED_POLL_S)
+    old.kill()
+    end(old)
+    raise AssertionError(f"{successor.names[-2]} and {successor.names[-1]} both go on")
 
 
 def kill_member(context: FaultContext) -> str:

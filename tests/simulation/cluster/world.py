@@ -18,8 +18,10 @@ from typing import Any
 from unittest.mock import patch
 
 from tests.simulation.cluster.client import TOPIC, Client, Consumer, Producer, records_in
+from tests.simulation.cluster.metadata_judge import MetadataJudge
 from tests.simulation.cluster.network import Network, SimulatedLoop
 from tests.simulation.cluster.process import DATA, BrokerProcess, host_of, track_tasks
+from tests.simulation.cluster.repeating_producer import RepeatingProducer
 from tests.simulation.cluster.trace import Trace
 from tests.support.zookeeper_model import Ensemble
 
@@ -44,6 +46,8 @@ class World:
         self.network = Network(loop, self.rng, self.trace)
         self.ensemble = Ensemble(self.rng)
         self.ensemble.listeners.append(lambda: self.trace.committed(self.ensemble.transactions[-1]))
+        self.metadata = MetadataJudge(self.ensemble)
+        self.ensemble.listeners.append(self.metadata.judge)
         self.events: list[str] = []
         self.disks = {each: MemoryDisk() for each in BROKERS}
         for disk in self.disks.values():
@@ -51,7 +55,9 @@ class World:
             disk.sync_directory("/")
         self.processes: dict[int, BrokerProcess] = {}
         self.clients: list[Client] = []
+        self.tasks: list[asyncio.Task[None]] = []  # of clients
         self.producers: list[Producer] = []
+        self.repeating: list[RepeatingProducer] = []
         self.consumers: list[Consumer] = []
         # Not in sync everywhere since they have ended.
         self.failed: set[int] = set()  # killed, or without power
@@ -74,7 +80,11 @@ class World:
         )
 
     def check_processes(self) -> None:
-        """A broker ends only if it is asked to."""
+        """A broker ends only if it is asked to, and a client does not fail."""
+        assert not self.metadata.violations, self.metadata.violations[0]
+        for task in self.tasks:
+            if task.done():
+                task.result()
         for broker_id, process in self.processes.items():
             has_ended = process.running.done() and not process.is_stopping
             assert not has_ended, f"{broker_id} has ended: {process.error!r}"
@@ -116,11 +126,13 @@ class World:
         await self._until(lambda: all(each.is_ready for each in self.processes.values()), 60)
         await self._create_topic()
         await self._until(lambda: self.is_in_sync, 60)
-        tasks = self._start_clients()
+        tasks = self.tasks = self._start_clients()
         await self._make_faults()
         self.note("no more faults")
         self.network.heal()
         await self._settle()
+        self.check_processes()
+        self.tasks = []
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
@@ -152,7 +164,9 @@ class World:
         for index in range(PARTITIONS):
             self.producers.append(Producer(self.new_client(f"producer{index}"), index))
             self.consumers.append(Consumer(self.new_client(f"consumer{index}"), index))
-        clients: list[Producer | Consumer] = [*self.producers, *self.consumers]
+            repeating = self.new_client(f"repeating{index}")
+            self.repeating.append(RepeatingProducer(repeating, index, Random(self.rng.random())))
+        clients: list[Any] = [*self.producers, *self.consumers, *self.repeating]
         return [asyncio.ensure_future(each.run()) for each in clients]
 
     async def _settle(self) -> None:
@@ -262,6 +276,7 @@ class World:
             found = content.get(offset, value)
             assert found == value, f"{value!r} was read at {index}:{offset}: {found!r}"
         assert len(set(content.values())) == len(content), "a record is there twice"
+        self.repeating[index].check([content[offset] for offset in sorted(content)])
         self.note(f"{index} has {len(content)} records")
 
     def _files(self, broker_id: int) -> dict[str, bytes]:
