@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from enum import Enum, auto
+
 from tests.chaos.planted.plant import plants
-from tests.chaos.planted.runs import Search, is_found, searches
+from tests.chaos.planted.runs import CLUSTER_SIMULATION, Search, is_found, searches
 from tools.reference.reliability import line_of
 
 INTRODUCTION = """\
@@ -15,7 +18,10 @@ Tests that never fail prove nothing. Each of these bugs is planted in the broker
 replacing one function before the ordinary command line runs (`tests/chaos/planted/`; the product
 has no such switch). Then a short run with faults that the ordinary campaigns have must find it:
 `python -m tests.chaos.planted NAME`. What needs a power failure, or a coincidence that a minute of
-real processes does not have, is looked for by tests with a simulated disk or network instead.
+real processes does not have, is looked for by the simulations, which `make test`, `make test-ci`
+and `make simulation` run: of the replicas of a partition, and of a whole cluster with idempotent
+and transactional producers and a group (`python -m tests.chaos.planted.simulated NAME`). Nothing in
+a run or a simulation is written for one bug. Unit tests are named where they find it too.
 
 "Found as" lists the anomalies of the checker with their numbers, or what else the run requires:
 clients that do not end by an error, recovery, completion (all that was written is read), last
@@ -29,33 +35,45 @@ HEADINGS = ("Bug", "What the broker does", "Looked for by", "Seconds", "Found as
 
 
 def planted_bugs_page() -> str:
-    newest = {(each.plant, is_run(each)): each for each in searches()}
+    newest = {(each.plant, kind_of(each)): each for each in searches()}
     lines = [line_of(HEADINGS), line_of("---" for _ in HEADINGS)]
-    found_by_runs = found_by_tests = 0
+    first: Counter[Kind | None] = Counter()  # the first kind that has found a bug
     for name, plant in plants().items():
-        run, tests = newest.get((name, True)), newest.get((name, False))
-        found_by_runs += bool(run and is_found(run))
-        found_by_tests += bool(not (run and is_found(run)) and tests and tests.found)
+        looked = [newest[name, each] for each in Kind if (name, each) in newest]
+        first[next((kind_of(each) for each in looked if is_found(each)), None)] += 1
         lines += [
-            line_of([name, plant.text, by(each), each.seconds, found(each)])
-            for each in (run, tests)
-            if each is not None
+            line_of([name, plant.text, by(each), each.seconds, found(each)]) for each in looked
         ]
-        if run is None and tests is None:
+        if not looked:
             lines.append(line_of([name, plant.text, "-", "-", "not looked for yet"]))
+    ordinary = first[Kind.RUN] + first[Kind.SIMULATION]
     summary = (
-        f"Planted: {len(plants())}. Found by runs of processes: {found_by_runs}. Found by other "
-        f"tests only: {found_by_tests}. Missed: {len(plants()) - found_by_runs - found_by_tests}."
+        f"Planted: {len(plants())}. Found by ordinary runs: {ordinary}, {first[Kind.RUN]} of them "
+        f"by runs of processes and {first[Kind.SIMULATION]} by simulations only. Found by unit "
+        f"tests only: {first[Kind.TEST]}. Missed: {first[None]}."
     )
     return INTRODUCTION + summary + "\n\n" + "\n".join(lines) + "\n"
 
 
-def is_run(search: Search) -> bool:
-    return not search.by.startswith("tests/")
+class Kind(Enum):
+    """The strongest first."""
+
+    RUN = auto()
+    SIMULATION = auto()
+    TEST = auto()
+
+
+def kind_of(search: Search) -> Kind:
+    if search.by.startswith("tests/simulation/"):
+        return Kind.SIMULATION
+    return Kind.TEST if search.by.startswith("tests/") else Kind.RUN
 
 
 def by(search: Search) -> str:
-    return f"faults {search.by}, seed {search.seed}" if is_run(search) else f"`{search.by}`"
+    if kind_of(search) is Kind.RUN:
+        return f"faults {search.by}, seed {search.seed}"
+    is_seeded = search.by == CLUSTER_SIMULATION
+    return f"`{search.by}`, seeds 1 to {search.seed}" if is_seeded else f"`{search.by}`"
 
 
 def found(search: Search) -> str:

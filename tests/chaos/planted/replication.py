@@ -160,9 +160,7 @@ REPLICATION: dict[str, Plant] = {
         ["cut", "pause", "kill-one", "elect"],
         hold_s=(7.0, 12.0),
         seconds=80.0,
-        test=(
-            "tests/unit/controller/test_alter_partition.py tests/unit/replication/test_partition.py"
-        ),
+        test=SIMULATION,
     ),
     "rejoin-before-log-end": Plant(
         "a follower is in sync again before it has caught up",

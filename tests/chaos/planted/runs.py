@@ -2,6 +2,7 @@
 
     python -m tests.chaos.planted lso-too-eager index-off-by-one
     python -m tests.chaos.planted all
+    python -m tests.chaos.planted.simulated dedup-window-of-one
 
 `docs/reference/planted-bugs.md` is made of the lines.
 """
@@ -16,6 +17,7 @@ from pathlib import Path
 from tests.chaos.planted.plant import plants
 from tests.chaos.run import Outcome, Plan
 
+CLUSTER_SIMULATION = "tests/simulation/cluster"
 PATH = Path(__file__).with_name("found.jsonl")
 
 

@@ -127,6 +127,6 @@ STORAGE: dict[str, Plant] = {
     "fsync-skipped": Plant(
         "files are not synced",
         [Patch("ottla.storage.log.flushing:FlushJob", "run", not_synced)],
-        test="tests/unit/storage/log/test_flushing.py",
+        test="tests/simulation/partitions/test_partition_simulation.py -k survive",
     ),
 }

@@ -36,21 +36,24 @@ SENDING_S = 0.05
 
 
 class Client:
-    def __init__(self, name: str, brokers: list[int], rng: Random) -> None:
+    def __init__(self, name: str, brokers: list[int], rng: Random, topic: str = TOPIC) -> None:
         self.name = name
         self._rng = rng
+        self._topic = topic
         settings = ChannelSettings(name, "1", 1.0, ROOM)
         self._channels = {each: Channel(host_of(each), PORT, settings) for each in brokers}
         self.leaders: dict[int, int] = {}
 
-    async def ask(self, broker_id: int, request: Message) -> Any:
-        return await self._channels[broker_id].request(request, REQUEST_S, at_most=WITH_NAMES)
+    async def ask(self, broker_id: int, request: Message, at_most: int = WITH_NAMES) -> Any:
+        return await self._channels[broker_id].request(request, REQUEST_S, at_most=at_most)
+
+    async def ask_any(self, request: Message) -> Any:
+        return await self.ask(self._rng.choice(list(self._channels)), request)
 
     async def partitions(self) -> list[MetadataResponsePartition]:
         """According to some broker; ChannelError if it does not answer."""
-        broker_id = self._rng.choice(list(self._channels))
-        request = MetadataRequest([MetadataRequestTopic(name=TOPIC)], False)
-        response = await self.ask(broker_id, request)
+        request = MetadataRequest([MetadataRequestTopic(name=self._topic)], False)
+        response = await self.ask_any(request)
         return sorted(response.topics[0].partitions, key=lambda each: each.partition_index)
 
     async def leader_of(self, index: int) -> int | None:

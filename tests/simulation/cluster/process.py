@@ -49,6 +49,10 @@ def settings_of(broker_id: int, others: Sequence[str] = ()) -> LoadedConfig:
             "default.replication.factor=3",
             "min.insync.replicas=2",
             "request.timeout.ms=5000",
+            "offsets.topic.num.partitions=1",
+            "transaction.state.log.num.partitions=1",
+            "group.min.session.timeout.ms=1000",
+            "group.initial.rebalance.delay.ms=0",
             *others,
         ]
     )

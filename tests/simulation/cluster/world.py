@@ -17,12 +17,15 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
+from tests.simulation.cluster import transactions
 from tests.simulation.cluster.client import TOPIC, Client, Consumer, Producer, records_in
+from tests.simulation.cluster.group_members import GroupMember, Progress
 from tests.simulation.cluster.metadata_judge import MetadataJudge
 from tests.simulation.cluster.network import Network, SimulatedLoop
 from tests.simulation.cluster.process import DATA, BrokerProcess, host_of, track_tasks
 from tests.simulation.cluster.repeating_producer import RepeatingProducer
 from tests.simulation.cluster.trace import Trace
+from tests.simulation.cluster.transactions import TransactionalWriter
 from tests.support.zookeeper_model import Ensemble
 
 from ottla.metadata.image import Image
@@ -32,6 +35,7 @@ from ottla.testing.filesystem import MemoryDisk
 BROKERS = [1, 2, 3]
 PARTITIONS = 2
 MIN_IN_SYNC = 2
+MEMBERS = 2  # of the group
 FAULTS_S = 40.0
 FAULT_INTERVAL_S = 1.2
 SETTLED_S = 90.0
@@ -58,6 +62,7 @@ class World:
         self.tasks: list[asyncio.Task[None]] = []  # of clients
         self.producers: list[Producer] = []
         self.repeating: list[RepeatingProducer] = []
+        self.members: list[GroupMember] = []
         self.consumers: list[Consumer] = []
         # Not in sync everywhere since they have ended.
         self.failed: set[int] = set()  # killed, or without power
@@ -89,8 +94,8 @@ class World:
             has_ended = process.running.done() and not process.is_stopping
             assert not has_ended, f"{broker_id} has ended: {process.error!r}"
 
-    def new_client(self, name: str) -> Client:
-        client = Client(name, BROKERS, Random(self.rng.random()))
+    def new_client(self, name: str, topic: str = TOPIC) -> Client:
+        client = Client(name, BROKERS, Random(self.rng.random()), topic)
         self.clients.append(client)
         return client
 
@@ -156,9 +161,14 @@ class World:
 
     async def _create_topic(self) -> None:
         client = self.new_client("admin")
-        request = CreateTopicsRequest([CreatableTopic(TOPIC, PARTITIONS, 3)], timeout_ms=5000)
+        topics = [
+            CreatableTopic(TOPIC, PARTITIONS, 3),
+            CreatableTopic(transactions.TOPIC, transactions.PARTITIONS, 3),
+        ]
+        request = CreateTopicsRequest(topics, timeout_ms=5000)
         response = await client.ask(self.rng.choice(BROKERS), request)
-        assert response.topics[0].error_code == 0, response.topics[0].error_message
+        for each in response.topics:
+            assert each.error_code == 0, each.error_message
 
     def _start_clients(self) -> list[asyncio.Task[None]]:
         for index in range(PARTITIONS):
@@ -166,7 +176,14 @@ class World:
             self.consumers.append(Consumer(self.new_client(f"consumer{index}"), index))
             repeating = self.new_client(f"repeating{index}")
             self.repeating.append(RepeatingProducer(repeating, index, Random(self.rng.random())))
-        clients: list[Any] = [*self.producers, *self.consumers, *self.repeating]
+        progress = Progress()
+        for number in range(MEMBERS):
+            client = self.new_client(f"member{number}")
+            self.members.append(GroupMember(client, progress, Random(self.rng.random())))
+        writing = self.new_client("writer", transactions.TOPIC)
+        self.writer = TransactionalWriter(writing, Random(self.rng.random()))
+        clients: list[Any] = [*self.producers, *self.consumers, *self.repeating, *self.members]
+        clients.append(self.writer)
         return [asyncio.ensure_future(each.run()) for each in clients]
 
     async def _settle(self) -> None:
@@ -256,6 +273,7 @@ class World:
         for index in range(PARTITIONS):
             content = await self._content(reader, index)
             self._check_partition(index, content)
+        await self.writer.check_the_end()
         await self._until(self._are_files_equal, 30)
         self.note(sha256(repr(sorted(self._files(1).items())).encode()).hexdigest())
 
