@@ -210,6 +210,8 @@ class LeaderRole:
         if error is None:
             self.advance()
         else:
+            if isinstance(error, OutOfRoom):
+                self._partition.report_out_of_room()
             self._acks.fail(error)
 
     # Acknowledging

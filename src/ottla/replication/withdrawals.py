@@ -54,6 +54,7 @@ class Withdrawals:
         self._last: dict[tuple[TopicId, int], Withdrawal] = {}
         self._has_due = asyncio.Event()
         self._messages = SparseLog(log, logging.WARNING)
+        self._failures = SparseLog(log, logging.WARNING)
 
     def out_of_room(self, topic_id: TopicId, index: int, state: Leadership) -> None:
         """The replica of this broker could not write. `state` is what the metadata says."""
@@ -82,7 +83,8 @@ class Withdrawals:
         try:
             await self._send(withdrawals_of(self._broker_id, due))
         except BrokerError as error:
-            self._messages.write(now_s, "they have not left them yet: %s", error)
+            what = "%d replicas without room on disk are still in sync: %s"
+            self._failures.write(now_s, what, len(due), error)
 
     def _note(self, due: Withdrawing, now_s: float) -> None:
         is_recent = {key: each for key, each in self._last.items() if each.is_recent(now_s)}

@@ -7,6 +7,7 @@ run, so that a test can look while a sync is under way.
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Coroutine, Iterable
 from dataclasses import replace
 from random import Random
@@ -47,6 +48,14 @@ def data_waiter(
     return DataWaiter(watched, bytes_missing, LoopTimers(), queue, is_committed=is_committed)
 
 
+class CountingListener(SoleReplica):
+    def __init__(self) -> None:
+        self.out_of_room_count = 0
+
+    def out_of_room(self, topic_id: TopicId, index: int, state: Leadership) -> None:
+        self.out_of_room_count += 1
+
+
 class World:
     """One partition, led by this broker unless a test says otherwise."""
 
@@ -58,7 +67,8 @@ class World:
     ) -> None:
         self.place = Place(config=config)
         self.syncs = JobsLater()
-        self.partition = Partition(NAME, TOPIC_ID, ME, self.place.open(), self.syncs, SoleReplica())
+        self.listener = CountingListener()
+        self.partition = Partition(NAME, TOPIC_ID, ME, self.place.open(), self.syncs, self.listener)
         self.replicas = replicas
         self.in_sync = replicas if in_sync is None else in_sync
         self.epoch = 0
@@ -221,6 +231,19 @@ def test_a_failed_sync_fails_all_waiters() -> None:
                 await each
         assert world.high_watermark == 0
         assert not world.partition.owes_answers
+
+    run(story())
+
+
+def test_a_leader_whose_sync_has_no_room_lets_others_lead() -> None:
+    async def story() -> None:
+        world = World()
+        world.append()
+        name = "*leader-epoch-checkpoint*"
+        world.place.disk.fail(("create", "write"), name, error=errno.ENOSPC, times=None)
+        world.syncs.run_one()
+        assert world.high_watermark == 0
+        assert world.listener.out_of_room_count == 1
 
     run(story())
 

@@ -164,8 +164,7 @@ class LeaderFetcher:
             try:
                 position = await self._driver.run(locating(followed.partition))
             except (StorageError, BrokerError) as error:
-                self._report(followed, error)
-                self._delay(key, followed, self._backoff_s)
+                self._fail_here(key, followed, error)
                 continue
             if self._followed.get(key) is not followed or not followed.is_current:
                 continue
@@ -181,7 +180,7 @@ class LeaderFetcher:
             if error is None:
                 self._resume(key, followed)
             else:
-                self._delay(key, followed, self._backoff_s)
+                self._fail_here(key, followed, error)
 
         followed.partition.when_own_synced(done)
 
@@ -286,24 +285,41 @@ class LeaderFetcher:
             taken = yield from taking(followed.partition, answer, is_current)
         except (StorageError, BrokerError, InvalidBatch) as error:
             if self._followed.get(key) is followed:
-                self._report(followed, error)
-                self._delay(key, followed, self._backoff_s)
-                if isinstance(error, OutOfRoom):
-                    followed.partition.report_out_of_room()
+                self._fail_here(key, followed, error)
             return
         if taken is None:
             return
-        if taken.must_flush:
-            unsynced.append(synced(followed.partition))
         partition, size = followed.partition, len(answer.records or b"")
         followed.is_behind = answer.high_watermark > partition.log.offsets.end
         self._quota.record(partition, size)
+        position = position_of(partition)
         if self._is_held_back(followed):
             self._delay(key, followed, self._quota.wait_ms / 1000)
-            return
-        position = position_of(partition)
-        if taken.has_content or self._session.position(key) != position:
+        elif taken.has_content or self._session.position(key) != position:
             self._session.put(key, position)
+        if taken.must_flush:  # last: if it fails, the partition leaves the session
+            unsynced.append(self._synced(key, followed))
+
+    def _synced(self, key: PartitionKey, followed: Followed) -> asyncio.Future[None]:
+        """Done once all that was appended is on disk. The next fetch tells the leader that it is:
+        if the sync fails, the partition is not fetched until another one has succeeded."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def done(error: Exception | None) -> None:
+            if error is not None:
+                self._fail_here(key, followed, error)
+            if not future.done():
+                future.set_result(None)
+
+        followed.partition.when_own_synced(done)
+        return future
+
+    def _fail_here(self, key: PartitionKey, followed: Followed, error: Exception) -> None:
+        """This broker could not take what the leader has sent."""
+        self._report(followed, error)
+        self._delay(key, followed, self._backoff_s)
+        if isinstance(error, OutOfRoom):
+            followed.partition.report_out_of_room()
 
     def _fail(self, key: PartitionKey, followed: Followed, code: ErrorCode) -> None:
         if code in SHORT_DELAY:
@@ -318,8 +334,7 @@ class LeaderFetcher:
         try:
             await restart_log(partition, self._broker_id, self._request, self._driver)
         except (ChannelError, BrokerError, StorageError) as error:
-            self._report(followed, error)
-            self._delay(key, followed, self._backoff_s)
+            self._fail_here(key, followed, error)
             return
         if self._followed.get(key) is followed and followed.is_current:
             self._session.put(key, position_of(partition))
@@ -341,15 +356,3 @@ SESSION_ERRORS = (
 
 def key_of(partition: Partition) -> PartitionKey:
     return PartitionKey(partition.topic_id, partition.name.partition)
-
-
-def synced(partition: Partition) -> asyncio.Future[None]:
-    """Done once all that was appended is on disk, or never will be."""
-    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def done(_error: Exception | None) -> None:
-        if not future.done():
-            future.set_result(None)
-
-    partition.when_own_synced(done)
-    return future

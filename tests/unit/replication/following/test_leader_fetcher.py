@@ -207,6 +207,12 @@ class World:
     def values(self, index: int = 0) -> list[bytes]:
         return values_of(self.partitions[index].log)
 
+    @property
+    def told_end(self) -> int:
+        """The largest offset that was fetched: the leader takes all before it for copied."""
+        topics = (topic for each in self.leader.requests for topic in each.topics)
+        return max(part.fetch_offset for topic in topics for part in topic.partitions)
+
     def leader_values(self, index: int = 0) -> list[bytes]:
         return values_of(self.leader.logs[topic_of(index), index])
 
@@ -397,6 +403,23 @@ async def test_a_full_disk_delays_and_loses_nothing() -> None:
     await asyncio.sleep(6)
     assert world.values() == [b"0", b"1", b"2", b"3", b"4"]
     assert world.is_equal()
+
+
+@story
+async def test_the_leader_is_not_told_of_records_whose_sync_was_refused() -> None:
+    world = World(config=TopicConfig(flush_messages=1))
+    world.follow()
+    await asyncio.sleep(0.2)
+    disk = world.places[0].disk
+    disk.fail(("create", "write"), "*leader-epoch-checkpoint*", error=errno.ENOSPC, times=None)
+    world.leader.append(0, b"a")
+    await asyncio.sleep(3)
+    assert world.values() == [b"a"]
+    assert world.partitions[0].log.recovery_point == 0
+    assert world.told_end == 0
+    disk.heal()
+    await asyncio.sleep(6)
+    assert world.partitions[0].log.recovery_point == world.told_end == 1
 
 
 @story
