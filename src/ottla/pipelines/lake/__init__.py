@@ -2,6 +2,7 @@
 
     manifest        what one commit is: the offsets it covers, the files it adds, their sums
     commit_plan     whether a batch continues a table, was committed before, or is refused
+    ownership       whose table it is: one pipeline's
     committing      the loop around it, for all formats
     table           what the formats have in common          opening
     parquet_table   a directory of Parquet files: the manifest is the decision

@@ -12,6 +12,7 @@ from enum import Enum
 
 from ottla.pipelines.errors import BatchRefused
 from ottla.pipelines.lake.manifest import BATCH, Manifest, Offsets
+from ottla.pipelines.lake.ownership import check_owner
 
 
 class Step(Enum):
@@ -20,13 +21,17 @@ class Step(Enum):
 
 
 def plan_commit(
-    last: Manifest | None, own: Manifest | None, wanted: Manifest, repairs: tuple[int, int] = (0, 0)
+    last: Manifest | None,
+    own: Manifest | None,
+    wanted: Manifest,
+    repairs: tuple[int, int] = (0, 0),
+    where: str = "",
 ) -> Step:
     """`last` is the newest commit of the table, `own` the newest that read new offsets (`last`
     may be a backfill). `repairs` is the number of commits that were no batches: when a backfill
     looked at the table, and now."""
     if last is not None:
-        _check_owner(last, wanted)
+        check_owner(last.pipeline, wanted.pipeline, where)
         if last.identity == wanted.identity:
             return Step.DONE
     if wanted.kind != BATCH and repairs[0] != repairs[1]:
@@ -46,14 +51,6 @@ def plan_commit(
         )
     _check_continues(own.ends, wanted)
     return Step.COMMIT
-
-
-def _check_owner(last: Manifest, wanted: Manifest) -> None:
-    if last.pipeline != wanted.pipeline:
-        raise BatchRefused(
-            f"the table belongs to the pipeline {last.pipeline}, not to {wanted.pipeline}: a table "
-            "has one pipeline. Give another directory, or the old name"
-        )
 
 
 def _check_continues(ends: Offsets, wanted: Manifest) -> None:

@@ -16,6 +16,7 @@ from ottla.base.fault_points import PipelinePoint, reach
 from ottla.pipelines.errors import LakeUnavailable
 from ottla.pipelines.lake.commit_plan import Step, next_manifest, plan_commit
 from ottla.pipelines.lake.manifest import BATCH, Manifest
+from ottla.pipelines.lake.ownership import check_owner
 from ottla.pipelines.lake.table import LakeTable, chain
 
 TRIES_MAX = 50
@@ -24,11 +25,12 @@ TRIES_MAX = 50
 def commit(table: LakeTable, wanted: Manifest, repairs: int = 0) -> Manifest:
     """The manifest that counts: this one, or that of an earlier attempt. A backfill gives the
     number of `repairs` that it has seen: two of them must not add the same rows."""
+    check_owner(table.owner(), wanted.pipeline, table.directory)
     for _ in range(TRIES_MAX):
         last = table.last()
         own = last_batch(table, last)
         now = 0 if wanted.kind == BATCH else count_repairs(table)
-        if plan_commit(last, own, wanted, (repairs, now)) is Step.DONE:
+        if plan_commit(last, own, wanted, (repairs, now), table.directory) is Step.DONE:
             done = last if last is not None and last.identity == wanted.identity else own
             assert done is not None
             return done

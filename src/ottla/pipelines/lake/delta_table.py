@@ -25,11 +25,13 @@ from ottla.pipelines.errors import LakeError
 from ottla.pipelines.lake.manifest import COMPACTION, LakeFile, Manifest
 from ottla.pipelines.lake.manifest_files import ManifestFiles, new_name
 from ottla.pipelines.lake.orphans import remove_orphans
+from ottla.pipelines.lake.ownership import check_claim, claim, owner_of
 from ottla.pipelines.lake.parquet_table import check_empty
 from ottla.pipelines.lake.table import added_columns, check_removed, committed_files
 
 MANIFEST = "ottla.manifest"  # in the commit: the name of the manifest
 HISTORY = 100
+FORMAT = "delta"
 
 
 class DeltaLakeTable:
@@ -43,7 +45,8 @@ class DeltaLakeTable:
 
     @property
     def _application(self) -> str:
-        return f"ottla:{self._pipeline}"
+        """Of the pipeline whose table it is: another one must find its commits."""
+        return f"ottla:{self.owner() or self._pipeline}"
 
     def _open(self) -> DeltaTable | None:
         if not DeltaTable.is_deltatable(self.directory):
@@ -51,17 +54,29 @@ class DeltaLakeTable:
         return DeltaTable(self.directory)
 
     def prepare(self, columns: pa.Schema) -> None:
+        self.check_claim()
         table = self._open()
         if table is None:
             check_empty(Path(self.directory))
-            self._files.create()
+        self._files.create()
+        claim(self._files, self._identity)
+        if table is None:
             whole = columns.append(pa.field(HOUR, pa.string()))
             DeltaTable.create(self.directory, whole, partition_by=[HOUR])
             return
-        self._files.create()
         new = added_columns(self._schema(table), columns, self._evolve, self.directory)
         if new:
             table.alter.add_columns([_delta_field(each) for each in new])
+
+    def check_claim(self) -> None:
+        check_claim(self._files, self._identity)
+
+    def owner(self) -> str | None:
+        return owner_of(self._files)
+
+    @property
+    def _identity(self) -> dict[str, Any]:
+        return {"format": FORMAT, "pipeline": self._pipeline}
 
     def columns(self) -> pa.Schema | None:
         table = self._open()

@@ -27,11 +27,14 @@ from ottla.pipelines.lake.hours import hour_text
 from ottla.pipelines.lake.manifest import Manifest
 from ottla.pipelines.lake.manifest_files import ManifestFiles, new_name
 from ottla.pipelines.lake.orphans import remove_orphans
+from ottla.pipelines.lake.ownership import check_claim, check_owner, claim, owner_of
 from ottla.pipelines.lake.parquet_table import check_empty
 from ottla.pipelines.lake.table import added_columns, check_removed, committed_files
 
 MANIFEST = "ottla.manifest"
+OWNER = "ottla.pipeline"
 NAMESPACE = "lake"
+FORMAT = "iceberg"
 # pyiceberg would append to whatever another commit has made of the table meanwhile.
 RETRIES = {"commit.retry.num-retries": "0"}
 NEW_TABLE = {"write.metadata.delete-after-commit.enabled": "true", **RETRIES}
@@ -84,13 +87,15 @@ class IcebergTable:
             return None
 
     def prepare(self, columns: pa.Schema) -> None:
+        self.check_claim()
         table = self._open()
         if table is None:
             check_empty(Path(self.directory))
-            self._files.create()
+        self._files.create()
+        claim(self._files, self._identity)
+        if table is None:
             self._create(columns)
             return
-        self._files.create()
         new = added_columns(schema_to_pyarrow(table.schema(), include_field_ids=False), columns,
                             self._evolve, self.directory)  # fmt: skip
         if new:
@@ -103,11 +108,29 @@ class IcebergTable:
         location = self._location
         with (
             catalog.create_table_transaction(
-                self._name, columns, location=location, properties=NEW_TABLE
+                self._name, columns, location=location, properties=self._new_properties
             ) as change,
             change.update_spec() as spec,
         ):
             spec.add_field(self._event_time, HourTransform(), "hour")
+
+    @property
+    def _new_properties(self) -> dict[str, str]:
+        return {**NEW_TABLE, OWNER: self._pipeline}
+
+    def check_claim(self) -> None:
+        check_owner(self.owner(), self._pipeline, self.directory)
+        check_claim(self._files, self._identity)
+
+    def owner(self) -> str | None:
+        """By the table, too: a catalog may know it under another directory."""
+        table = self._open()
+        owner = None if table is None else table.properties.get(OWNER)
+        return owner or owner_of(self._files)
+
+    @property
+    def _identity(self) -> dict[str, Any]:
+        return {"format": FORMAT, "pipeline": self._pipeline}
 
     def columns(self) -> pa.Schema | None:
         table = self._open()

@@ -45,6 +45,10 @@ class ManifestFiles:
             raise LakeError(f"{self.own / 'table.json'} is damaged: {error}") from None
         return found
 
+    def write_new_table(self, fields: dict[str, Any]) -> bool:
+        """Whether there was none."""
+        return create_file(self.own / "table.json", json.dumps(fields, indent=1).encode())
+
     def write_table(self, fields: dict[str, Any]) -> None:
         replace_file(self.own / "table.json", json.dumps(fields, indent=1).encode())
 

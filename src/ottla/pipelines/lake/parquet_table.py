@@ -16,6 +16,7 @@ import contextlib
 import logging
 import os
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -25,6 +26,7 @@ from ottla.pipelines.errors import LakeError
 from ottla.pipelines.lake.hours import hour_of_directory
 from ottla.pipelines.lake.manifest import Manifest
 from ottla.pipelines.lake.manifest_files import OWN, ManifestFiles, sync_directory
+from ottla.pipelines.lake.ownership import check_claim, claim, owner_of
 from ottla.pipelines.lake.table import added_columns
 
 log = logging.getLogger("ottla.pipelines")
@@ -43,25 +45,33 @@ class ParquetTable:
         self._lake = Path(directory)
 
     def prepare(self, columns: pa.Schema) -> None:
+        self.check_claim()
         found = self.columns()
         if found is None:
             check_empty(self._lake)
             self._files.create()
-            self._store_columns(columns)
-            return
+            claim(self._files, self._fields(columns))
+            found = self.columns() or columns  # of another run, if that came first
         if new := added_columns(found, columns, self._evolve, self.directory):
-            self._store_columns(pa.schema([*found, *new]))
+            self._files.write_table(self._fields(pa.schema([*found, *new])))
 
-    def _store_columns(self, columns: pa.Schema) -> None:
-        text = columns.serialize().to_pybytes().hex()
-        self._files.write_table({"format": FORMAT, "pipeline": self._pipeline, "columns": text})
+    def check_claim(self) -> None:
+        check_claim(self._files, self._identity)
+
+    def owner(self) -> str | None:
+        return owner_of(self._files)
+
+    @property
+    def _identity(self) -> dict[str, Any]:
+        return {"format": FORMAT, "pipeline": self._pipeline}
+
+    def _fields(self, columns: pa.Schema) -> dict[str, Any]:
+        return {**self._identity, "columns": columns.serialize().to_pybytes().hex()}
 
     def columns(self) -> pa.Schema | None:
         fields = self._files.read_table()
         if fields is None:
             return None
-        if fields.get("format") != FORMAT:
-            raise LakeError(f"{self.directory} is a table of the format {fields.get('format')}")
         return pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(fields["columns"])))
 
     # Commits

@@ -20,8 +20,15 @@ class LakeTable(Protocol):
     directory: str
     is_staged: bool  # files are renamed when they are published
 
+    def check_claim(self) -> None:
+        """BatchRefused if it is the table of another pipeline. Nothing is changed."""
+
+    def owner(self) -> str | None:
+        """The pipeline whose table it is; None if there is no table."""
+
     def prepare(self, columns: pa.Schema) -> None:
-        """Create the table, or check that it has these columns; add them if that is allowed."""
+        """Create the table, or check that it has these columns; add them if that is allowed.
+        BatchRefused if it is the table of another pipeline."""
 
     def last(self) -> Manifest | None:
         """The newest commit. A commit that was decided is finished first."""

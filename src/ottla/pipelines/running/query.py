@@ -65,7 +65,9 @@ class PipelineQuery:
         )
 
     def prepare(self) -> None:
-        """Fence earlier runs, check state and table, and remove what failed batches left."""
+        """Check table and state, fence earlier runs, and remove what failed batches left."""
+        if self._table is not None:
+            self._table.check_claim()
         self._state.claim(self.pipeline.source.topics)
         self._fence.take()
         ensure_topics(self._declared, self.pipeline)

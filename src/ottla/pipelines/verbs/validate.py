@@ -65,7 +65,7 @@ def _checks(declared: Declaration, pipeline: Pipeline, spark: Callable[[], Any])
         if analysed.problem is not None:
             return
     if isinstance(pipeline.to, Lake):
-        yield _check(name, f"table {pipeline.to.lake}", lambda: _table(pipeline, rows[0]))
+        yield _check(name, f"table {pipeline.to.lake}", lambda: check_table(pipeline, rows[0]))
     else:
         to = pipeline.to
         yield _check(name, f"rows for the topic {to.topic}", lambda: _feed(declared, to, rows[0]))
@@ -88,10 +88,13 @@ def _sources(declared: Declaration, pipeline: Pipeline) -> None:
         raise PipelineError(f"the cluster does not respond: {error}") from error
 
 
-def _table(pipeline: Pipeline, rows: Any) -> None:
+def check_table(pipeline: Pipeline, rows: Any) -> None:
+    """The table of a lake, if there is one; `rows` is the schema of what is written."""
     assert isinstance(pipeline.to, Lake)
     wanted = columns_of(pipeline, rows)
-    found = open_table(pipeline.to, pipeline.name).columns()
+    table = open_table(pipeline.to, pipeline.name)
+    table.check_claim()
+    found = table.columns()
     if found is None:
         check_empty(Path(pipeline.to.lake))
     else:

@@ -29,9 +29,9 @@ FORMATS = ("parquet", "delta", "iceberg")
 SIZE = 200  # rows of a batch, over two hours
 
 
-def opened(kind: str, directory: str, **more: str) -> LakeTable:
-    lake = Lake(directory, format=kind, hourly="at", **more)  # type: ignore[arg-type]
-    return open_table(lake, PIPELINE)
+def opened(kind: str, directory: str, pipeline: str = PIPELINE, **more: str) -> LakeTable:
+    lake = Lake(directory, format=kind, **{"hourly": "at", **more})  # type: ignore[arg-type]
+    return open_table(lake, pipeline)
 
 
 def rows_of(batch: int, *, partition: int = 0) -> pa.RecordBatch:

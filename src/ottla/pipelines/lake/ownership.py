@@ -1,0 +1,54 @@
+"""Whose table a directory holds: a table has one pipeline, and one format.
+
+    _ottla/table.json    {"format": "delta", "pipeline": "orders_lake", ...}
+
+Owns      that file's first two fields, and the refusals. It is created before the table itself, and
+          only if there is none, so of two pipelines that begin at once one gets the directory.
+Promises  the table of another pipeline is refused before anything of it is read or written. It
+          would begin at the start of its topics, and every row would be in the table twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ottla.pipelines.errors import BatchRefused, LakeError
+from ottla.pipelines.lake.manifest_files import ManifestFiles
+
+
+def owner_of(files: ManifestFiles) -> str | None:
+    """The pipeline; None if there is no table. Older releases wrote it to manifests only."""
+    fields = files.read_table()
+    if fields is not None:
+        return str(fields["pipeline"])
+    names = files.names()
+    return files.read(names[-1]).pipeline if names else None
+
+
+def check_owner(owner: str | None, pipeline: str, where: str) -> None:
+    if owner is not None and owner != pipeline:
+        raise BatchRefused(
+            f"{where}: the table belongs to the pipeline {owner}, not to {pipeline}: a table has "
+            f"one pipeline. Give {pipeline} another directory; if it is {owner} under a new name, "
+            "give it the old name again"
+        )
+
+
+def claim(files: ManifestFiles, wanted: dict[str, Any]) -> None:
+    """Make the directory the table of a pipeline, unless it is that already."""
+    check_claim(files, wanted)
+    if files.read_table() is None and not files.write_new_table(wanted):
+        check_claim(files, wanted)  # another one came first
+
+
+def check_claim(files: ManifestFiles, wanted: dict[str, Any]) -> None:
+    """BatchRefused, or LakeError if the table has another format. Nothing is changed."""
+    where = str(files.lake)
+    check_owner(owner_of(files), wanted["pipeline"], where)
+    found = files.read_table() or {}
+    kind = found.get("format", wanted["format"])
+    if kind != wanted["format"]:
+        raise LakeError(
+            f"{where} is a table of the format {kind}, not {wanted['format']}: the format of a "
+            "table cannot change. Give another directory, or the old format"
+        )
