@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from pathlib import Path
 
 from ottla.base.fault_points import PipelinePoint, reach
 from ottla.pipelines.errors import LakeUnavailable
 from ottla.pipelines.lake.commit_plan import Step, next_manifest, plan_commit
 from ottla.pipelines.lake.manifest import BATCH, Manifest
 from ottla.pipelines.lake.ownership import check_owner
-from ottla.pipelines.lake.table import LakeTable, chain
+from ottla.pipelines.lake.table import LakeTable, chain, last_batch
 
 TRIES_MAX = 50
 
@@ -34,6 +35,7 @@ def commit(table: LakeTable, wanted: Manifest, repairs: int = 0) -> Manifest:
             done = last if last is not None and last.identity == wanted.identity else own
             assert done is not None
             return done
+        check_files(table, wanted)
         manifest = next_manifest(last, own, wanted)
         manifest = replace(
             manifest,
@@ -50,16 +52,21 @@ def commit(table: LakeTable, wanted: Manifest, repairs: int = 0) -> Manifest:
     )
 
 
+def check_files(table: LakeTable, wanted: Manifest) -> None:
+    """LakeUnavailable if files are gone: readers of the table would fail. See `orphans.py`."""
+    for file in wanted.files:
+        path = Path(table.directory) / (file.staged or file.path)
+        if not path.exists():
+            raise LakeUnavailable(
+                f"{path} was removed before its commit, because it was a day old or by another "
+                "program: nothing was committed. It is written again when the batch or the "
+                "command is repeated"
+            )
+
+
 def count_repairs(table: LakeTable) -> int:
     """Commits that read no new offsets."""
     return sum(each.kind != BATCH for each in chain(table))
-
-
-def last_batch(table: LakeTable, last: Manifest | None) -> Manifest | None:
-    """The newest commit that read new offsets; backfills and compactions read none."""
-    if last is None or last.kind == BATCH:
-        return last
-    return next((each for each in chain(table) if each.kind == BATCH), None)
 
 
 def find_committed(table: LakeTable, pipeline: str, query: str, batch: int) -> Manifest | None:

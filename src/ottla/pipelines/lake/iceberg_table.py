@@ -26,7 +26,7 @@ from ottla.pipelines.errors import LakeError
 from ottla.pipelines.lake.hours import hour_text
 from ottla.pipelines.lake.manifest import Manifest
 from ottla.pipelines.lake.manifest_files import ManifestFiles, new_name
-from ottla.pipelines.lake.orphans import remove_orphans
+from ottla.pipelines.lake.orphans import Abandoned, remove_orphans
 from ottla.pipelines.lake.ownership import check_claim, check_owner, claim, owner_of
 from ottla.pipelines.lake.parquet_table import check_empty
 from ottla.pipelines.lake.table import added_columns, check_removed, committed_files
@@ -213,7 +213,8 @@ class IcebergTable:
         return str(Path(urlsplit(file.file_path).path).relative_to(self.directory))
 
     def sweep(self, query: str) -> int:
-        return remove_orphans(Path(self.directory), query, committed_files(self))
+        abandoned = Abandoned(self, query)
+        return remove_orphans(Path(self.directory), abandoned, committed_files(self))
 
     def rows(self, columns: list[str] | None = None) -> pa.Table:
         table = self._open()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +19,6 @@ from ottla.pipelines.errors import LakeError, LakeUnavailable
 from ottla.pipelines.lake.manifest import Manifest, decode_manifest, encode_manifest
 
 OWN = "_ottla"
-DAY_S = 86_400.0
 
 
 class ManifestFiles:
@@ -72,28 +70,6 @@ class ManifestFiles:
 
     def names(self) -> list[str]:
         return sorted(path.stem for path in self.manifests.glob("[0-9]*.json"))
-
-    # Staged files
-
-    def sweep(self, query: str, now_s: float | None = None) -> int:
-        """Remove what attempts of this query left behind, and what others left a day ago; the
-        number of files. A backfill that runs at the same time keeps its own."""
-        removed = 0
-        for directory in self.staging.iterdir() if self.staging.exists() else ():
-            age_s = (now_s or time.time()) - directory.stat().st_mtime
-            if directory.name.startswith(query) or age_s > DAY_S:
-                removed += remove_staged(directory)
-        return removed
-
-
-def remove_staged(directory: Path) -> int:
-    """The files of one batch that was not committed; their number."""
-    files = list(directory.glob("*.parquet"))
-    for path in files:
-        path.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # something else is in it
-        directory.rmdir()
-    return len(files)
 
 
 def new_name(number: int) -> str:

@@ -26,6 +26,7 @@ from ottla.pipelines.errors import LakeError
 from ottla.pipelines.lake.hours import hour_of_directory
 from ottla.pipelines.lake.manifest import Manifest
 from ottla.pipelines.lake.manifest_files import OWN, ManifestFiles, sync_directory
+from ottla.pipelines.lake.orphans import Abandoned, remove_staged
 from ottla.pipelines.lake.ownership import check_claim, claim, owner_of
 from ottla.pipelines.lake.table import added_columns
 
@@ -135,8 +136,9 @@ class ParquetTable:
         return found
 
     def sweep(self, query: str) -> int:
-        self.last()  # files of a commit that was decided, but not published, are still staged
-        return self._files.sweep(query)
+        # This looks at the newest commit first: if its files are still staged, they are published.
+        abandoned = Abandoned(self, query)
+        return remove_staged(self._files.staging, abandoned)
 
     def rows(self, columns: list[str] | None = None) -> pa.Table:
         found = [self._lake / path for path in self.files()]

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ottla.pipelines.declaration.tree import ADD
 from ottla.pipelines.errors import BatchRefused, LakeError
-from ottla.pipelines.lake.manifest import REWRITES, Manifest
+from ottla.pipelines.lake.manifest import BATCH, REWRITES, Manifest
 
 
 class LakeTable(Protocol):
@@ -54,7 +54,7 @@ class LakeTable(Protocol):
         """None if there is no table."""
 
     def sweep(self, query: str) -> int:
-        """Remove files that no commit names; their number."""
+        """Remove files of batches that are never committed any more; their number."""
 
     def rows(self, columns: list[str] | None = None) -> pa.Table:
         """All rows of the table, as its readers see them."""
@@ -119,6 +119,13 @@ def chain(table: LakeTable) -> Iterable[Manifest]:
         yield manifest
         previous = manifest.previous
         manifest = None if previous is None else table.read_manifest(previous)
+
+
+def last_batch(table: LakeTable, last: Manifest | None) -> Manifest | None:
+    """The newest commit that read new offsets; backfills and compactions read none."""
+    if last is None or last.kind == BATCH:
+        return last
+    return next((each for each in chain(table) if each.kind == BATCH), None)
 
 
 def committed_files(table: LakeTable) -> set[str]:

@@ -27,9 +27,9 @@ from ottla.pipelines.batch_report import BatchReport
 from ottla.pipelines.declaration.tree import Declaration, Lake, Pipeline, ToTopic
 from ottla.pipelines.errors import TooManyBad
 from ottla.pipelines.lake.columns import KEPT
-from ottla.pipelines.lake.committing import commit, find_committed, last_batch
+from ottla.pipelines.lake.committing import commit, find_committed
 from ottla.pipelines.lake.manifest import Counts, Manifest
-from ottla.pipelines.lake.table import LakeTable
+from ottla.pipelines.lake.table import LakeTable, last_batch
 from ottla.pipelines.running.checkpoint import BatchRange, PipelineState
 from ottla.pipelines.running.cluster_options import kafka_options
 from ottla.pipelines.running.fence import Fence

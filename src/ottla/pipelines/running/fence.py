@@ -3,8 +3,10 @@
 Both initialise the same transactional id on the cluster that they read, and the cluster keeps one
 producer epoch for it. No transaction is ever opened under this id.
 
-Promises  a run that was replaced finds out before its next commit. Between this check and the
-          commit the table itself, or the decision of the sink, refuses a batch of both.
+Promises  a run that was replaced finds out at its next check. It may have passed the last one
+          before its commit: then that batch is still committed, once. The table, or the decision
+          of the sink, refuses it if the new run was faster, and the new run keeps the files of a
+          batch that may still be committed (`lake/orphans.py`).
 """
 
 from __future__ import annotations

@@ -19,10 +19,9 @@ from ottla.pipelines.batch_report import BatchReport
 from ottla.pipelines.declaration.checking import start_ms
 from ottla.pipelines.declaration.tree import EARLIEST, LATEST, Declaration, Lake, Pipeline
 from ottla.pipelines.errors import PipelineError
-from ottla.pipelines.lake.committing import last_batch
 from ottla.pipelines.lake.manifest import Manifest
 from ottla.pipelines.lake.opening import open_table
-from ottla.pipelines.lake.table import LakeTable
+from ottla.pipelines.lake.table import LakeTable, last_batch
 from ottla.pipelines.running.batch import BatchRunner
 from ottla.pipelines.running.checkpoint import PipelineState
 from ottla.pipelines.running.cluster_options import client_settings, kafka_options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.unit.pipelines.lake.writing import (
     COLUMNS,
     FORMATS,
     PIPELINE,
+    QUERY,
     SIZE,
     TOPIC_ID,
     expected,
@@ -25,7 +27,7 @@ from tests.unit.pipelines.lake.writing import (
 )
 
 from ottla.pipelines.audit.sums import decode_book, fold_arrow, merge_books
-from ottla.pipelines.errors import BatchRefused, LakeError
+from ottla.pipelines.errors import BatchRefused, LakeError, LakeUnavailable
 from ottla.pipelines.lake.committing import commit
 from ottla.pipelines.lake.manifest import BACKFILL, Manifest, decode_manifest, encode_manifest
 from ottla.pipelines.lake.table import LakeTable, chain
@@ -155,10 +157,39 @@ def test_files_of_failed_batches_are_swept_and_no_others(table: LakeTable) -> No
     write(table, 0)
     staged(table, 1)
     other = staged(table, 1, "backfill-9")
-    assert table.sweep("5f0c1a2b") == 2
-    assert ids_of(table) == expected(1)
-    kept = [Path(table.directory) / (file.staged or file.path) for file in other.files]
-    assert all(path.exists() for path in kept)
+    write(table, 1)
+    assert table.sweep(QUERY) == 2
+    assert ids_of(table) == expected(2)
+    assert all(path.exists() for path in _paths(table, other))
+    for path in {each for found in _paths(table, other) for each in (found, found.parent)}:
+        os.utime(path, (0, 0))
+    assert table.sweep(QUERY) == 2
+    assert ids_of(table) == expected(2)
+    with pytest.raises(LakeUnavailable, match="was removed before its commit"):
+        commit(table, replace(other, kind=BACKFILL))
+    assert ids_of(table) == expected(2)
+
+
+def test_a_second_driver_keeps_the_files_that_the_first_is_about_to_commit(
+    table: LakeTable,
+) -> None:
+    """The first has passed its last check of the fence, and pauses."""
+    write(table, 0)
+    first = staged(table, 1)
+    second = _again(table)
+    second.prepare(COLUMNS)
+    assert second.sweep(QUERY) == 0
+    commit(table, first)
+    assert ids_of(second) == expected(2)
+    again = staged(second, 1)
+    assert commit(second, again).files == first.files
+    assert second.sweep(QUERY) == 2
+    assert not any(path.exists() for path in _paths(table, again))
+    assert ids_of(second) == expected(2)
+
+
+def _paths(table: LakeTable, manifest: Manifest) -> list[Path]:
+    return [Path(table.directory) / (file.staged or file.path) for file in manifest.files]
 
 
 def test_other_programs_read_the_table(table: LakeTable) -> None:
