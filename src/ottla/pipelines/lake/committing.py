@@ -26,14 +26,9 @@ TRIES_MAX = 50
 def commit(table: LakeTable, wanted: Manifest, repairs: int = 0) -> Manifest:
     """The manifest that counts: this one, or that of an earlier attempt. A backfill gives the
     number of `repairs` that it has seen: two of them must not add the same rows."""
-    check_owner(table.owner(), wanted.pipeline, table.directory)
     for _ in range(TRIES_MAX):
-        last = table.last()
-        own = last_batch(table, last)
-        now = 0 if wanted.kind == BATCH else count_repairs(table)
-        if plan_commit(last, own, wanted, (repairs, now), table.directory) is Step.DONE:
-            done = last if last is not None and last.identity == wanted.identity else own
-            assert done is not None
+        last, own, done = _look(table, wanted, repairs)
+        if done is not None:
             return done
         check_files(table, wanted)
         manifest = next_manifest(last, own, wanted)
@@ -69,7 +64,23 @@ def count_repairs(table: LakeTable) -> int:
     return sum(each.kind != BATCH for each in chain(table))
 
 
-def find_committed(table: LakeTable, pipeline: str, query: str, batch: int) -> Manifest | None:
-    """The commit of a batch, if it is the newest one: a replayed batch needs no tasks then."""
-    own = last_batch(table, table.last())
-    return own if own is not None and own.identity == (pipeline, query, batch) else None
+def find_committed(table: LakeTable, wanted: Manifest) -> Manifest | None:
+    """The commit of a batch, if it is in the table: a replayed batch needs no tasks then.
+    BatchRefused if it can never be committed, so that nothing is written for it."""
+    return _look(table, wanted)[2]
+
+
+Newest = tuple[Manifest | None, Manifest | None, Manifest | None]
+
+
+def _look(table: LakeTable, wanted: Manifest, repairs: int = 0) -> Newest:
+    """The newest commit, the newest of new offsets, and that of the batch if it was done."""
+    check_owner(table.owner(), wanted.pipeline, table.directory)
+    last = table.last()
+    own = last_batch(table, last)
+    now = 0 if wanted.kind == BATCH else count_repairs(table)
+    if plan_commit(last, own, wanted, (repairs, now), table.directory) is Step.COMMIT:
+        return last, own, None
+    done = last if last is not None and last.identity == wanted.identity else own
+    assert done is not None
+    return last, own, done

@@ -3,7 +3,8 @@ commit last.
 
 Owns      the order of the steps. A batch that is repeated after a crash repeats the steps that are
           not done: the decision of the side outputs and the commit of the table both name pipeline,
-          query and batch, and are made once.
+          query and batch, and are made once. The table is asked before tasks run, before side
+          outputs are committed, and at its own commit: what it refuses is not written anywhere.
 Leaves    what tasks do to `tasks.py`, commits to `lake/committing.py` and `spark/sink/`.
 """
 
@@ -16,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, Observation
@@ -123,10 +125,11 @@ class BatchRunner:
         self._on_batch(self._report(wanted, done, started_ms))
 
     def _committed_before(self, wanted: BatchRange) -> Done | None:
-        """The driver died after the commit, and before Spark noted it."""
+        """The driver died after the commit, and before Spark noted it. BatchRefused if the batch
+        does not continue the table."""
         if self._table is None:
             return None
-        found = find_committed(self._table, self._pipeline.name, wanted.query, wanted.batch)
+        found = find_committed(self._table, self._manifest(wanted, Done((), Counts())))
         return None if found is None else Done((), found.counts)
 
     def _write(self, records: DataFrame, wanted: BatchRange) -> Done:
@@ -135,6 +138,7 @@ class BatchRunner:
             reach(PipelinePoint.STAGED)
             self._check_bad(done.counts, wanted)
             self._fence.check()
+            self._committed_before(wanted)  # side outputs of a batch that is refused stay out
             self._commit_sink(done.side, [each.side for each in done.reports], wanted)
             reach(PipelinePoint.SIDE_COMMITTED)
             self._fence.check()
@@ -238,6 +242,11 @@ class BatchRunner:
             commit_batch(sink.setup, list(told), wanted.digest)
 
     def _abort(self, done: Done) -> None:
+        """Before the commit, so that nothing else can want the files of these tasks."""
+        if self._table is not None:
+            for file in (file for each in done.reports for file in each.files):
+                lake = Path(self._table.directory)
+                (lake / (file.staged or file.path)).unlink(missing_ok=True)
         for sink, told in (
             (done.side, [each.side for each in done.reports]),
             (done.main, [each.main for each in done.reports]),
