@@ -74,6 +74,8 @@ def book_document(book: TopicBook) -> dict[str, Any]:
         "complete_from": None if begin is None else time_text(begin),
         "complete_until": None if until is None else time_text(until),
         "lag_s": None if lag is None else lag // 1000,
+        "counted_at": None if book.counted_at_ms is None else time_text(book.counted_at_ms),
+        "failure": book.failure or None,
         "buckets": dict(sorted(states.items())),
     }
 

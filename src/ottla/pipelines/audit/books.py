@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ottla.pipelines.audit.comparison import State, Verdict, compare_bucket
+from ottla.pipelines.audit.comparison import STALE_MS, State, Verdict, compare_bucket
 from ottla.pipelines.audit.reports import (
     BOOKED,
     BROKER,
@@ -28,6 +28,7 @@ from ottla.pipelines.audit.reports import (
 from ottla.pipelines.audit.sums import BUCKET_MS, UNDATED, BucketKey
 
 REFERENCE = "broker"
+UNKNOWN = "(unknown)"  # the topics of a table that could never be read
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,32 @@ class TopicBook:
     now_ms: int
     verdicts: Mapping[BucketKey, Verdict] = field(default_factory=dict)
     audited_until_ms: int | None = None  # the reference has counted everything before; None: never
+    counted_at_ms: int | None = None  # when the tier was last counted; None: does not matter
+    failure: str = ""  # why the last pass could not count the tier
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the tier is counted where the records are, not where they were written."""
+        return self.kind == COUNTED
 
     @property
     def is_verified(self) -> bool:
-        """Whether the tier was counted where the records are, not where they were written."""
-        return self.kind == COUNTED
+        """Whether it was counted there, and lately."""
+        return self.is_counted and not self.is_stale and not self.failure
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the reference was counted long after the tier was."""
+        if self.audited_until_ms is None or self.counted_at_ms is None:
+            return False
+        return self.audited_until_ms - self.counted_at_ms > STALE_MS
+
+    @property
+    def known_until_ms(self) -> int | None:
+        """Both the reference and the tier were counted after this time; None: never."""
+        if self.audited_until_ms is None or self.counted_at_ms is None:
+            return self.audited_until_ms
+        return min(self.audited_until_ms, self.counted_at_ms)
 
     def between(self, from_ms: int, to_ms: int) -> dict[BucketKey, Verdict]:
         """Buckets that overlap the time; those without a time always do."""
@@ -69,9 +91,9 @@ class TopicBook:
     def complete_until_ms(self) -> int | None:
         """Every record before this time, and from `complete_from_ms` on, is there; None if that is
         known of no time."""
-        if self.audited_until_ms is None:
+        if self.known_until_ms is None or self.failure:
             return None
-        ends = [self.audited_until_ms // BUCKET_MS * BUCKET_MS]
+        ends = [self.known_until_ms // BUCKET_MS * BUCKET_MS]
         for key, each in self.verdicts.items():
             if each.state is not State.COMPLETE and not each.is_unknowable:
                 if key.bucket == UNDATED:
@@ -131,6 +153,9 @@ def balance(tiers: Mapping[str, Tier], now_ms: int, reference: str = REFERENCE) 
             booked = booked_beside(tiers, tier)
             for topic_id, topic in sorted(tier.topics().items()):
                 books.append(_topic_book(base, tier, booked, topic_id, topic, forged_here, now_ms))
+            if tier.failure and not tier.coverage:  # it was never counted: of which topics?
+                book = TopicBook(UNKNOWN, "", name, tier.kind, base.name, now_ms)
+                books.append(replace(book, failure=tier.failure))
     return sorted(books, key=lambda book: (book.topic, book.tier))
 
 
@@ -171,9 +196,27 @@ def _topic_book(
             None if booked is None else booked.buckets.get(key),
         )
         verdicts[key] = _explained(replace(verdict, delay_ms=_delay(key, found)), tier, booked)
-    caught_up = [each.caught_up_ms for each in known.values()]
-    until = None if not caught_up or None in caught_up else min(c for c in caught_up if c)
-    return TopicBook(topic, topic_id, tier.name, tier.kind, base.name, now_ms, verdicts, until)
+    until = _caught_up(known)
+    counted_at = min(
+        (each.at_ms for each in _of_topic(tier.coverage, topic_id).values()), default=0
+    )
+    return TopicBook(
+        topic,
+        topic_id,
+        tier.name,
+        tier.kind,
+        base.name,
+        now_ms,
+        verdicts,
+        until,
+        counted_at,
+        tier.failure,
+    )
+
+
+def _caught_up(known: Mapping[PartitionId, Coverage]) -> int | None:
+    times = [each.caught_up_ms for each in known.values()]
+    return None if not times or None in times else min(time for time in times if time)
 
 
 def _delay(key: BucketKey, found: BucketReport | None) -> int | None:
@@ -203,7 +246,17 @@ def _producer_book(
         for key, verdict in book.verdicts.items()
         if key in producer.buckets
     }
-    return replace(book, tier=producer.name, kind=PRODUCER, verdicts=verdicts)
+    # An application that ended reports nothing more, and the log may be counted after its reports.
+    until = book.known_until_ms
+    return replace(
+        book,
+        tier=producer.name,
+        kind=PRODUCER,
+        verdicts=verdicts,
+        audited_until_ms=until,
+        counted_at_ms=None,
+        failure="",
+    )
 
 
 def _more_in_log(verdict: Verdict) -> Verdict:

@@ -5,14 +5,15 @@ Promises  a bucket is *complete* only if its sums are equal; where nothing is kn
           audited*, and never counts as complete.
 Leaves    which tiers are compared to `books.py`.
 
-    open               it has not ended yet, or the tier has not read all of it
+    open               it has not ended yet, or the tier has not read or counted all of it
     complete           the same records, each once, with the same content as far as both know it
     missing            records are not there
     doubled            records are there more than once
     lost-and-doubled   as many as there should be, but some are missing and others doubled
     changed            the same records, but with another content
     late               only records that came after the bucket was closed are missing
-    not-audited        the reference has not counted these offsets (audit off, retention was faster)
+    not-audited        the reference has not counted these offsets (audit off, retention faster),
+                       or the tier was not counted since the bucket ended
     forged             the reports of a tier contradict each other
 """
 
@@ -93,6 +94,8 @@ def compare_bucket(
         return _open(expected, there, "the tier has not read this partition yet")
     if expected is not None and covered.covers <= expected.last_offset:
         return _open(expected, there, f"read up to offset {covered.covers} so far")
+    if key.bucket != UNDATED and covered.at_ms < key.end_ms:
+        return _uncounted(key, covered, expected, there, now_ms)
     state, reason = _state_of(expected, there, reference, found)
     if known.is_compacted and state in OTHER_RECORDS:
         state, reason = (
@@ -183,6 +186,15 @@ def _unclosed(
     if now_ms - max(known.at_ms, key.end_ms) > STALE_MS:
         return _not_audited(there, "the audit has not run since")
     return _open(expected, there, "records of this time may still come, or are not counted yet")
+
+
+def _uncounted(
+    key: BucketKey, covered: Coverage, expected: Sums | None, there: Sums | None, now_ms: int
+) -> Verdict:
+    """What was counted before the bucket ended says nothing about the bucket."""
+    if now_ms - max(covered.at_ms, key.end_ms) > STALE_MS:
+        return _not_audited(there, "the tier was not counted since this time")
+    return _open(expected, there, "the tier was not counted since this time yet")
 
 
 def _open(expected: Sums | None, there: Sums | None, reason: str) -> Verdict:

@@ -2,7 +2,8 @@
 
 Owns      which topics are audited, which tiers there are, and what is written about them.
 Promises  tables are counted after the logs, and only as far as the logs were: a pipeline that runs
-          meanwhile is never mistaken for a fault.
+          meanwhile is never mistaken for a fault. A table that cannot be read does not keep others
+          from being counted; that it could not is reported with it.
 Leaves    the steps of a fold to `running.py`.
 """
 
@@ -10,17 +11,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
 
 from ottla.client.cluster.cluster import Cluster
+from ottla.client.errors import ClientError
 from ottla.pipelines.audit.books import REFERENCE, TopicBook, balance
 from ottla.pipelines.audit.lake_tables import LakeReader
 from ottla.pipelines.audit.lake_tier import Booked, lake_tiers
 from ottla.pipelines.audit.report_log import TOPIC, Entry, ReportWriter, make_topic_ready
 from ottla.pipelines.audit.reports import (
     BROKER,
+    COUNTED,
     PartitionId,
     Tier,
     bucket_key_bytes,
@@ -55,6 +58,7 @@ class Audit:
     reference: str = REFERENCE
     step_offsets: int = STEP_OFFSETS
     result: PassResult = field(default_factory=PassResult)
+    failures: list[str] = field(default_factory=list)  # tables that the last pass could not count
 
     def open(self) -> ReportWriter:
         """From now on this is the one audit that writes to the topic."""
@@ -75,18 +79,35 @@ class Audit:
             step_offsets=self.step_offsets,
         )
         tiers[base.name] = base
+        self.failures = []
         for name, table in self.lakes.items():
-            sides = list(self.side_topics.get(name, ()))
-            for tier in lake_tiers(name, table, base, _now_ms(), partial(self._aside, sides)):
-                tier.side_topics = sides
-                known = tiers.get(tier.name) or Tier(tier.name)
-                tier.buckets = keeping_times(known.buckets, tier.buckets, _now_ms())
-                writer.write(replacing(known, tier))
+            for tier in self._count(name, table, tiers):
+                writer.write(replacing(tiers.get(tier.name) or Tier(tier.name), tier))
                 tiers[tier.name] = tier
         books = balance(tiers, _now_ms(), self.reference)
         for name, table in self.lakes.items():
             note_complete_until(table, [each for each in books if each.tier == f"{name}.counted"])
         return books
+
+    def _count(self, name: str, table: LakeReader, tiers: Mapping[str, Tier]) -> list[Tier]:
+        """The tiers of the table as they are now; as they were, and why, if it cannot be read."""
+        sides = list(self.side_topics.get(name, ()))
+        aside = partial(self._aside, sides)
+        try:
+            found = lake_tiers(name, table, tiers[self.reference], _now_ms(), aside)
+        except ClientError:
+            raise  # the cluster, not the table
+        except Exception as error:
+            counted = f"{name}.counted"
+            known = tiers.get(counted) or Tier(counted, COUNTED, str(table.directory.absolute()))
+            failure = str(error).partition("\n")[0] or type(error).__name__
+            self.failures.append(f"{name} could not be counted: {failure}")
+            return [replace(known, failure=failure)]
+        for tier in found:
+            tier.side_topics = sides
+            before = tiers.get(tier.name) or Tier(tier.name)
+            tier.buckets = keeping_times(before.buckets, tier.buckets, _now_ms())
+        return found
 
     def _aside(self, topics: Sequence[str], booked: Booked) -> LeftOut:
         ids = {name: topic_id for topic_id, name in booked.topics.items()}

@@ -90,6 +90,7 @@ class Tier:
     buckets: dict[BucketKey, BucketReport] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)  # of a pipeline: read, written, ...
     side_topics: list[str] = field(default_factory=list)  # where it puts bad and late records
+    failure: str = ""  # why the last pass could not count it
 
     def topics(self) -> dict[str, str]:
         """Names by topic id."""
@@ -105,6 +106,8 @@ def tier_record(tier: Tier) -> tuple[bytes, bytes]:
         value["counts"] = tier.counts
     if tier.side_topics:
         value["side_topics"] = tier.side_topics
+    if tier.failure:
+        value["failure"] = tier.failure
     return _json([TIER, tier.name]), _json(value)
 
 
@@ -180,6 +183,7 @@ def _apply_tier(tier: Tier, rest: list[Any], content: Any) -> None:
         raise ValueError(f"a key with {rest}")
     if content is not None:
         tier.kind, tier.source = str(content["kind"]), str(content["source"])
+        tier.failure = str(content.get("failure", ""))
         tier.side_topics = [str(each) for each in content.get("side_topics", ())]
         tier.counts = {str(name): int(count) for name, count in content.get("counts", {}).items()}
 

@@ -35,9 +35,10 @@ def verify_books(
     """Without `to_ms`, what is closed: buckets that are still open do not count."""
     result = Verification()
     for book in books:
-        result.is_verified &= book.is_verified
+        result.is_verified &= book.is_counted
         until = book.audited_until_ms
-        end = to_ms if to_ms is not None else (until or 0) // BUCKET_MS * BUCKET_MS
+        end = to_ms if to_ms is not None else _end_of(book)
+        result.not_audited += _not_counted(book, end)
         if until is None or until < end:
             since = "at all" if until is None else f"after {_time(until)}"
             result.not_audited.append(
@@ -52,12 +53,32 @@ def verify_books(
     return result
 
 
+def _end_of(book: TopicBook) -> int:
+    """Of what is closed. A tier that is only somewhat behind is being counted right now."""
+    until = book.audited_until_ms if book.is_stale else book.known_until_ms
+    return (until or 0) // BUCKET_MS * BUCKET_MS
+
+
+def _not_counted(book: TopicBook, end_ms: int) -> list[str]:
+    where, counted = f"{book.topic}, {book.tier}", book.counted_at_ms
+    found = [f"{where}: {_failure(book)}"] if book.failure else []
+    if counted is not None and counted < min(end_ms, book.audited_until_ms or 0):
+        found.append(f"{where}: the tier was not counted after {_time(counted)}")
+    return found
+
+
+def _failure(book: TopicBook) -> str:
+    return f"the last pass could not count it: {book.failure}"
+
+
 def check_books(books: Sequence[TopicBook], percent_min: float, lag_ms_max: int) -> list[str]:
     """What an alert should say; nothing if all is well."""
     problems = []
     for book in books:
         where = f"{book.topic}, {book.tier}"
         share, lag = book.share, book.lag_ms
+        if book.failure:
+            problems.append(f"{where}: {_failure(book)}")
         if book.audited_until_ms is None:
             problems.append(f"{where}: not audited")
             continue

@@ -13,6 +13,7 @@ from tests.integration.pipelines.audit.topics import create, records, write
 
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster.cluster import Cluster
+from ottla.pipelines.audit.report_log import read_reports
 
 PATIENCE_S = 120.0
 
@@ -39,9 +40,14 @@ def test_a_pass_that_failed_is_repeated(cluster: Cluster, tmp_path: Path) -> Non
         wait_for(lines, "counted 10 records")
         manifest.write_bytes(b"damaged")
         assert "cannot be read" in wait_for(lines, "a pass failed, and is repeated")
+        failed = read_reports(cluster, f"reports-{topic}")["lake.counted"]
+        assert "cannot be read" in failed.failure
+        assert failed.buckets, "what was counted before stays"
         manifest.write_bytes(sound)
         wait_for(lines, "counted 0 records")
+        wait_for(lines, "counted 0 records")
         assert audit.poll() is None
+        assert not read_reports(cluster, f"reports-{topic}")["lake.counted"].failure
     finally:
         audit.kill()
         audit.wait()

@@ -129,6 +129,13 @@ def test_rows_that_are_not_those_that_were_written_are_changed() -> None:
     assert compare_bucket(*arguments, booked).state is State.CHANGED
 
 
+def test_a_count_before_the_bucket_ended_proves_nothing() -> None:
+    early = replace(FULL, at_ms=KEY.end_ms - 1)
+    assert verdict(report(ROWS), covered=early).state is State.OPEN
+    late_ms = KEY.end_ms + STALE_MS + 1
+    assert verdict(report(ROWS), covered=early, now_ms=late_ms).state is State.NOT_AUDITED
+
+
 # Books
 
 
@@ -154,6 +161,14 @@ def test_complete_until_is_the_end_of_the_last_closed_bucket() -> None:
     (book,) = balance(tiers, NOW_MS)
     assert (book.complete_until_ms, book.lag_ms) == (KEY.end_ms, 1000)
     assert (percent_text(book.share), book.is_verified) == ("100 %", True)
+
+
+def test_a_table_that_is_no_longer_counted_is_complete_until_its_last_count() -> None:
+    now_ms = KEY.end_ms + 166 * 3_600_000
+    broker = tier("broker", ROWS, replace(FULL, at_ms=now_ms, caught_up_ms=now_ms))
+    (book,) = balance({"broker": broker, "lake": tier("lake", ROWS)}, now_ms)
+    assert book.complete_until_ms == KEY.end_ms
+    assert not book.is_verified
 
 
 def test_without_an_audit_there_is_no_percentage() -> None:

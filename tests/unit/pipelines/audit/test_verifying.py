@@ -13,7 +13,7 @@ from ottla.pipelines.audit.books import TopicBook, balance
 from ottla.pipelines.audit.comparison import State
 from ottla.pipelines.audit.metrics_text import metrics_text
 from ottla.pipelines.audit.page import page_html, write_file
-from ottla.pipelines.audit.reports import BOOKED
+from ottla.pipelines.audit.reports import BOOKED, COUNTED, Tier, apply_record, tier_record
 from ottla.pipelines.audit.verifying import check_books, verify_books
 
 HOUR_MS = 3_600_000
@@ -65,6 +65,32 @@ def test_old_records_that_were_never_counted_do_not_hold_the_time_for_ever() -> 
 def test_only_counted_tiers_are_verified() -> None:
     assert verify_books(books(TWO_BUCKETS), None, None).is_verified
     assert not verify_books(books(TWO_BUCKETS, BOOKED), None, None).is_verified
+
+
+def test_an_old_count_verifies_only_what_was_there_then() -> None:
+    now_ms = LATER_MS + 166 * HOUR_MS
+    broker = tier("broker", TWO_BUCKETS, replace(COVERED, at_ms=now_ms, caught_up_ms=now_ms))
+    old = balance({"broker": broker, "lake": tier("lake", TWO_BUCKETS, COVERED)}, now_ms)
+    (told,) = verify_books(old, None, None).not_audited
+    assert "the tier was not counted after" in told
+    assert not verify_books(old, None, now_ms).is_complete
+    assert verify_books(old, None, LATER_MS).is_complete
+    (late,) = check_books(old, 99.9, HOUR_MS)
+    assert "lake: complete until" in late
+
+
+def test_a_table_that_could_not_be_counted_is_a_problem() -> None:
+    broker = tier("broker", TWO_BUCKETS, COVERED)
+    lake = replace(tier("lake", TWO_BUCKETS, COVERED), failure="damaged")
+    read: dict[str, Tier] = {}
+    apply_record(read, *tier_record(lake))
+    assert read["lake"].failure == "damaged"
+    for failed in (lake, Tier("lake", COUNTED, failure="damaged")):
+        found = balance({"broker": broker, "lake": failed}, LATER_MS)
+        assert [each.complete_until_ms for each in found] == [None]
+        assert "damaged" in verify_books(found, None, LATER_MS).not_audited[0]
+        assert not verify_books(found, None, LATER_MS).is_complete
+        assert "damaged" in check_books(found, 99.9, 2 * HOUR_MS)[0]
 
 
 def test_check_says_what_is_wrong() -> None:

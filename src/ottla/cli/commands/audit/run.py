@@ -78,6 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from ottla.pipelines.audit.passes import Audit
+    from ottla.pipelines.audit.report_log import AuditError
 
     directories, sides = declared_lakes(arguments.pipelines)
     directories |= lakes_of(arguments.lake)
@@ -99,6 +100,8 @@ def run(arguments: argparse.Namespace) -> int:
             books = audit.run_pass(writer)
             write_pages(arguments, books)
             report(arguments, audit, books)
+            if audit.failures:
+                raise AuditError("; ".join(audit.failures))
 
         one_pass()  # what is wrong from the beginning is not tried again
         while not arguments.once:
