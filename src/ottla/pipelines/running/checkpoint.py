@@ -63,8 +63,10 @@ class PipelineState:
         path.write_text(json.dumps(wanted))
 
     @property
-    def exists(self) -> bool:
-        return (self.checkpoint / "metadata").exists()
+    def has_offsets(self) -> bool:
+        """Whether a batch was planned: only then Spark continues from the checkpoint. A query
+        that fails before has left its `metadata`, and begins where its options say."""
+        return _newest(self.checkpoint / "offsets") >= 0
 
     @property
     def query(self) -> str:

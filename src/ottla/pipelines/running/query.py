@@ -1,8 +1,8 @@
 """One pipeline as a streaming query.
 
 Owns      the options of its source, where it begins, and starting it.
-Promises  without a checkpoint, a pipeline whose table has commits begins where the table ends:
-          deleting the state of a pipeline neither loses nor repeats records.
+Promises  without offsets in its checkpoint, a pipeline whose table has commits begins where the
+          table ends: deleting the state of a pipeline neither loses nor repeats records.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class PipelineQuery:
         ensure_topics(self._declared, self.pipeline)
         if self._table is not None:
             self._table.prepare(columns_of(self.pipeline, self.schema()))
-            if self._state.exists:
+            if self._state.has_offsets:
                 self._table.sweep(self._state.query)
 
     def schema(self) -> Any:
@@ -138,7 +138,7 @@ class PipelineQuery:
     def _start(self) -> dict[str, str]:
         """Only a query without a checkpoint looks at it."""
         last = None if self._table is None else last_batch(self._table, self._table.last())
-        if not self._state.exists and last is not None:
+        if not self._state.has_offsets and last is not None:
             return {"startingOffsets": json.dumps(self._continued(last))}
         start = self.pipeline.source.start
         if start in (EARLIEST, LATEST):

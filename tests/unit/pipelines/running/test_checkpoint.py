@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.pipelines.lake.writing import COLUMNS, opened, write
 
+from ottla.pipelines.declaration.loading import declare
 from ottla.pipelines.errors import PipelineError
 from ottla.pipelines.running.checkpoint import PipelineState
+from ottla.pipelines.running.query import PipelineQuery
 
 QUERY = "0b7c1d9e-51a8-4f9b-8d9f-2f1f4c6c0a11"
 IDS = {"orders": "AAAAAAAAAAAAAAAAAAAAAQ"}
@@ -65,3 +68,31 @@ def test_damage_is_named_with_its_file(tmp_path: Path) -> None:
     (found.checkpoint / "offsets" / "0").write_text("v1\n")
     with pytest.raises(PipelineError, match=r"offsets/0 cannot be read"):
         found.range_of(0)
+
+
+def test_a_query_that_failed_before_its_first_batch_has_no_offsets(tmp_path: Path) -> None:
+    """It begins where the table ends, not at the declared start."""
+    assert not PipelineState(str(tmp_path / "none"), "orders_lake").has_offsets
+    assert not state(tmp_path / "failed").has_offsets
+    assert state(tmp_path / "planned", FIRST).has_offsets
+
+
+def test_a_pipeline_without_offsets_begins_where_its_table_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = declare(
+        clusters={"main": "localhost:9092"},
+        state=str(tmp_path),
+        pipelines={
+            "orders_lake": {"from": {"topics": ["orders"]}, "to": {"lake": str(tmp_path / "lake")}}
+        },
+    )
+    table = opened("parquet", str(tmp_path / "lake"))
+    table.prepare(COLUMNS)
+    written = write(table, 0)
+    found = state(tmp_path)  # with the id of the query, as Spark leaves it
+    query = PipelineQuery(None, declared, declared.pipelines["orders_lake"], print)
+    monkeypatch.setattr(query, "_continued", lambda last: last.ends)  # needs a cluster
+    assert json.loads(query._start()["startingOffsets"]) == written.ends
+    (found.checkpoint / "offsets" / "0").write_text("v1\n{}\n{}")
+    assert query._start() == {"startingOffsets": "earliest"}
