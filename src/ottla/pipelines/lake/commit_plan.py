@@ -1,7 +1,8 @@
 """Whether a batch may be committed: pure rules, the same for every format.
 
-Promises  a batch that was committed is not committed again; one that does not continue where the
-          table ends is refused, with topic, partition and offsets.
+Promises  a batch that was committed with the same offsets is not committed again; one that has
+          others, or does not continue where the table ends, is refused, with topic, partition and
+          offsets.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def plan_commit(
     if last is not None:
         check_owner(last.pipeline, wanted.pipeline, where)
         if last.identity == wanted.identity:
-            return Step.DONE
+            return _done(last, wanted)
     if wanted.kind != BATCH and repairs[0] != repairs[1]:
         raise BatchRefused(
             f"{wanted.pipeline}: another {wanted.kind} has changed the table meanwhile: nothing "
@@ -42,7 +43,7 @@ def plan_commit(
     if wanted.kind != BATCH or own is None:
         return Step.COMMIT
     if own.identity == wanted.identity:
-        return Step.DONE
+        return _done(own, wanted)
     if own.query == wanted.query and own.batch > wanted.batch:
         raise BatchRefused(
             f"{wanted.pipeline}: the table holds batch {own.batch} of this query, and batch "
@@ -51,6 +52,34 @@ def plan_commit(
         )
     _check_continues(own.ends, wanted)
     return Step.COMMIT
+
+
+def _done(found: Manifest, wanted: Manifest) -> Step:
+    """BatchRefused if the batch has other offsets: Spark plans a batch again that is not in its
+    checkpoint, and the offsets in between would be skipped or repeated."""
+    ends = {
+        topic_id: {each: found.ends.get(topic_id, {}).get(each) for each in partitions}
+        for topic_id, partitions in wanted.ends.items()
+    }
+    is_same = found.starts == wanted.starts and ends == wanted.ends
+    if wanted.kind == BATCH and not is_same:
+        names = {topic_id: name for name, topic_id in wanted.topics.items()}
+        raise BatchRefused(
+            f"{wanted.pipeline}: the table holds batch {wanted.batch} of this query with "
+            f"{_ranges_text(found.starts, found.ends, names)}, and the checkpoint plans it with "
+            f"{_ranges_text(wanted.starts, wanted.ends, names)}: the checkpoint was restored from "
+            "a copy. Delete the state of the pipeline: a new query continues where the table ends."
+        )
+    return Step.DONE
+
+
+def _ranges_text(starts: Offsets, ends: Offsets, names: Mapping[str, str]) -> str:
+    return ", ".join(
+        f"{names.get(topic_id, topic_id)}-{partition} from {start} to "
+        f"{ends.get(topic_id, {}).get(partition)}"
+        for topic_id, partitions in starts.items()
+        for partition, start in partitions.items()
+    )
 
 
 def _check_continues(ends: Offsets, wanted: Manifest) -> None:

@@ -28,7 +28,7 @@ from tests.unit.pipelines.lake.writing import (
 
 from ottla.pipelines.audit.sums import decode_book, fold_arrow, merge_books
 from ottla.pipelines.errors import BatchRefused, LakeError, LakeUnavailable
-from ottla.pipelines.lake.committing import commit
+from ottla.pipelines.lake.committing import commit, find_committed
 from ottla.pipelines.lake.manifest import BACKFILL, Manifest, decode_manifest, encode_manifest
 from ottla.pipelines.lake.table import LakeTable, chain
 
@@ -132,6 +132,28 @@ def test_an_older_checkpoint_and_another_pipeline_are_refused(table: LakeTable) 
         commit(table, staged(table, 0))
     with pytest.raises(BatchRefused, match="belongs to the pipeline orders_lake, not to other"):
         commit(table, replace(staged(table, 2), pipeline="other"))
+
+
+@pytest.mark.parametrize("has_backfill", [False, True])
+def test_a_batch_that_was_planned_again_with_other_ends_is_refused(
+    table: LakeTable, has_backfill: bool
+) -> None:
+    """A restored checkpoint: the batch has the name of one that is in the table."""
+    write(table, 0)
+    write(table, 1)
+    if has_backfill:
+        commit(table, replace(staged(table, 7, "backfill-1"), kind=BACKFILL, batch=0))
+    more = replace(staged(table, 1), ends={TOPIC_ID: {"0": 2 * SIZE + 50}})
+    refused = r"holds batch 1 .*orders-0 from 200 to 400, .*from 200 to 450.*Delete the state"
+    for act in (find_committed, commit):
+        with pytest.raises(BatchRefused, match=refused):
+            act(table, more)
+    another = replace(more, starts={TOPIC_ID: {"0": SIZE, "1": 0}})
+    with pytest.raises(BatchRefused, match="Delete the state"):
+        commit(table, another)
+    found = find_committed(table, staged(table, 1))
+    assert found is not None
+    assert found.batch == 1
 
 
 def test_a_backfill_between_two_batches_keeps_the_ends(table: LakeTable) -> None:
