@@ -37,10 +37,11 @@ FORMAT = "delta"
 class DeltaLakeTable:
     is_staged = False
 
-    def __init__(self, directory: str, pipeline: str, evolve: str) -> None:
+    def __init__(self, directory: str, pipeline: str, evolve: str, event_time: str) -> None:
         self.directory = directory
         self._pipeline = pipeline
         self._evolve = evolve
+        self._event_time = event_time
         self._files = ManifestFiles(directory)
 
     @property
@@ -76,7 +77,7 @@ class DeltaLakeTable:
 
     @property
     def _identity(self) -> dict[str, Any]:
-        return {"format": FORMAT, "pipeline": self._pipeline}
+        return {"format": FORMAT, "pipeline": self._pipeline, "hourly": self._event_time}
 
     def columns(self) -> pa.Schema | None:
         table = self._open()

@@ -130,7 +130,7 @@ class IcebergTable:
 
     @property
     def _identity(self) -> dict[str, Any]:
-        return {"format": FORMAT, "pipeline": self._pipeline}
+        return {"format": FORMAT, "pipeline": self._pipeline, "hourly": self._event_time}
 
     def columns(self) -> pa.Schema | None:
         table = self._open()

@@ -1,8 +1,8 @@
-"""Whose table a directory holds: a table has one pipeline, and one format.
+"""Whose table a directory holds, and what never changes: its format, and the column of its hours.
 
-    _ottla/table.json    {"format": "delta", "pipeline": "orders_lake", ...}
+    _ottla/table.json    {"format": "delta", "pipeline": "orders_lake", "hourly": "timestamp", ...}
 
-Owns      that file's first two fields, and the refusals. It is created before the table itself, and
+Owns      these fields of that file, and the refusals. It is created before the table itself, and
           only if there is none, so of two pipelines that begin at once one gets the directory.
 Promises  the table of another pipeline is refused before anything of it is read or written. It
           would begin at the start of its topics, and every row would be in the table twice.
@@ -14,6 +14,8 @@ from typing import Any
 
 from ottla.pipelines.errors import BatchRefused, LakeError
 from ottla.pipelines.lake.manifest_files import ManifestFiles
+
+RECORD_TIME = "timestamp"  # divides the table where no event time is declared
 
 
 def owner_of(files: ManifestFiles) -> str | None:
@@ -37,12 +39,15 @@ def check_owner(owner: str | None, pipeline: str, where: str) -> None:
 def claim(files: ManifestFiles, wanted: dict[str, Any]) -> None:
     """Make the directory the table of a pipeline, unless it is that already."""
     check_claim(files, wanted)
-    if files.read_table() is None and not files.write_new_table(wanted):
+    found = files.read_table()
+    if found is None and not files.write_new_table(wanted):
         check_claim(files, wanted)  # another one came first
+    elif found is not None and not wanted.keys() <= found.keys():
+        files.write_table({**wanted, **found})  # an older release has written it
 
 
 def check_claim(files: ManifestFiles, wanted: dict[str, Any]) -> None:
-    """BatchRefused, or LakeError if the table has another format. Nothing is changed."""
+    """BatchRefused, or LakeError if the table was created otherwise. Nothing is changed."""
     where = str(files.lake)
     check_owner(owner_of(files), wanted["pipeline"], where)
     found = files.read_table() or {}
@@ -51,4 +56,11 @@ def check_claim(files: ManifestFiles, wanted: dict[str, Any]) -> None:
         raise LakeError(
             f"{where} is a table of the format {kind}, not {wanted['format']}: the format of a "
             "table cannot change. Give another directory, or the old format"
+        )
+    column = found.get("hourly", wanted["hourly"])
+    if column != wanted["hourly"]:
+        raise LakeError(
+            f"{where}: its hours are those of the column {column}, not of {wanted['hourly']}: one "
+            f"hour of the table would mean two things. Set `hourly: {column}`"
+            f"{' or leave it out' if column == RECORD_TIME else ''}, or give another directory"
         )

@@ -38,10 +38,11 @@ FORMAT = "parquet"
 class ParquetTable:
     is_staged = True
 
-    def __init__(self, directory: str, pipeline: str, evolve: str) -> None:
+    def __init__(self, directory: str, pipeline: str, evolve: str, event_time: str) -> None:
         self.directory = directory
         self._pipeline = pipeline
         self._evolve = evolve
+        self._event_time = event_time
         self._files = ManifestFiles(directory)
         self._lake = Path(directory)
 
@@ -51,8 +52,8 @@ class ParquetTable:
         if found is None:
             check_empty(self._lake)
             self._files.create()
-            claim(self._files, self._fields(columns))
-            found = self.columns() or columns  # of another run, if that came first
+        claim(self._files, self._fields(columns if found is None else found))
+        found = self.columns() or columns  # of another run, if that came first
         if new := added_columns(found, columns, self._evolve, self.directory):
             self._files.write_table(self._fields(pa.schema([*found, *new])))
 
@@ -64,7 +65,7 @@ class ParquetTable:
 
     @property
     def _identity(self) -> dict[str, Any]:
-        return {"format": FORMAT, "pipeline": self._pipeline}
+        return {"format": FORMAT, "pipeline": self._pipeline, "hourly": self._event_time}
 
     def _fields(self, columns: pa.Schema) -> dict[str, Any]:
         return {**self._identity, "columns": columns.serialize().to_pybytes().hex()}

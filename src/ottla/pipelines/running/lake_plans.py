@@ -9,7 +9,7 @@ from ottla.pipelines.declaration.tree import Lake, Pipeline
 from ottla.pipelines.declaration.value_schema import value_struct
 from ottla.pipelines.lake.columns import lake_columns, transformed_columns
 from ottla.pipelines.lake.file_writing import FilePlan
-from ottla.pipelines.lake.opening import RECORD_TIME
+from ottla.pipelines.lake.ownership import RECORD_TIME
 from ottla.pipelines.lake.table import LakeTable
 from ottla.pipelines.running.checkpoint import BatchRange
 from ottla.pipelines.running.tasks import LakePlan, SinkPlan

@@ -24,7 +24,8 @@ from ottla.pipelines.lake.committing import commit, count_repairs
 from ottla.pipelines.lake.file_writing import FilePlan, HourWriter
 from ottla.pipelines.lake.hours import hour_text
 from ottla.pipelines.lake.manifest import COMPACTION, LakeFile, Manifest
-from ottla.pipelines.lake.opening import RECORD_TIME, open_table
+from ottla.pipelines.lake.opening import open_table
+from ottla.pipelines.lake.ownership import RECORD_TIME
 from ottla.pipelines.lake.table import LakeTable, chain
 
 MIB = 1024 * 1024

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -91,3 +92,30 @@ def test_the_format_of_a_table_cannot_change(kind: str, other: str, tmp_path: Pa
         return
     with pytest.raises(LakeError, match=f"is a table of the format {kind}, not {other}"):
         second.prepare(COLUMNS)
+
+
+@pytest.mark.parametrize("change", [("at", "timestamp"), ("timestamp", "at")])
+def test_the_column_of_the_hours_cannot_change(
+    kind: str, change: tuple[str, str], tmp_path: Path
+) -> None:
+    before, after = change
+    lake = str(tmp_path / "lake")
+    opened(kind, lake, hourly=before).prepare(COLUMNS)
+    second = opened(kind, lake, hourly=after)
+    for act in (second.check_claim, lambda: second.prepare(COLUMNS)):
+        with pytest.raises(LakeError, match=f"the column {before}, not of {after}.*`hourly:"):
+            act()
+
+
+def test_a_table_of_an_older_release_keeps_the_column_it_is_written_with(
+    kind: str, tmp_path: Path
+) -> None:
+    lake = str(tmp_path / "lake")
+    opened(kind, lake).prepare(COLUMNS)
+    path = Path(lake) / "_ottla/table.json"
+    fields = json.loads(path.read_text())
+    path.write_text(json.dumps({name: fields[name] for name in fields if name != "hourly"}))
+    opened(kind, lake).prepare(COLUMNS)
+    assert json.loads(path.read_text()) == fields
+    with pytest.raises(LakeError, match="the column at, not of timestamp"):
+        opened(kind, lake, hourly="timestamp").prepare(COLUMNS)
