@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
 
 from ottla.config.options import InvalidOption
+from ottla.pipelines.declaration.locations import absolute
 from ottla.pipelines.declaration.nodes import Problem, did_you_mean
 from ottla.pipelines.declaration.tree import (
     EARLIEST,
@@ -150,10 +152,11 @@ def _feed(pipeline: Pipeline, to: ToTopic) -> Iterator[str]:
 
 
 def _shared_outputs(declared: Declaration) -> Iterator[Problem]:
+    base = Path(declared.file).resolve().parent
     first: dict[str, Pipeline] = {}
     for each in declared.pipelines.values():
         if isinstance(each.to, Lake):
-            place = each.to.lake.rstrip("/")
+            place = absolute(each.to.lake, base)
             earlier = first.setdefault(place, each)
             if earlier is not each:
                 told = (

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ottla.pipelines.declaration.checking import find_problems
+from ottla.pipelines.declaration.locations import absolute
 from ottla.pipelines.declaration.nodes import Node
 from ottla.pipelines.declaration.python_nodes import caller, python_node
 from ottla.pipelines.declaration.reading import raise_problems, read_declaration
@@ -76,13 +77,9 @@ def _from_python(path: Path) -> Declaration:
 
 def with_absolute_paths(declared: Declaration, base: Path) -> Declaration:
     pipelines = {
-        name: replace(each, to=replace(each.to, lake=_absolute(each.to.lake, base)))
+        name: replace(each, to=replace(each.to, lake=absolute(each.to.lake, base)))
         if isinstance(each.to, Lake)
         else each
         for name, each in declared.pipelines.items()
     }
-    return replace(declared, state=_absolute(declared.state, base), pipelines=pipelines)
-
-
-def _absolute(location: str, base: Path) -> str:
-    return location if ":/" in location else str((base / location).resolve())
+    return replace(declared, state=absolute(declared.state, base), pipelines=pipelines)

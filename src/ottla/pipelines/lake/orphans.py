@@ -45,9 +45,9 @@ class Abandoned:
 
 
 def remove_orphans(lake: Path, abandoned: Abandoned, known: Collection[str]) -> int:
-    """Files in their final place; their number."""
+    """Files in the directories of hours; their number. Directories below are not of this table."""
     removed = 0
-    for path in lake.rglob(f"{PREFIX}*.parquet"):
+    for path in lake.glob(f"*/{PREFIX}*.parquet"):
         if str(path.relative_to(lake)) in known:
             continue
         batch = path.stem.removeprefix(PREFIX).rsplit("-", 2)[0]  # no attempt, no number

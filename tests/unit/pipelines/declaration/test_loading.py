@@ -131,6 +131,8 @@ def test_errors_in_python_name_the_line_of_the_call() -> None:
         ("cluster: main", "cluster: mian", "orders.yaml:11: big_orders: there is no cluster mian"),
         ("topic: orders.big", "topic: orders", "the pipeline would read its own records"),
         ("topic: orders.big", "lake: ./lake/orders", "a table has one pipeline"),
+        ("topic: orders.big", "lake: lake/orders", "a table has one pipeline"),
+        ("topic: orders.big", "lake: other/../lake//orders/", "a table has one pipeline"),
         ("every: 10s", "every: 10s\n    every: 20s", "yaml:11: the key every is there twice"),
         ("to: {topic: orders.big}", "to: {cluster: main}", "to needs the key lake"),
         ("from: {cluster", "from: {start: noon, cluster", "start 'noon' is neither earliest"),

@@ -210,6 +210,16 @@ def test_a_second_driver_keeps_the_files_that_the_first_is_about_to_commit(
     assert ids_of(second) == expected(2)
 
 
+def test_a_table_inside_the_directory_of_another_is_not_swept(table: LakeTable) -> None:
+    inner = opened("delta", f"{table.directory}/inner")
+    inner.prepare(COLUMNS)
+    write(inner, 0, "another")
+    for path in Path(inner.directory).rglob("*.parquet"):
+        os.utime(path, (0, 0))
+    assert table.sweep(QUERY) == 0
+    assert ids_of(inner) == expected(1)
+
+
 def _paths(table: LakeTable, manifest: Manifest) -> list[Path]:
     return [Path(table.directory) / (file.staged or file.path) for file in manifest.files]
 
