@@ -76,6 +76,10 @@ def book_document(book: TopicBook) -> dict[str, Any]:
         "lag_s": None if lag is None else lag // 1000,
         "counted_at": None if book.counted_at_ms is None else time_text(book.counted_at_ms),
         "failure": book.failure or None,
+        "open_transactions": [
+            {"partition": partition, "offset": offset}
+            for partition, offset in sorted(book.open_from.items())
+        ],
         "buckets": dict(sorted(states.items())),
     }
 

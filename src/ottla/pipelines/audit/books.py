@@ -45,6 +45,7 @@ class TopicBook:
     audited_until_ms: int | None = None  # the reference has counted everything before; None: never
     counted_at_ms: int | None = None  # when the tier was last counted; None: does not matter
     failure: str = ""  # why the last pass could not count the tier
+    open_from: Mapping[int, int] = field(default_factory=dict)  # open transactions by partition
 
     @property
     def is_counted(self) -> bool:
@@ -211,6 +212,11 @@ def _topic_book(
         until,
         counted_at,
         tier.failure,
+        {
+            place.partition: at
+            for place, each in known.items()
+            if (at := each.open_from) is not None
+        },
     )
 
 

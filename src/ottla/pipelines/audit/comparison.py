@@ -185,6 +185,9 @@ def _unclosed(
 ) -> Verdict:
     if now_ms - max(known.at_ms, key.end_ms) > STALE_MS:
         return _not_audited(there, "the audit has not run since")
+    if known.open_from is not None:
+        reason = f"a transaction that is open from offset {known.open_from} on hides records"
+        return _open(expected, there, reason)
     return _open(expected, there, "records of this time may still come, or are not counted yet")
 
 

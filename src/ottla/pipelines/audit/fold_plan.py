@@ -29,6 +29,14 @@ class LogPosition:
     log_start: int
     stable_end: int  # the last stable offset
     is_compacted: bool = False
+    high_watermark: int | None = None  # None: the same as `stable_end`
+
+    @property
+    def open_from(self) -> int | None:
+        """Where the first open transaction begins, which hides what comes after."""
+        if self.high_watermark is None or self.high_watermark <= self.stable_end:
+            return None
+        return self.stable_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +165,7 @@ def _advanced(
     if not folded and position.log_start > covers:  # everything was deleted
         gaps.append((covers, position.log_start))
         covers = position.log_start
-    has_all = covers >= position.stable_end
+    has_all = covers >= position.stable_end and position.open_from is None
     return replace(
         known,
         covers=covers,
@@ -165,6 +173,7 @@ def _advanced(
         caught_up_ms=now_ms if has_all else known.caught_up_ms,
         gaps=joined(gaps),
         is_compacted=position.is_compacted,
+        open_from=position.open_from,
     )
 
 

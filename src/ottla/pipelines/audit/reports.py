@@ -55,6 +55,7 @@ class Coverage:
     gaps: tuple[tuple[int, int], ...] = ()
     total: Sums | None = None  # of all buckets
     is_compacted: bool = False  # records may disappear from the log before others read them
+    open_from: int | None = None  # an open transaction begins here, and hides what comes after
 
     def has(self, first: int, last: int) -> bool:
         """Whether all offsets from `first` to `last` are covered."""
@@ -127,6 +128,8 @@ def coverage_record(tier: str, place: PartitionId, coverage: Coverage) -> tuple[
         value["total"] = encode_sums(coverage.total)
     if coverage.is_compacted:
         value["compacted"] = True
+    if coverage.open_from is not None:
+        value["open_from"] = coverage.open_from
     return coverage_key_bytes(tier, place), _json(value)
 
 
@@ -204,6 +207,7 @@ def _apply_coverage(tier: Tier, rest: list[Any], content: Any) -> None:
         tuple((int(start), int(end)) for start, end in content.get("gaps", ())),
         None if total is None else decode_sums(total),
         bool(content.get("compacted", False)),
+        content.get("open_from"),
     )
 
 

@@ -18,7 +18,7 @@ from ottla.base.uuids import uuid_to_text
 from ottla.client.admin.list_offsets import earliest_offsets, latest_offsets
 from ottla.client.admin.topics import topic_configs
 from ottla.client.cluster.cluster import Cluster
-from ottla.client.settings import READ_COMMITTED
+from ottla.client.settings import READ_COMMITTED, READ_UNCOMMITTED
 from ottla.pipelines.audit.fold_plan import (
     FoldedRange,
     FoldRange,
@@ -104,11 +104,15 @@ def log_positions(cluster: Cluster, topics: Sequence[str]) -> dict[PartitionId, 
         for each in topic.partitions
     }
     starts = earliest_offsets(cluster, places)
+    # Before the last stable offsets: what is written in between is not an open transaction.
+    high_watermarks = latest_offsets(cluster, places, READ_UNCOMMITTED)
     ends = latest_offsets(cluster, places, READ_COMMITTED)
     configs = topic_configs(cluster, described)
     compacted = {name for name in described if "compact" in (configs[name].get(POLICY) or "")}
     return {
-        place: LogPosition(at.topic, starts[at], ends[at], at.topic in compacted)
+        place: LogPosition(
+            at.topic, starts[at], ends[at], at.topic in compacted, high_watermarks[at]
+        )
         for at, place in places.items()
     }
 

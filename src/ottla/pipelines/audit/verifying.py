@@ -67,6 +67,15 @@ def _not_counted(book: TopicBook, end_ms: int) -> list[str]:
     return found
 
 
+def open_transactions(book: TopicBook) -> list[str]:
+    """Where the log hides records from all readers of committed ones."""
+    return [
+        f"{book.topic}, partition {partition}: a transaction that is open from offset {offset} on "
+        "hides what comes after"
+        for partition, offset in sorted(book.open_from.items())
+    ]
+
+
 def _failure(book: TopicBook) -> str:
     return f"the last pass could not count it: {book.failure}"
 
@@ -87,6 +96,7 @@ def check_books(books: Sequence[TopicBook], percent_min: float, lag_ms_max: int)
         if lag is None or lag > lag_ms_max:
             behind = "never complete" if lag is None else f"complete until {lag // 1000} s ago"
             problems.append(f"{where}: {behind}, more than {lag_ms_max // 1000} s")
+            problems += open_transactions(book)
         states = {each.state for each in book.faults.values()}
         for state in sorted(states & {State.FORGED, State.NOT_AUDITED}, key=lambda s: s.value):
             count = sum(each.state is state for each in book.faults.values())

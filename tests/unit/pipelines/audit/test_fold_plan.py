@@ -109,6 +109,23 @@ def test_everything_may_be_deleted() -> None:
     assert found.coverage[PLACE].caught_up_ms == START_MS
 
 
+def test_an_open_transaction_keeps_buckets_open() -> None:
+    """Records behind it were acknowledged, and nobody has counted them."""
+    tier = Tier("broker")
+    step(tier, 0, 20, START_MS)
+    hidden = {PLACE: LogPosition("t", 0, 60, high_watermark=70)}
+    found = decide_step(tier, hidden, [folded(20, 60)], FIRST.end_ms + 5)
+    coverage = found.coverage[PLACE]
+    assert (coverage.covers, coverage.caught_up_ms, coverage.open_from) == (60, START_MS, 60)
+    tier.coverage.update(found.coverage)
+    read: dict[str, Tier] = {}
+    apply_record(read, *coverage_record("broker", PLACE, coverage))
+    assert read["broker"].coverage[PLACE] == coverage
+    decided = {PLACE: LogPosition("t", 0, 70, high_watermark=70)}
+    after = decide_step(tier, decided, [folded(60, 70)], FIRST.end_ms + 9).coverage[PLACE]
+    assert (after.caught_up_ms, after.open_from) == (FIRST.end_ms + 9, None)
+
+
 def test_the_log_of_a_new_tier_may_begin_anywhere() -> None:
     tier = Tier("broker")
     step(tier, 30, 60, START_MS, log_start=30)

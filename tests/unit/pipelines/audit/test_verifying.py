@@ -93,6 +93,18 @@ def test_a_table_that_could_not_be_counted_is_a_problem() -> None:
         assert "damaged" in check_books(found, 99.9, 2 * HOUR_MS)[0]
 
 
+def test_an_open_transaction_is_named() -> None:
+    hidden = replace(COVERED, caught_up_ms=START_MS, open_from=100)
+    tiers = {
+        "broker": tier("broker", TWO_BUCKETS, hidden),
+        "lake": tier("lake", TWO_BUCKETS, COVERED),
+    }
+    found = balance(tiers, LATER_MS)
+    assert {each.state for each in found[0].verdicts.values()} == {State.OPEN}
+    told = "t, partition 0: a transaction that is open from offset 100 on hides what comes after"
+    assert told in check_books(found, 99.9, HOUR_MS)
+
+
 def test_check_says_what_is_wrong() -> None:
     assert check_books(books(TWO_BUCKETS), 99.9, HOUR_MS) == []
     (late,) = check_books(books(TWO_BUCKETS), 99.9, 999)

@@ -29,6 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
         report_text,
     )
     from ottla.pipelines.audit.page import page_html, write_file
+    from ottla.pipelines.audit.verifying import open_transactions
 
     now_ms = time.time_ns() // 1_000_000
     books, tiers = read_books(arguments, now_ms)
@@ -41,6 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     def as_text() -> str:
         parts = [report_text(documents)]
+        hidden = sorted({line for each in chosen for line in open_transactions(each)})
+        failed = [f"{each.topic}, {each.tier}: {each.failure}" for each in chosen if each.failure]
+        if hidden or failed:
+            parts.append("\n".join([*failed, *hidden]))
         if faults:
             parts.append(faults_text(faults))
         if pipelines:
