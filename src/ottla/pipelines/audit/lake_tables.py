@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -50,9 +50,9 @@ class LakeReader(Protocol):
     def last_manifest(self) -> str | None:
         """The name of the manifest of the last commit."""
 
-    def note_complete_until(self, until_ms: int, from_ms: int | None = None) -> None:
+    def note_complete_until(self, until_ms: int | None, from_ms: int | None = None) -> None:
         """Write to the table that all records before this time are in it; of some records before
-        `from_ms` nothing is known."""
+        `from_ms` nothing is known. None withdraws what was written."""
 
 
 def open_lake(directory: str | Path, format_name: str | None = None) -> LakeReader:
@@ -94,19 +94,27 @@ def manifests(table: LakeReader) -> list[dict[str, Any]]:
     return found[::-1]
 
 
-def complete_properties(until_ms: int, from_ms: int | None) -> dict[str, str]:
-    found = {COMPLETE_UNTIL: str(until_ms)}
-    return found if from_ms is None else {**found, COMPLETE_FROM: str(from_ms)}
+def complete_properties(until_ms: int | None, from_ms: int | None) -> dict[str, str]:
+    found = {COMPLETE_UNTIL: until_ms, COMPLETE_FROM: None if until_ms is None else from_ms}
+    return {name: str(each) for name, each in found.items() if each is not None}
 
 
-def write_complete_until(directory: Path, until_ms: int, from_ms: int | None) -> None:
-    """A small file, replaced in one step."""
+def write_complete_until(directory: Path, until_ms: int | None, from_ms: int | None) -> None:
+    """A small file, replaced in one step, or removed."""
     told = {name: int(each) for name, each in complete_properties(until_ms, from_ms).items()}
     own = directory / OWN
+    if not told:
+        (own / "complete_until.json").unlink(missing_ok=True)
+        return
     own.mkdir(exist_ok=True)
     new = own / ".complete_until.new"
     new.write_text(json.dumps(told))
     os.replace(new, own / "complete_until.json")
+
+
+def withdrawn(known: Mapping[str, str], told: Mapping[str, str]) -> list[str]:
+    """Properties that the table has, and that are no longer true."""
+    return [name for name in (COMPLETE_UNTIL, COMPLETE_FROM) if name in known and name not in told]
 
 
 def _read_files(files: list[Path], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -151,7 +159,7 @@ class ParquetReader:
         names = sorted(path.stem for path in (self.directory / OWN / "manifests").glob("*.json"))
         return names[-1] if names else None
 
-    def note_complete_until(self, until_ms: int, from_ms: int | None = None) -> None:
+    def note_complete_until(self, until_ms: int | None, from_ms: int | None = None) -> None:
         write_complete_until(self.directory, until_ms, from_ms)
 
 
@@ -187,13 +195,16 @@ class DeltaReader:
                 return str(entry[MANIFEST])
         return None
 
-    def note_complete_until(self, until_ms: int, from_ms: int | None = None) -> None:
+    def note_complete_until(self, until_ms: int | None, from_ms: int | None = None) -> None:
         from deltalake.exceptions import DeltaError
 
         write_complete_until(self.directory, until_ms, from_ms)
         table = self._table()
         told = complete_properties(until_ms, from_ms)
-        if told.items() <= table.metadata().configuration.items():
+        known = table.metadata().configuration
+        # The library cannot remove properties: what is withdrawn becomes empty.
+        told = dict.fromkeys(withdrawn(known, told), "") | told
+        if told.items() <= known.items():
             return
         try:
             table.alter.set_table_properties(told, raise_if_not_exists=False)
@@ -241,16 +252,20 @@ class IcebergReader:
         name = self._table().properties.get(MANIFEST)
         return None if name is None else str(name)
 
-    def note_complete_until(self, until_ms: int, from_ms: int | None = None) -> None:
+    def note_complete_until(self, until_ms: int | None, from_ms: int | None = None) -> None:
         from pyiceberg.exceptions import CommitFailedException
 
         write_complete_until(self.directory, until_ms, from_ms)
         table = self._table()
         told = complete_properties(until_ms, from_ms)
-        if told.items() <= table.properties.items():
+        gone = withdrawn(table.properties, told)
+        if told.items() <= table.properties.items() and not gone:
             return
         try:
             with table.transaction() as change:
-                change.set_properties(told)
+                if gone:
+                    change.remove_properties(*gone)
+                if told:
+                    change.set_properties(told)
         except CommitFailedException as error:
             log.info("%s: complete_until is written by the next pass: %s", self.directory, error)

@@ -147,9 +147,12 @@ def replacing(known: Tier, after: Tier) -> list[Entry]:
 
 
 def note_complete_until(table: LakeReader, books: Sequence[TopicBook]) -> None:
-    """Write to the table itself until when it is complete, for its readers."""
+    """Write to the table itself until when it is complete, for its readers; withdraw it if that is
+    known of no time any more."""
     ends = [each.complete_until_ms for each in books]
     known = [end for end in ends if end is not None]
     if ends and len(known) == len(ends):
         begins = [each.complete_from_ms for each in books if each.complete_from_ms is not None]
         table.note_complete_until(min(known), max(begins, default=None))
+    else:
+        table.note_complete_until(None)

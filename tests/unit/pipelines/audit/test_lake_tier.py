@@ -44,7 +44,7 @@ class Rows:
     def last_manifest(self) -> str | None:
         return None
 
-    def note_complete_until(self, until_ms: int, from_ms: int | None = None) -> None:
+    def note_complete_until(self, until_ms: int | None, from_ms: int | None = None) -> None:
         raise NotImplementedError
 
 
