@@ -30,7 +30,8 @@ Ranges = Mapping[Place, Sequence[Range]]
 
 
 def parse_offsets(words: Iterable[str], topics: Mapping[str, str]) -> dict[Place, list[Range]]:
-    """`orders:0:100-199,300` is offsets 100 to 199 and 300 of partition 0."""
+    """`orders:0:100-199,300` is offsets 100 to 199 and 300 of partition 0. Sorted, and without
+    overlaps, however they are written."""
     found: dict[Place, list[Range]] = {}
     for word in words:
         topic, _, rest = word.partition(":")
@@ -51,7 +52,7 @@ def parse_offsets(words: Iterable[str], topics: Mapping[str, str]) -> dict[Place
                 raise PipelineError(f"{word}: {span} ends before it begins")
             place = Place(topics[topic], int(partition))
             found.setdefault(place, []).append((first, last + 1))
-    return found
+    return merged([found])
 
 
 def covered(chain: Iterable[Manifest]) -> dict[Place, list[Range]]:
