@@ -81,7 +81,11 @@ class TopicBook:
 
     @property
     def faults(self) -> dict[BucketKey, Verdict]:
-        return {key: each for key, each in self.verdicts.items() if each.state.is_fault}
+        return {
+            key: each
+            for key, each in self.verdicts.items()
+            if each.state.is_fault and not each.is_before_start
+        }
 
     @property
     def share(self) -> float | None:
@@ -106,7 +110,7 @@ class TopicBook:
     @property
     def complete_from_ms(self) -> int | None:
         """Nothing will ever be known of some records before this time: retention has deleted them
-        before they were counted. None if there are no such records."""
+        before they were counted, or the tier begins after them. None if there are none."""
         ends = [
             key.end_ms
             for key, each in self.verdicts.items()

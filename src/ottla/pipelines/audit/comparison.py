@@ -52,6 +52,7 @@ class Verdict:
     late: int = 0  # of those expected: after the bucket was closed
     reason: str = ""
     is_unknowable: bool = False  # retention has deleted records before they were counted
+    is_before_start: bool = False  # the tier begins after the first record of the bucket
     delay_ms: int | None = None  # from the end of the bucket to its last record in the tier
 
     @property
@@ -102,6 +103,10 @@ def compare_bucket(
             State.NOT_AUDITED,
             "compaction removes records between tiers; drill compares",
         )
+    if state in (State.MISSING, State.LATE) and _begins_before(expected, covered):
+        reason = f"the tier begins at offset {covered.start}: older records are not its loss"
+        verdict = _not_audited(there, reason)
+        return replace(verdict, is_unknowable=True, is_before_start=True)
     if state is State.COMPLETE and _is_rewritten(found, booked):
         state, reason = State.CHANGED, "rows differ from what was written"
     left_out = None if found is None else found.left_out
@@ -109,6 +114,10 @@ def compare_bucket(
     return Verdict(
         state, count_of(expected), count_of(there), count_of(left_out), count_of(late), reason
     )
+
+
+def _begins_before(expected: Sums | None, covered: Coverage) -> bool:
+    return expected is not None and expected.first_offset < covered.start
 
 
 def count_of(sums: Sums | None) -> int:

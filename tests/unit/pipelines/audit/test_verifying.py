@@ -14,6 +14,7 @@ from ottla.pipelines.audit.comparison import State
 from ottla.pipelines.audit.metrics_text import metrics_text
 from ottla.pipelines.audit.page import page_html, write_file
 from ottla.pipelines.audit.reports import BOOKED, COUNTED, Tier, apply_record, tier_record
+from ottla.pipelines.audit.sums import BUCKET_MS
 from ottla.pipelines.audit.verifying import check_books, verify_books
 
 HOUR_MS = 3_600_000
@@ -103,6 +104,27 @@ def test_an_open_transaction_is_named() -> None:
     assert {each.state for each in found[0].verdicts.values()} == {State.OPEN}
     told = "t, partition 0: a transaction that is open from offset 100 on hides what comes after"
     assert told in check_books(found, 99.9, HOUR_MS)
+
+
+def test_records_before_the_start_of_a_table_are_not_its_loss() -> None:
+    """A pipeline with `start: latest`."""
+    rows = [row(n) for n in range(180)]  # three buckets
+    covered = replace(COVERED, covers=180)
+    tiers = {
+        "broker": tier("broker", rows, covered),
+        "lake": tier("lake", rows[90:], replace(covered, start=90)),
+    }
+    (book,) = found = balance(tiers, LATER_MS)
+    states = [each.state for each in book.verdicts.values()]
+    assert states == [State.NOT_AUDITED, State.NOT_AUDITED, State.COMPLETE]
+    assert book.complete_from_ms == max(book.verdicts).start_ms
+    assert book.complete_until_ms == LATER_MS // BUCKET_MS * BUCKET_MS
+    assert check_books(found, 99.9, HOUR_MS) == []
+    assert verify_books(found, None, None).is_complete
+    assert not verify_books(found, START_MS, None).is_complete, "the time was asked for"
+    tiers["lake"] = tier("lake", rows[90:-1], replace(covered, start=90))
+    (book,) = balance(tiers, LATER_MS)
+    assert [each.state for each in book.faults.values()] == [State.MISSING]
 
 
 def test_check_says_what_is_wrong() -> None:
