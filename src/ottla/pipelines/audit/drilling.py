@@ -26,7 +26,16 @@ from ottla.pipelines.audit.lake_tier import read_booked, with_content_columns
 from ottla.pipelines.audit.reports import PartitionId, Tier
 from ottla.pipelines.audit.row_hashes import row_hashes
 from ottla.pipelines.audit.side_topics import LeftOut
-from ottla.pipelines.audit.sums import BucketKey, HashSums, Sums, add_to, fold_arrow, milliseconds
+from ottla.pipelines.audit.sums import (
+    UNDATED,
+    BucketKey,
+    HashSums,
+    Sums,
+    add_to,
+    fold_arrow,
+    milliseconds,
+)
+from ottla.protocol.records._plain_sums import DATED_FROM_MS, DATED_UNTIL_MS
 from ottla.protocol.records.arrow import SCHEMA_WITH_HEADERS, read_arrow
 
 Range = tuple[int, int]  # the end is one after the last
@@ -136,13 +145,16 @@ def _log_rows(
             with_headers=True,
             is_wanted=fetched.is_wanted,
         ):
-            chosen = batch.filter(_is_inside(batch, key)).select(columns)
+            chosen = batch.filter(is_inside(batch, key)).select(columns)
             found.append(pa.Table.from_batches([chosen]))
     return pa.concat_tables(found), log_start
 
 
-def _is_inside(batch: pa.RecordBatch, key: BucketKey) -> pa.Array:
+def is_inside(batch: pa.RecordBatch, key: BucketKey) -> pa.Array:
+    """Which rows belong to the bucket."""
     times = milliseconds(batch.column("timestamp"))
+    if key.bucket == UNDATED:
+        return pc.or_(pc.less(times, DATED_FROM_MS), pc.greater_equal(times, DATED_UNTIL_MS))
     return pc.and_(pc.greater_equal(times, key.start_ms), pc.less(times, key.end_ms))
 
 
@@ -153,7 +165,7 @@ def _table_rows(table: LakeReader, key: BucketKey) -> pa.Table:
             pc.equal(batch.column("topic_id"), key.topic_id),
             pc.equal(batch.column("partition"), key.partition),
         )
-        rows = with_content_columns(batch).filter(pc.and_(mine, _is_inside(batch, key)))
+        rows = with_content_columns(batch).filter(pc.and_(mine, is_inside(batch, key)))
         if rows.num_rows:
             parts.append(rows)
     if not parts:

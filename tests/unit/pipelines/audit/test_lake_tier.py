@@ -8,9 +8,15 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.unit.pipelines.audit.records import TOPIC_ID, batch_of, book_of_rows, row
+from tests.unit.pipelines.audit.records import START_MS, TOPIC_ID, batch_of, book_of_rows, row
 
-from ottla.pipelines.audit.drilling import Drill, joined_spans, ranges_of, repair_command
+from ottla.pipelines.audit.drilling import (
+    Drill,
+    is_inside,
+    joined_spans,
+    ranges_of,
+    repair_command,
+)
 from ottla.pipelines.audit.lake_tier import count_rows, read_booked, with_content_columns
 from ottla.pipelines.audit.report_log import AuditError
 from ottla.pipelines.audit.reports import Coverage, PartitionId, Tier
@@ -19,7 +25,7 @@ from ottla.pipelines.audit.side_topics import (
     origin_of,
     without_present,
 )
-from ottla.pipelines.audit.sums import Book, BucketKey, HashSums, encode_book
+from ottla.pipelines.audit.sums import Book, BucketKey, HashSums, encode_book, fold_arrow
 
 PLACE = PartitionId(TOPIC_ID, 0)
 
@@ -153,3 +159,12 @@ def test_a_command_stays_short_enough_to_be_typed() -> None:
     assert joined_spans(spans, 3) == [(0, 100), (1000, 1100), (9000, 9001)]
     assert joined_spans(spans, len(spans)) == list(spans)
     assert joined_spans((), 3) == []
+
+
+def test_records_without_a_usable_time_are_in_the_bucket_that_they_are_summed_in() -> None:
+    times = (-1, 0, START_MS * 1000, 4_102_444_800_000_000)
+    batch = batch_of([row(n, timestamp=time) for n, time in enumerate(times)])
+    for key, sums in fold_arrow(batch).items():
+        inside = batch.filter(is_inside(batch, key)).column("offset").to_pylist()
+        assert len(inside) == sums.count, key
+        assert (inside[0], inside[-1]) == (sums.first_offset, sums.last_offset)
