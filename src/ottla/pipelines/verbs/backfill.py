@@ -37,7 +37,7 @@ from ottla.pipelines.verbs.missing import (
     size,
 )
 from ottla.pipelines.verbs.rereading import Rereading
-from ottla.pipelines.verbs.times import ALWAYS, Times, within
+from ottla.pipelines.verbs.times import ALWAYS, Times, after_start, within
 
 PLACE_COLUMNS = ["topic_id", "partition", "offset"]
 
@@ -77,10 +77,12 @@ def backfill(
     topics = {name: each for commit_ in commits for name, each in commit_.topics.items()}
     wanted: Ranges = parse_offsets(offsets, topics) if offsets else covered(commits)
     with Cluster(client_settings(declared.cluster_of(pipeline.source.cluster))) as cluster:
-        if times != ALWAYS:
-            wanted = within(cluster, wanted, {each: name for name, each in topics.items()}, times)
+        names = {each: name for name, each in topics.items()}
+        wanted = after_start(cluster, wanted, names, times)
         missing = missing_ranges(wanted, present_offsets(table))
         missing, deleted = split_at_log_starts(cluster, missing, topics)
+        if times != ALWAYS:
+            missing = within(cluster, missing, names, times)
     if deleted and offsets:
         raise PipelineError(
             f"{pipeline.name}: retention has deleted {ranges_text(deleted, topics)} from the log: "

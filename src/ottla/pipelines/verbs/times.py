@@ -1,18 +1,27 @@
-"""The offsets of a time: from the first record not older than its start to that of its end.
+"""The offsets of a time: those whose records have timestamps in it.
 
-Timestamps of records may be out of order: a record that is older than its neighbours is found with
-them.
+Timestamps of records may be out of order: a log is read to its end, because older records may come
+after newer ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from ottla.base.ids import TopicPartition
+from ottla.base.uuids import uuid_from_text
 from ottla.client.admin.list_offsets import NO_OFFSET, list_offsets
 from ottla.client.cluster.cluster import Cluster
-from ottla.pipelines.verbs.missing import Place, Range, Ranges
+from ottla.client.fetching.fetcher import fetch_range
+from ottla.client.settings import READ_COMMITTED
+from ottla.pipelines.verbs.missing import Place, Range, Ranges, merged
+from ottla.protocol.records.arrow import read_arrow
+
+Numbers = npt.NDArray[np.int64]
 
 
 class Times(NamedTuple):
@@ -21,36 +30,78 @@ class Times(NamedTuple):
     from_ms: int | None = None
     to_ms: int | None = None
 
+    def are_inside(self, timestamps: Numbers) -> npt.NDArray[np.bool_]:
+        low = -(2**63) if self.from_ms is None else self.from_ms
+        inside = timestamps >= low
+        return inside if self.to_ms is None else inside & (timestamps < self.to_ms)
+
 
 ALWAYS = Times()
+
+
+def after_start(
+    cluster: Cluster, ranges: Ranges, names: Mapping[str, str], times: Times
+) -> dict[Place, list[Range]]:
+    """Without the offsets before the first record that is not older than the time. `names` are
+    those of topics, by id."""
+    if times.from_ms is None:
+        return {place: list(spans) for place, spans in ranges.items()}
+    places = {TopicPartition(names[each.topic_id], each.partition): each for each in ranges}
+    listed = list_offsets(cluster, dict.fromkeys(places, times.from_ms))
+    starts = {places[at]: each.offset for at, each in listed.items() if each.offset != NO_OFFSET}
+    found = {
+        place: _cut(spans, starts[place]) for place, spans in ranges.items() if place in starts
+    }
+    return {place: spans for place, spans in found.items() if spans}
+
+
+def _cut(spans: Sequence[Range], start: int) -> list[Range]:
+    return [(max(low, start), high) for low, high in spans if start < high]
 
 
 def within(
     cluster: Cluster, ranges: Ranges, names: Mapping[str, str], times: Times
 ) -> dict[Place, list[Range]]:
-    """The parts of the ranges that belong to the time; `names` are those of topics, by id."""
-    starts = _offsets_at(cluster, ranges, names, times.from_ms)
-    ends = _offsets_at(cluster, ranges, names, times.to_ms)
+    """The offsets of the ranges whose records are of the time: all of them are read."""
     found = {
-        place: _cut(spans, starts.get(place), ends.get(place), times)
+        place: [
+            run
+            for span in spans
+            for run in runs(_records(cluster, place, names[place.topic_id], span), times)
+        ]
         for place, spans in ranges.items()
     }
-    return {place: spans for place, spans in found.items() if spans}
+    return merged([found])
 
 
-def _offsets_at(
-    cluster: Cluster, ranges: Ranges, names: Mapping[str, str], time_ms: int | None
-) -> dict[Place, int]:
-    """Without partitions that have no record so late."""
-    if time_ms is None:
-        return {}
-    places = {TopicPartition(names[each.topic_id], each.partition): each for each in ranges}
-    found = list_offsets(cluster, dict.fromkeys(places, time_ms))
-    return {places[at]: each.offset for at, each in found.items() if each.offset != NO_OFFSET}
+def _records(
+    cluster: Cluster, place: Place, topic: str, span: Range
+) -> Iterator[tuple[Numbers, Numbers]]:
+    """Offsets and timestamps of the committed records."""
+    at, (start, end) = TopicPartition(topic, place.partition), span
+    topic_id = uuid_from_text(place.topic_id)
+    for fetched in fetch_range(
+        cluster, at, start, end, topic_id=topic_id, isolation_level=READ_COMMITTED
+    ):
+        for batch in read_arrow(
+            fetched.data,
+            from_offset=max(start, fetched.start_offset),
+            end_offset=min(end, fetched.end_offset),
+            is_wanted=fetched.is_wanted,
+        ):
+            timestamps = batch.column("timestamp").cast("int64")
+            yield batch.column("offset").to_numpy(), timestamps.to_numpy()
 
 
-def _cut(spans: Sequence[Range], start: int | None, end: int | None, times: Times) -> list[Range]:
-    if times.from_ms is not None and start is None:
-        return []  # all records are older
-    cut = [(max(low, start or low), high if end is None else min(high, end)) for low, high in spans]
-    return [(low, high) for low, high in cut if low < high]
+def runs(records: Iterable[tuple[Numbers, Numbers]], times: Times) -> list[Range]:
+    """Records of the time that follow each other, as ranges of their offsets."""
+    found: list[Range] = []
+    for offsets, timestamps in records:
+        inside = np.concatenate(([False], times.are_inside(timestamps), [False])).astype(np.int8)
+        edges = np.diff(inside)
+        firsts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+        found += [
+            (int(offsets[first]), int(offsets[end - 1]) + 1)
+            for first, end in zip(firsts, ends, strict=True)
+        ]
+    return found
