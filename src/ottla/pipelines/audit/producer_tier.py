@@ -6,7 +6,8 @@
 Owns      counting delivery reports, and reporting the sums to `ottla-audit` as the tier
           `producer.<application>`.
 Promises  what is reported was acknowledged by the broker, once each. The sums continue after a
-          restart.
+          restart. A report that fails is logged and repeated with the next one: `poll`, `flush` and
+          the callbacks of the application are as without the audit.
 Limit     a crash undercounts: what was acknowledged since the last report is in no sum, so that
           the log then has more records than the producer counted. An application that writes
           from several processes needs a name for each.
@@ -14,6 +15,7 @@ Limit     a crash undercounts: what was acknowledged since the last report is in
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -23,6 +25,7 @@ import pyarrow as pa
 
 from ottla.base.uuids import uuid_to_text
 from ottla.client.cluster.cluster import Cluster
+from ottla.client.errors import ProducerFenced
 from ottla.client.settings import ClientSettings
 from ottla.pipelines.audit.passes import replacing
 from ottla.pipelines.audit.report_log import TOPIC, AuditError, ReportWriter, make_topic_ready
@@ -35,6 +38,8 @@ from ottla.pipelines.audit.reports import (
     with_totals,
 )
 from ottla.pipelines.audit.sums import Book, add_to, fold_arrow
+
+log = logging.getLogger("ottla.pipelines.audit")
 
 FOLD_AFTER = 10_000  # delivery reports
 REPORT_EVERY_S = 60.0
@@ -78,6 +83,8 @@ class AuditedProducer:
         self._names: dict[str, str] = {}
         self._book: Book = {}
         self._report_at_s = time.monotonic() + REPORT_EVERY_S
+        self._is_broken = False  # a report failed: the writer has to be opened again
+        self._is_fenced = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._producer, name)
@@ -97,13 +104,13 @@ class AuditedProducer:
     def poll(self, timeout: float = 0) -> int:
         served = int(self._producer.poll(timeout))
         if time.monotonic() >= self._report_at_s:
-            self.report()
+            self._try_report()
         return served
 
     def flush(self, timeout: float = -1) -> int:
         """Also reports."""
         left = int(self._producer.flush(timeout))
-        self.report()
+        self._try_report()
         return left
 
     def close(self) -> None:
@@ -113,10 +120,14 @@ class AuditedProducer:
 
     def _counting(self, then: Delivered | None, headers: list[dict[str, Any]]) -> Delivered:
         def delivered(error: Any, message: Any) -> None:
-            if error is None:
-                self._note(message, headers)
-            if then is not None:
-                then(error, message)
+            try:
+                if error is None:
+                    self._note(message, headers)
+            except Exception:
+                log.exception("an acknowledged record could not be counted for the audit")
+            finally:
+                if then is not None:
+                    then(error, message)
 
         return delivered
 
@@ -134,12 +145,14 @@ class AuditedProducer:
             self._fold()
 
     def _fold(self) -> None:
-        for (topic, partition), rows in self._waiting.items():
-            batch = pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+        """What was added up waits no longer, so that a fold that fails in the middle may be
+        repeated, after as many records again."""
+        self._count = 0
+        for topic, partition in list(self._waiting):
+            batch = pa.RecordBatch.from_pylist(self._waiting[topic, partition], schema=SCHEMA)
             found = fold_arrow(batch, topic_id=self._id_of(topic), partition=partition)
             add_to(self._book, found)
-        self._waiting.clear()
-        self._count = 0
+            del self._waiting[topic, partition]
 
     def _id_of(self, topic: str) -> str:
         if topic not in self._ids:
@@ -150,11 +163,33 @@ class AuditedProducer:
 
     def report(self) -> None:
         """Write what was acknowledged so far. A report is one transaction."""
-        self._fold()
         self._report_at_s = time.monotonic() + REPORT_EVERY_S
+        self._fold()
+        if self._is_broken:
+            self._writer.reopen()
+            self._is_broken = False
         after = with_book(self._tier, self._book, self._names, time.time_ns() // 1_000_000)
-        self._writer.write(replacing(self._tier, after))
+        try:
+            self._writer.write(replacing(self._tier, after))
+        except Exception:
+            self._is_broken = True
+            raise
         self._tier, self._book = after, {}
+
+    def _try_report(self) -> None:
+        """The totals are kept, and the next report has them."""
+        if self._is_fenced:
+            return
+        try:
+            self.report()
+        except ProducerFenced:
+            self._is_fenced = True
+            log.error(
+                "%s: another process reports under this name, and this one no longer does: give "
+                "each a name of its own", self._tier.name,
+            )  # fmt: skip
+        except Exception as error:
+            log.warning("%s: a report failed, and is repeated: %s", self._tier.name, error)
 
 
 def header_rows(given: Any) -> list[dict[str, Any]]:

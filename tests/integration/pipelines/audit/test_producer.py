@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.integration.pipelines.audit.topics import START_MS, audit, create, records, write
 
 from ottla.base.ids import TopicPartition
+from ottla.client.admin import transactions
 from ottla.client.cluster.cluster import Cluster
+from ottla.pipelines.audit import producer_tier, report_log
 from ottla.pipelines.audit.books import balance
 from ottla.pipelines.audit.comparison import State
 from ottla.pipelines.audit.producer_tier import AuditedProducer
@@ -84,3 +88,52 @@ def test_a_transactional_producer_is_refused(cluster: Cluster) -> None:
     config = {"bootstrap.servers": cluster.settings.bootstrap_servers, "transactional.id": "t"}
     with pytest.raises(AuditError, match="transactional"):
         AuditedProducer(config, "transactional")
+
+
+def test_a_report_that_fails_is_repeated_and_does_not_reach_the_application(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create(cluster, "failing")
+    config = {"bootstrap.servers": cluster.settings.bootstrap_servers}
+    sound = transactions.end_transaction
+    failures = [OSError("the broker is away"), OSError("still away")]
+
+    def fail(*arguments: Any, **named: Any) -> None:
+        if failures:
+            raise failures.pop()
+        sound(*arguments, **named)
+
+    with AuditedProducer(config, "failing") as producer:
+        monkeypatch.setattr(report_log, "end_transaction", fail)
+        for _ in range(3):
+            producer.produce("failing", b"value", timestamp=START_MS)
+            assert producer.flush() == 0
+    assert not failures
+    audit(cluster, ["failing"])
+    assert states(cluster, "producer.failing") == {State.COMPLETE}
+
+
+def test_counting_that_fails_counts_nothing_twice_and_calls_back(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for topic in ("counted-first", "counted-second"):
+        create(cluster, topic)
+    monkeypatch.setattr(producer_tier, "FOLD_AFTER", 2)
+    sound, failures, seen = AuditedProducer._id_of, [OSError("away")], []
+
+    def fail(self: AuditedProducer, topic: str) -> str:
+        if topic == "counted-second" and failures:
+            raise failures.pop()
+        return sound(self, topic)
+
+    monkeypatch.setattr(AuditedProducer, "_id_of", fail)
+    config = {"bootstrap.servers": cluster.settings.bootstrap_servers}
+    with AuditedProducer(config, "counting") as producer:
+        for topic in ("counted-first", "counted-second"):
+            producer.produce(
+                topic, b"v", timestamp=START_MS, on_delivery=lambda *each: seen.append(each)
+            )
+            producer._producer.flush()
+    assert (failures, len(seen)) == ([], 2)
+    tier = read_reports(cluster)["producer.counting"]
+    assert [each.sums.count for each in tier.buckets.values() if each.sums] == [1, 1]
