@@ -10,6 +10,7 @@ Leaves    what tasks do to `tasks.py`, commits to `lake/committing.py` and `spar
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
@@ -20,7 +21,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, Observation
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F  # noqa: N812 - as everyone writes it
 
 from ottla.base.fault_points import PipelinePoint, reach
@@ -164,7 +166,7 @@ class BatchRunner:
         reports = self._collect(chosen, partial(lake_task, plan))
         if observed is None:
             return Done(reports, total(reports), side)
-        return self._with_bad(records, reports, observed.get, side)
+        return self._with_bad(records, reports, counted(records, observed), side)
 
     def _to_topic(self, records: DataFrame, wanted: BatchRange) -> Done:
         to = self._pipeline.to
@@ -177,7 +179,7 @@ class BatchRunner:
         reports = self._collect(rows, partial(feed_task, main))
         if observed is None:  # windows: their rows are not the records
             return Done(reports, replace(total(reports), read=size_of(wanted)), side, main)
-        done = self._with_bad(records, reports, observed.get, side)
+        done = self._with_bad(records, reports, counted(records, observed), side)
         return replace(done, main=main)
 
     def _rows(self, records: DataFrame) -> tuple[DataFrame, Observation | None]:
@@ -186,10 +188,7 @@ class BatchRunner:
             return records, None
         register_tables(records.sparkSession, self._declared, self._pipeline)
         observed = Observation()
-        is_bad = F.col(BAD_REASON).isNotNull() if BAD_REASON in records.columns else F.lit(False)
-        watched = records.observe(
-            observed, F.count(F.lit(1)).alias("read"), F.count_if(is_bad).alias("bad")
-        )
+        watched = records.observe(observed, *counted_columns(records))
         return transform(decoded_only(watched), self._pipeline), observed
 
     def _collect(self, rows: DataFrame, task: Callable[..., Any]) -> list[TaskReport]:
@@ -201,7 +200,7 @@ class BatchRunner:
     ) -> Done:  # fmt: skip
         """Bad records are written in a second pass over the batch, if there are any: sql has seen
         only the others."""
-        counts, bad = total(reports), seen.get("bad", 0)
+        counts, read, bad = total(reports), seen["read"], seen["bad"]
         if bad and self._pipeline.bad is None:
             found = records.where(F.col(BAD_REASON).isNotNull()).first()
             raise TooManyBad(
@@ -217,8 +216,8 @@ class BatchRunner:
             )  # fmt: skip
             task = partial(side_task, side, self._pipeline.name, self._pipeline.bad.topic)
             reports = [*reports, *self._collect(chosen, task)]
-        filtered = seen.get("read", 0) - counts.written - counts.late - bad
-        counts = replace(counts, read=seen.get("read", 0), filtered=max(0, filtered), bad=bad)
+        filtered = read - counts.written - counts.late - bad
+        counts = replace(counts, read=read, filtered=max(0, filtered), bad=bad)
         return Done(reports, counts, side)
 
     # Sinks
@@ -309,6 +308,20 @@ def select_record(rows: DataFrame) -> DataFrame:
     empty = F.array().cast(rows.schema["headers"].dataType)
     headers = F.coalesce("headers", empty).alias("headers")
     return rows.select(*(headers if name == "headers" else name for name in RECORD))
+
+
+def counted_columns(records: DataFrame) -> list[Column]:
+    is_bad = F.col(BAD_REASON).isNotNull() if BAD_REASON in records.columns else F.lit(False)
+    return [F.count(F.lit(1)).alias("read"), F.count_if(is_bad).alias("bad")]
+
+
+def counted(records: DataFrame, observed: Observation) -> dict[str, int]:
+    """What was counted while the rows were computed. Spark does not read the records if it can tell
+    that no row comes of them, as in a join with an empty table: then they are counted here."""
+    with contextlib.suppress(Py4JJavaError):  # a row without columns is no row for PySpark
+        return dict(observed.get)
+    (row,) = records.agg(*counted_columns(records)).collect()
+    return dict(row.asDict())
 
 
 def newest_ms(reports: Iterable[TaskReport], now_ms: int) -> int | None:

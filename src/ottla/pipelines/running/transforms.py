@@ -11,7 +11,7 @@ import importlib
 import uuid
 from typing import Any
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - as everyone writes it
 from pyspark.sql.types import StructType
 
@@ -32,7 +32,14 @@ def decoded_only(records: DataFrame) -> DataFrame:
     value = records.schema["value"].dataType
     if not isinstance(value, StructType):
         return records
-    good = records.where(F.col(BAD_REASON).isNull()).drop(BAD_VALUE, BAD_REASON)
+    return with_fields(records.where(F.col(BAD_REASON).isNull()))
+
+
+def with_fields(records: DataFrame) -> DataFrame:
+    value = records.schema["value"].dataType
+    if not isinstance(value, StructType):
+        return records
+    good = records.drop(BAD_VALUE, BAD_REASON)
     fields = [name for name in value.fieldNames() if name not in good.columns]
     return good.select("*", *(F.col(f"value.`{name}`").alias(name) for name in fields))
 
@@ -66,10 +73,23 @@ def load_function(name: str) -> Any:
 
 
 def latest_values(records: DataFrame) -> DataFrame:
-    """The newest value of each key of a compacted topic, without those that were deleted."""
+    """The newest value of each key of a compacted topic, without those that were deleted. One that
+    cannot be decoded fails the batch: without it, rows would be joined as if it were deleted."""
     newest_first = Window.partitionBy("partition", "key").orderBy(F.desc("offset"))
-    ranked = records.withColumn("rank", F.row_number().over(newest_first))
-    return decoded_only(ranked.where("rank = 1 AND value IS NOT NULL").drop("rank"))
+    ranked = records.withColumn("rank", F.row_number().over(newest_first)).where("rank = 1")
+    is_kept = F.col("value").isNotNull()
+    if BAD_REASON in records.columns:  # one expression: Spark may reorder several conditions
+        is_bad = (F.col("rank") == 1) & F.col(BAD_REASON).isNotNull()
+        is_kept = F.when(is_bad, F.raise_error(_bad_text()).cast("boolean")).otherwise(is_kept)
+    return with_fields(ranked.where(is_kept).drop("rank"))
+
+
+def _bad_text() -> Column:
+    return F.format_string(
+        "the newest value of a key of a table cannot be decoded: topic %s, partition %d, offset "
+        "%d: %s. Write the key again, or delete it with a null value",
+        "topic", "partition", "offset", BAD_REASON,
+    )  # fmt: skip
 
 
 def register_tables(spark: Any, declared: Declaration, pipeline: Pipeline) -> None:
