@@ -5,9 +5,9 @@
     table.manifests()                          # what the writer has booked
 
 Owns      finding out the format, reading rows, and following the manifests of committed batches.
-Promises  rows are those that other readers of the table see; a file that was copied into the
-          directory of a Parquet table is read too, as those readers do. Batches are read one after
-          the other, so that memory is bounded.
+Promises  rows are those of the commits of the table, also while they are published; a file that was
+          copied into the directory of a Parquet table is read too, as other readers do. Batches
+          are read one after the other, so that memory is bounded.
 Leaves    counting to `lake_tier.py`. Shares no code with the writer of the table.
 """
 
@@ -47,6 +47,9 @@ class LakeReader(Protocol):
     def files(self) -> list[Path]:
         """The files that rows are read from."""
 
+    def committed(self) -> frozenset[str]:
+        """The files that the table has by its commits, whether they are there or not."""
+
     def last_manifest(self) -> str | None:
         """The name of the manifest of the last commit."""
 
@@ -81,17 +84,25 @@ def manifests(table: LakeReader) -> list[dict[str, Any]]:
     AuditError if one is damaged, or not there."""
     found, name = [], table.last_manifest()
     while name is not None:
-        path = table.directory / OWN / "manifests" / f"{name}.json"
-        try:
-            manifest = json.loads(path.read_bytes())
-            name = manifest["previous"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise AuditError(
-                f"{path}: this manifest of the table cannot be read ({error}). Restore it from a "
-                "backup: what was written cannot be compared with the table without it"
-            ) from None
+        manifest = read_manifest(table.directory, name)
+        name = manifest["previous"]
         found.append(manifest)
     return found[::-1]
+
+
+def read_manifest(directory: Path, name: str) -> dict[str, Any]:
+    path = directory / OWN / "manifests" / f"{name}.json"
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_bytes())
+        missing = {"previous", "files", "removed"} - manifest.keys()
+        if missing:
+            raise ValueError(f"without {', '.join(sorted(missing))}")
+    except (OSError, ValueError, AttributeError) as error:
+        raise AuditError(
+            f"{path}: this manifest of the table cannot be read ({error}). Restore it from a "
+            "backup: what was written cannot be compared with the table without it"
+        ) from None
+    return manifest
 
 
 def complete_properties(until_ms: int | None, from_ms: int | None) -> dict[str, str]:
@@ -125,10 +136,50 @@ def _read_files(files: list[Path], schema: pa.Schema) -> Iterator[pa.RecordBatch
 
 
 class ParquetReader:
+    """By its manifests: a commit whose files are being renamed, or whose old files are being
+    deleted, is read as a whole. Files that no manifest names are read too, as other readers do."""
+
     def __init__(self, directory: Path) -> None:
         self.directory = directory
+        self._manifests: dict[str, dict[str, Any]] = {}  # they never change
 
     def files(self) -> list[Path]:
+        listed = self._listed()  # before the manifests: what is published later is not taken
+        staged = self._staged()
+        if staged is None:
+            return listed
+        found = []
+        for name, aside in staged.items():
+            places = [self.directory / each for each in (name, aside) if each is not None]
+            found += [path for path in places if path.exists()][:1]
+        last = self._read(self._names()[-1])
+        named = {self.directory / name for name in (*staged, *last["removed"])}
+        return found + [path for path in listed if path not in named and path.exists()]
+
+    def committed(self) -> frozenset[str]:
+        staged = self._staged()
+        return frozenset(map(str, self._listed()) if staged is None else staged)
+
+    def _staged(self) -> dict[str, str | None] | None:
+        """Where each file of the table was before it was published, by its name; None without
+        manifests."""
+        names = self._names()
+        found: dict[str, str | None] = {}
+        for manifest in map(self._read, names):
+            for name in (*manifest["removed"], *manifest.get("forgotten", ())):
+                found.pop(name, None)
+            found |= {file["path"]: file.get("staged") for file in manifest["files"]}
+        return found if names else None
+
+    def _names(self) -> list[str]:
+        return sorted(path.stem for path in (self.directory / OWN / "manifests").glob("*.json"))
+
+    def _read(self, name: str) -> dict[str, Any]:
+        if name not in self._manifests:
+            self._manifests[name] = read_manifest(self.directory, name)
+        return self._manifests[name]
+
+    def _listed(self) -> list[Path]:
         """Names that begin with an underscore or a dot are not data, for all readers."""
         found = []
         for path in sorted(self.directory.rglob("*.parquet")):
@@ -156,7 +207,7 @@ class ParquetReader:
             yield from dataset.to_batches(columns=columns)
 
     def last_manifest(self) -> str | None:
-        names = sorted(path.stem for path in (self.directory / OWN / "manifests").glob("*.json"))
+        names = self._names()
         return names[-1] if names else None
 
     def note_complete_until(self, until_ms: int | None, from_ms: int | None = None) -> None:
@@ -175,6 +226,9 @@ class DeltaReader:
     def files(self) -> list[Path]:
         actions = pa.table(self._table().get_add_actions(flatten=True))
         return [self.directory / path for path in actions.column("path").to_pylist()]
+
+    def committed(self) -> frozenset[str]:
+        return frozenset(map(str, self.files()))
 
     def columns(self) -> list[str]:
         return [name for name in self._table().to_pyarrow_dataset().schema.names if name != HOUR]
@@ -231,6 +285,9 @@ class IcebergReader:
     def files(self) -> list[Path]:
         tasks = self._table().scan().plan_files()
         return [Path(task.file.file_path.removeprefix("file://")) for task in tasks]
+
+    def committed(self) -> frozenset[str]:
+        return frozenset(map(str, self.files()))
 
     def columns(self) -> list[str]:
         return [field.name for field in self._table().schema().fields]

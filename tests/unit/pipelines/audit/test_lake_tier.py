@@ -50,6 +50,9 @@ class Rows:
     def last_manifest(self) -> str | None:
         return None
 
+    def committed(self) -> frozenset[str]:
+        return frozenset()
+
     def note_complete_until(self, until_ms: int | None, from_ms: int | None = None) -> None:
         raise NotImplementedError
 
