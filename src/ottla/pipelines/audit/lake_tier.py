@@ -1,8 +1,9 @@
 """The two tiers of a lake: what its writer has booked, and what is counted in the table itself.
 
 Owns      sums of the manifests (*booked*), and of all rows of the table (*counted*).
-Promises  the tiers have nothing in common: booked sums were computed by the tasks that wrote the
-          files, counted ones by reading every row now. Only counted ones prove that rows are there.
+Promises  booked sums were computed by the tasks that wrote the files, counted ones by reading every
+          row now; both use the hashes of `sums.py` and `row_hashes.py`. Only counted ones prove
+          that rows are there.
 Leaves    reading to `lake_tables.py`, comparing to `books.py`.
 
 What each proves. Place sums: that every record arrived once. Row sums: that rows are what was
