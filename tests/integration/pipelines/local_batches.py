@@ -11,7 +11,7 @@ from ottla.pipelines.declaration.tree import Declaration, Lake
 from ottla.pipelines.lake.committing import commit
 from ottla.pipelines.lake.manifest import Manifest
 from ottla.pipelines.lake.opening import open_table
-from ottla.pipelines.lake.table import LakeTable
+from ottla.pipelines.lake.table import LakeTable, last_batch
 from ottla.pipelines.running.checkpoint import BatchRange
 from ottla.pipelines.running.cluster_options import client_settings
 from ottla.pipelines.running.lake_plans import columns_of, lake_plan
@@ -36,7 +36,7 @@ def ingest(declared: Declaration) -> Manifest:
     table = table_of(declared)
     source = full_schema(with_headers=True)
     table.prepare(columns_of(pipeline, source))
-    last = table.last()
+    last = last_batch(table, table.last())  # a repair has a number of its own
     with Cluster(client_settings(declared.cluster_of(None))) as cluster:
         found = cluster.describe_topics([topic])[topic]
         topic_id = uuid_to_text(found.topic_id)
