@@ -42,7 +42,8 @@ def test_every_command_of_the_guide_works(spark_jvm: None, tmp_path: Path) -> No
                 check=False,
             )
             assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
-            printed[" ".join(words[1:4])] = done.stdout
+            name = " ".join(words[1:4])
+            printed[name] = printed.get(name, "") + done.stdout
     assert "not an order" in printed["consume orders.bad --exit"]
     backfilled = printed["pipeline backfill orders.yaml"].splitlines()
     assert ["rows", "that", "were", "added", "0"] in [line.split() for line in backfilled]

@@ -22,7 +22,7 @@ from ottla.replication.partition_state import LeaderState
 pytestmark = pytest.mark.ci
 
 SEEDS = int(os.environ.get("OTTLA_SIMULATION_SEEDS", "6"))
-PLANTED_SEEDS = 10
+PLANTED_SEEDS = 15
 ROOT = Path(__file__).parents[3]
 
 

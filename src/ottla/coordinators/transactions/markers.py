@@ -92,7 +92,8 @@ class MarkerSender:
         The first part is sent immediately: it nearly always is the whole.
         """
         waiting = iter(list(left))
-        while some := list(islice(waiting, PARTITIONS_MAX)):
+        # Sorted: the order of a set differs between processes, and simulations must replay.
+        while some := sorted(islice(waiting, PARTITIONS_MAX)):
             left -= await self._send_once(marker, some)
             if len(some) == PARTITIONS_MAX:
                 await self._next_turn()

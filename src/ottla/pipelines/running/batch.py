@@ -149,6 +149,8 @@ class BatchRunner:
             raise
         if self._table is not None:
             commit(self._table, self._manifest(wanted, done))
+            if not self.batches:  # what another driver staged for this batch is never committed now
+                self._table.sweep(wanted.query)
         self._commit_sink(done.main, [each.main for each in done.reports], wanted)
         return done
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,12 @@ DEFAULTS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.stopTimeout": "60s",
-    "spark.python.unix.domain.socket.enabled": "true",
 }
+# Quicker than TCP. PySpark makes the sockets in the directory for temporary files, with names of
+# this length; the operating system limits the length of their paths.
+UNIX_SOCKETS = {"spark.python.unix.domain.socket.enabled": "true"}
+SOCKET_NAME = len("/.00000000-0000-0000-0000-000000000000.sock")
+SOCKET_PATH_MAX = 100
 LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
 
@@ -41,7 +46,9 @@ def open_session(declared: Declaration) -> Any:
 def session_settings(declared: Declaration) -> dict[str, str]:
     own = {f"spark.{name}": value for name, value in (declared.spark or {}).items()}
     is_local = own.get("spark.master", DEFAULTS["spark.master"]).startswith("local")
-    return {**DEFAULTS, **(LOCAL if is_local else {}), **own}
+    has_room = len(tempfile.gettempdir()) + SOCKET_NAME <= SOCKET_PATH_MAX
+    sockets = UNIX_SOCKETS if has_room else {}
+    return {**DEFAULTS, **sockets, **(LOCAL if is_local else {}), **own}
 
 
 def add_module_path(declared: Declaration) -> None:
