@@ -28,7 +28,7 @@ def commands() -> list[list[str]]:
 
 def test_every_command_of_the_guide_works(spark_jvm: None, tmp_path: Path) -> None:
     """Only the address of the broker is another one."""
-    printed = {}
+    printed: dict[str, str] = {}
     with RunningBroker() as broker:
         servers = broker.bootstrap_servers
         for words in commands():
