@@ -33,9 +33,9 @@ from ottla.broker.control.control_plane import ControlPlane
 from ottla.broker.control.embedded import EmbeddedControl
 from ottla.broker.first_start import (
     DirectoryHistory,
+    exclude_empty_directories,
     read_history,
     restore_ids,
-    withhold_empty,
 )
 from ottla.broker.housekeeping import Housekeeping
 from ottla.broker.moved_logs import MovedLogs, directory_moves
@@ -145,7 +145,7 @@ class Broker:
         past = read_history(self.logs.online)
         image = await self.control.load(past)
         self.publisher = self.control.publisher
-        withhold_empty(self.logs.online, image, self.broker_id, past)
+        exclude_empty_directories(self.logs.online, image, self.broker_id, past)
         restore_ids(self.logs.online, image, self.broker_id, past)
         self.logs.open(Owner(image.cluster_id, self.broker_id))
         self._expect_directories(image, past)
@@ -415,7 +415,7 @@ class Broker:
                 await self._close_in_order()
         finally:
             await self.control.release()
-            self.housekeeping.let_go()
+            self.housekeeping.close_helper()
             self.logs.release()
             await self.scheduler.in_thread(self.disk.threads.close)
 

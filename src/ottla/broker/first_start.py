@@ -111,7 +111,7 @@ def _latest(one: KnownState, other: KnownState) -> KnownState:
     )
 
 
-def withhold_empty(
+def exclude_empty_directories(
     directories: Sequence[LogDirectory], image: Image, broker_id: int, past: DirectoryHistory
 ) -> None:
     """If a log directory is missing, an empty one is most likely a mount point whose disk is not

@@ -160,7 +160,7 @@ class Housekeeping:
             for directory in self._logs.online:
                 await self._compact(directory)
         finally:
-            await self._let_idle_helper_go()
+            await self._close_idle_helper()
 
     async def _compact(self, directory: LogDirectory) -> None:
         compactor = self.compactor_of(directory)
@@ -179,7 +179,7 @@ class Housekeeping:
     def _begin(self, reader: Reader, compactor: Compactor, directory: LogDirectory) -> Round | None:
         return compactor.begin(reader, directory.logs.values(), self._clock.now_ms())
 
-    async def _let_idle_helper_go(self) -> None:
+    async def _close_idle_helper(self) -> None:
         is_idle = self._clock.now_ms() - self._helper_used_ms >= HELPER_IDLE_MS_MAX
         if self._helper is not None and is_idle:
             helper, self._helper = self._helper, None
@@ -229,7 +229,7 @@ class Housekeeping:
         for directory in self._logs.online:
             self.compactor_of(directory).removed(partition)
 
-    def let_go(self) -> None:
+    def close_helper(self) -> None:
         """Stop the helper process."""
         if self._helper is not None:
             self._helper.close()
@@ -237,7 +237,7 @@ class Housekeeping:
 
     def close(self) -> None:
         """Write all checkpoints and stop the helper process."""
-        self.let_go()
+        self.close_helper()
         for directory in self._logs.online:
             compactor = self._events.known_compactor(directory.path)
             if compactor is not None and not compactor.offsets.is_written:

@@ -206,7 +206,9 @@ def _change_all(
     # Thousands of partitions have a few different states, of which each is decided once.
     known: dict[tuple[PartitionRegistration, TopicRules], PartitionChanged | None] = {}
 
-    def change_alike(topic: Topic, index: int, settings: TopicRules) -> PartitionChanged | None:
+    def change_once_per_state(
+        topic: Topic, index: int, settings: TopicRules
+    ) -> PartitionChanged | None:
         key = topic.partitions[index], settings
         if key not in known:
             known[key] = change(topic, index, settings)
@@ -218,7 +220,7 @@ def _change_all(
         concerned = [index for index, each in enumerate(topic.partitions) if concerns(each)]
         if concerned:
             settings = TopicRules.of(state, topic)
-            changes += [change_alike(topic, index, settings) for index in concerned]
+            changes += [change_once_per_state(topic, index, settings) for index in concerned]
     return [each for each in changes if each is not None]
 
 

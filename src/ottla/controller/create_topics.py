@@ -62,7 +62,7 @@ def decide_create_topics(
     wanted = [
         t for t in request.topics if counts[t.name] == 1 and _is_permitted(t.name, may_create)
     ]
-    results = {name: _not_let(name, counts[name], may_create) for name in counts}
+    results = {name: _refusal_of_name(name, counts[name], may_create) for name in counts}
     try:
         refuse_too_many(sum(max(1, _partition_count(state, topic)) for topic in wanted))
     except ItemRejected as refused:  # for the whole request
@@ -77,8 +77,8 @@ def _is_permitted(name: str, may_create: IsAllowed) -> bool:
     return name != CLUSTER_METADATA and may_create(name)
 
 
-def _not_let(name: str, count: int, may_create: IsAllowed) -> CreatableTopicResult | None:
-    """The answer for unauthorized names."""
+def _refusal_of_name(name: str, count: int, may_create: IsAllowed) -> CreatableTopicResult | None:
+    """The answer for a name that is repeated, reserved or not authorized."""
     code = ErrorCode.INVALID_REQUEST
     if count > 1:
         return _failed(name, ItemRejected(code, "Duplicate topic name."))

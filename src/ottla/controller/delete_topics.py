@@ -77,8 +77,8 @@ class _Deletion:
 
     def _id_of(self, name: str) -> TopicId | None:
         topic = self._image.topic(name)
-        is_let = topic is not None and self._may_describe(name) and self._may_delete(name)
-        return topic.id if topic is not None and is_let else None
+        is_authorized = topic is not None and self._may_describe(name) and self._may_delete(name)
+        return topic.id if topic is not None and is_authorized else None
 
     def _by_id(self, topic_id: TopicId, count: int) -> DeletableTopicResult:
         if topic_id == NO_TOPIC_ID:

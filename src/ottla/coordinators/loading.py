@@ -72,6 +72,6 @@ def applying(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> S
     return offset
 
 
-def until_gone(shard: Shard[S], slices: Steps[None]) -> Steps[None]:
+def while_leading(shard: Shard[S], slices: Steps[None]) -> Steps[None]:
     """The same steps, ended when this broker loses the leadership of the partition."""
     return until(lambda: shard.is_gone, slices)

@@ -20,7 +20,7 @@ from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.coordinators.batches import NOBODY, BatchFormat, Writer
-from ottla.coordinators.loading import load, until_gone
+from ottla.coordinators.loading import load, while_leading
 from ottla.coordinators.records import CoordinatorRecord, CoordinatorResult, RecordTypes
 from ottla.coordinators.shard import DecidedResponse, S, Shard, Status
 from ottla.coordinators.sharding import shard_of
@@ -136,7 +136,7 @@ class Runtime(Generic[S]):
         started_ms = self._now_ms()
         try:
             await load(shard, self._topic.types, self._scheduler)
-            await self._scheduler.run(until_gone(shard, shard.state.loaded(self._now_ms())))
+            await self._scheduler.run(while_leading(shard, shard.state.loaded(self._now_ms())))
             if shard.status is Status.LOADING:
                 shard.status = Status.ACTIVE
                 took_ms = self._now_ms() - started_ms

@@ -160,5 +160,5 @@ def delete_before(partition: Partition, offset: int) -> int:
         raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE)
     if log.advance_log_start(before):
         partition.announce()
-    partition.tell_log_start()  # followers may not know of an earlier deletion either
+    partition.notify_log_start()  # followers may not know of an earlier deletion either
     return before

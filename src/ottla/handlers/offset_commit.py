@@ -13,7 +13,7 @@ from functools import partial
 from ottla.base.ids import TopicId
 from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.handlers.groups.callers import caller_of
-from ottla.handlers.groups.known_partitions import is_small, parting
+from ottla.handlers.groups.known_partitions import is_small, split_by_existence
 from ottla.handlers.groups.merging import merged, merging
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import Deferred, handles
@@ -113,12 +113,12 @@ def keeping_known(
     known, unknown = list[OffsetCommitRequestTopic](), list[OffsetCommitResponseTopic]()
     image, by_id = context.parts.metadata, context.version >= TOPIC_IDS_FROM
     for topic in request.topics:
-        yield from sorting_out(topic, image, by_id, known, unknown)
+        yield from splitting_topic(topic, image, by_id, known, unknown)
     request.topics = known
     return unknown
 
 
-def sorting_out(
+def splitting_topic(
     topic: OffsetCommitRequestTopic,
     image: Image,
     by_id: bool,
@@ -130,7 +130,7 @@ def sorting_out(
     is_unknown_id = by_id and found is None
     code = ErrorCode.UNKNOWN_TOPIC_ID if is_unknown_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     name, topic_id = (topic.name, topic.topic_id) if found is None else (found.name, found.id)
-    existing, missing = yield from parting(
+    existing, missing = yield from split_by_existence(
         topic.partitions,
         0 if found is None else len(found.partitions),
         lambda each: OffsetCommitResponsePartition(each.partition_index, code),

@@ -20,8 +20,8 @@ from ottla.metadata.topic_names import has_collision_characters, unified_name
 
 T = TypeVar("T")
 DELETED_MAX = 10_000
-ALIKE_MAX = 10_000
-CHANGED_ALIKE_MAX = 1000
+INTERNED_MAX = 10_000
+RECENT_CHANGES_MAX = 1000
 _partition_fields = attrgetter(*PartitionRegistration._fields)
 
 
@@ -40,9 +40,9 @@ class TopicTable:
         # Interned: most partitions have the same replicas as many others.
         self._shared: dict[tuple[object, ...], tuple[object, ...]] = {}
         # New partitions differ only in their replicas: reusing one is faster than creating it.
-        self._alike: dict[tuple[object, ...], PartitionRegistration] = {}
+        self._new_registrations: dict[tuple[object, ...], PartitionRegistration] = {}
         # When a broker stops, thousands of partitions change in the same way.
-        self._changed_alike: dict[tuple[object, ...], PartitionRegistration] = {}
+        self._recent_changes: dict[tuple[object, ...], PartitionRegistration] = {}
 
     def copy(self) -> TopicTable:
         copied = TopicTable()
@@ -120,24 +120,24 @@ class TopicTable:
         changes.note_partition(topic, record.partition, before, after)
 
     def _created(self, fields: tuple[object, ...]) -> PartitionRegistration:
-        known = self._alike.get(fields)
+        known = self._new_registrations.get(fields)
         if known is None:
             known = self._with_shared(PartitionRegistration._make(fields))
-            if len(self._alike) >= ALIKE_MAX:
-                self._alike.clear()
-            self._alike[known] = known
+            if len(self._new_registrations) >= INTERNED_MAX:
+                self._new_registrations.clear()
+            self._new_registrations[known] = known
         return known
 
     def _changed(
         self, before: PartitionRegistration, record: PartitionChanged
     ) -> PartitionRegistration:
         key = before, record.changes
-        after = self._changed_alike.get(key)
+        after = self._recent_changes.get(key)
         if after is None:
             after = self._with_shared(before.changed(record))
-            if len(self._changed_alike) >= CHANGED_ALIKE_MAX:
-                self._changed_alike.clear()
-            self._changed_alike[key] = after
+            if len(self._recent_changes) >= RECENT_CHANGES_MAX:
+                self._recent_changes.clear()
+            self._recent_changes[key] = after
         return after
 
     def _with_shared(self, partition: PartitionRegistration) -> PartitionRegistration:

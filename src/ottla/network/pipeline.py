@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from types import CoroutineType
 
+from ottla.base.memory.stored_errors import drop_cancellation
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.network.in_flight import InFlightRequest, InFlightRequests
 from ottla.network.served import Answer, AwaitingAnswer, PendingAnswer, Served, TakingEffect
@@ -152,6 +153,7 @@ class Pipeline:
 
     def _ended(self, request: InFlightRequest, task: asyncio.Future[Served]) -> None:
         if task.cancelled():
+            drop_cancellation(task)
             if not request.is_abandoned:
                 self._failed(asyncio.CancelledError())
             return

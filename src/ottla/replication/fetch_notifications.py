@@ -30,7 +30,7 @@ class FetchNotifications:
     """What fetches of consumers without a session wait for, with the sessions of all."""
 
     __slots__ = (
-        "_told_stable_offset", "follower_sessions", "follower_watch", "sessions", "watchers",
+        "_announced_stable_offset", "follower_sessions", "follower_watch", "sessions", "watchers",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class FetchNotifications:
         self.sessions: dict[FetchSession, FetchKey] = {}  # of consumers
         self.follower_sessions: dict[FetchSession, FetchKey] = {}
         self.follower_watch = FollowerWatch()
-        self._told_stable_offset = -1
+        self._announced_stable_offset = -1
 
     def notify_session(self, session: FetchSession, key: FetchKey) -> bool:
         """Notify the session from now on; False if it is closed or has removed the partition."""
@@ -61,7 +61,7 @@ class FetchNotifications:
             else:
                 watcher.data_arrived(size, is_stable=True)
 
-    def tell_followers_offsets(self, offsets: LogOffsets) -> None:
+    def send_followers_offsets(self, offsets: LogOffsets) -> None:
         """Send the high watermark and the log start to followers that do not know them."""
         for session, key in self.follower_sessions.items():
             session.offsets_advanced(key, offsets.high_watermark, offsets.start)
@@ -85,6 +85,6 @@ class FetchNotifications:
         if not log.producers.is_loaded:
             return True  # determined when they read
         stable_offset = log.last_stable_offset(CACHED)
-        is_more = stable_offset != self._told_stable_offset
-        self._told_stable_offset = stable_offset
+        is_more = stable_offset != self._announced_stable_offset
+        self._announced_stable_offset = stable_offset
         return is_more

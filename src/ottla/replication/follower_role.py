@@ -24,16 +24,16 @@ from ottla.storage.log.preparation import Prepared
 
 
 class FollowerRole:
-    __slots__ = ("_after_truncation", "replica", "untold_bytes")
+    __slots__ = ("_after_truncation", "replica", "unannounced_bytes")
     is_leader = False
     has_caught_up = False
     owed_answers = 0
     owes_answers = False
     state = None
 
-    def __init__(self, replica: Replica, untold_bytes: int = 0) -> None:
+    def __init__(self, replica: Replica, unannounced_bytes: int = 0) -> None:
         self.replica = replica
-        self.untold_bytes = untold_bytes  # appended, but above the high watermark
+        self.unannounced_bytes = unannounced_bytes  # appended, but above the high watermark
         # Set while the log is truncated: what to call afterwards.
         self._after_truncation: list[Callable[[], None]] | None = None
 
@@ -48,13 +48,13 @@ class FollowerRole:
         log = self.replica.log
         offsets = log.offsets
         before = offsets.high_watermark
-        self.untold_bytes += size
+        self.unannounced_bytes += size
         if high_watermark > before:
             log.update_high_watermark(high_watermark)
         if offsets.start < log_start_offset <= offsets.high_watermark:
             log.advance_log_start(log_start_offset)
         if offsets.high_watermark > before:
-            size, self.untold_bytes = self.untold_bytes, 0
+            size, self.unannounced_bytes = self.unannounced_bytes, 0
             self.replica.fetches.announce(log, size)
 
     def when_own_synced(self, done: Done) -> None:
@@ -107,7 +107,7 @@ class FollowerRole:
     def append(self, data: Buffer | Prepared, acks: int, by: ProducedBy) -> Appended:  # noqa: ARG002
         raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
-    def note_told(self, broker_id: int, high_watermark: int) -> None:
+    def high_watermark_sent(self, broker_id: int, high_watermark: int) -> None:
         """It was the leader when it read what it has answered."""
 
     def may_be_replaced(self, leader_epoch: int) -> bool:

@@ -19,7 +19,7 @@ from ottla.replication.low_watermarks import LowWatermarks
 from ottla.replication.partition import Partition
 from ottla.replication.withdrawals import Withdrawals
 
-LATE_NEWS_S = 0.01
+OFFSETS_DELAY_S = 0.01
 
 
 class LeaderEvents:
@@ -30,7 +30,7 @@ class LeaderEvents:
         self._withdrawals = withdrawals
         self._low_watermarks = low_watermarks
         self._appended: dict[Partition, int] = {}
-        self._untold: dict[Partition, None] = {}
+        self._unnotified: dict[Partition, None] = {}
 
     def records_appended(self, partition: Partition, size: int) -> None:
         if not self._appended:
@@ -43,20 +43,20 @@ class LeaderEvents:
             partition.fetches.notify_followers(size)
 
     def high_watermark_advanced(self, partition: Partition) -> None:
-        self._tell_soon(partition)
+        self._notify_later(partition)
 
     def log_start_advanced(self, partition: Partition) -> None:
-        self._tell_soon(partition)
+        self._notify_later(partition)
 
-    def _tell_soon(self, partition: Partition) -> None:
-        if not self._untold:
-            asyncio.get_running_loop().call_later(LATE_NEWS_S, self._tell)
-        self._untold[partition] = None
+    def _notify_later(self, partition: Partition) -> None:
+        if not self._unnotified:
+            asyncio.get_running_loop().call_later(OFFSETS_DELAY_S, self._notify)
+        self._unnotified[partition] = None
 
-    def _tell(self) -> None:
-        untold, self._untold = self._untold, {}
-        for partition in untold:
-            partition.tell_followers_offsets()
+    def _notify(self) -> None:
+        unnotified, self._unnotified = self._unnotified, {}
+        for partition in unnotified:
+            partition.send_followers_offsets()
 
     def low_watermark_changed(self, partition: Partition) -> None:
         self._low_watermarks.changed(partition)

@@ -59,7 +59,7 @@ class LeaderListener(Protocol):
 class LeaderRole:
     __slots__ = (
         "_acks", "_leads_since_epoch", "_listener", "_partition", "replica", "state",
-        "untold_bytes",
+        "unannounced_bytes",
     )  # fmt: skip
     is_leader = True
 
@@ -69,7 +69,7 @@ class LeaderRole:
         replica: Replica,
         listener: LeaderListener,
         now_ms: int,
-        untold_bytes: int,
+        unannounced_bytes: int,
     ) -> None:
         """The partition is only passed on to the listener."""
         self._partition = partition
@@ -77,7 +77,7 @@ class LeaderRole:
         self._listener = listener
         self._leads_since_epoch = replica.leadership.leader_epoch  # without another leader since
         self._acks = OffsetWaiters()
-        self.untold_bytes = untold_bytes  # appended, but above the high watermark
+        self.unannounced_bytes = unannounced_bytes  # appended, but above the high watermark
         self.state = self._begin_epoch(now_ms)
 
     # Leadership
@@ -142,10 +142,10 @@ class LeaderRole:
         if log_start_offset != start_before:
             self._listener.low_watermark_changed(self._partition)
 
-    def note_told(self, broker_id: int, high_watermark: int) -> None:
+    def high_watermark_sent(self, broker_id: int, high_watermark: int) -> None:
         progress = self.state.followers.get(broker_id)
         if progress is not None:
-            progress.told_high_watermark = high_watermark
+            progress.sent_high_watermark = high_watermark
 
     # Appending
 
@@ -168,7 +168,7 @@ class LeaderRole:
             if state.followers:
                 self._listener.records_appended(self._partition, len(data))
             if state.needs_others:
-                self.untold_bytes += len(data)
+                self.unannounced_bytes += len(data)
             else:
                 self.advance(len(data))
         return appended
@@ -181,7 +181,7 @@ class LeaderRole:
         `size` is that of the last append. Consumers are notified once they may read it.
         """
         state, replica = self.state, self.replica
-        size += self.untold_bytes
+        size += self.unannounced_bytes
         log = replica.log
         offsets = log.offsets
         own_end = offsets.end
@@ -191,9 +191,9 @@ class LeaderRole:
         if state.followers:
             wanted = state.high_watermark(before, own_end, log.config.min_insync_replicas)
         if wanted <= before:
-            self.untold_bytes = size
+            self.unannounced_bytes = size
             return
-        self.untold_bytes = 0
+        self.unannounced_bytes = 0
         log.update_high_watermark(wanted)
         self._acks.reached(wanted)
         fetches = replica.fetches

@@ -69,18 +69,20 @@ class Partition:
         if decided.is_recovering and self.role.is_leader:
             self._listener.leads_unrecovered(self)
         self.role.advance()
-        self._tell_changed()
+        self._notify_changed()
 
     def _start_leading(self, now_ms: int) -> None:
-        self.role = LeaderRole(self, self.replica, self._listener, now_ms, self.role.untold_bytes)
+        self.role = LeaderRole(
+            self, self.replica, self._listener, now_ms, self.role.unannounced_bytes
+        )
 
     def _stop_leading(self, code: ErrorCode) -> None:
         role = self.role
         if isinstance(role, LeaderRole):
-            self.role = FollowerRole(self.replica, role.untold_bytes)
+            self.role = FollowerRole(self.replica, role.unannounced_bytes)
             role.end(code)
 
-    def _tell_changed(self) -> None:
+    def _notify_changed(self) -> None:
         self.announce()
         self.fetches.notify_followers(None)
         self._listener.low_watermark_changed(self)
@@ -144,7 +146,7 @@ class Partition:
     def close(self) -> None:
         """The partition was removed from this broker: fail all waiters."""
         self._stop_leading(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        self._tell_changed()
+        self._notify_changed()
 
     # The log
 
@@ -210,15 +212,15 @@ class Partition:
         assert isinstance(self.role, LeaderRole), "the caller has checked that"
         self.role.follower_fetched(broker_id, broker_epoch, offset, log_start_offset, now_ms)
 
-    def note_told(self, broker_id: int, high_watermark: int) -> None:
+    def high_watermark_sent(self, broker_id: int, high_watermark: int) -> None:
         """A response to a follower has this high watermark."""
-        self.role.note_told(broker_id, high_watermark)
+        self.role.high_watermark_sent(broker_id, high_watermark)
 
-    def tell_followers_offsets(self) -> None:
+    def send_followers_offsets(self) -> None:
         """Send the high watermark and the log start to followers that do not know them."""
-        self.fetches.tell_followers_offsets(self.replica.log.offsets)
+        self.fetches.send_followers_offsets(self.replica.log.offsets)
 
-    def tell_log_start(self) -> None:
+    def notify_log_start(self) -> None:
         """Records were deleted: notify followers."""
         if self.fetches.follower_sessions:
             self._listener.log_start_advanced(self)

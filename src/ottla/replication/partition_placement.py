@@ -103,9 +103,9 @@ class PartitionPlacement:
         partition.lead_or_follow(leadership, monotonic_ms(self._clock))
         self._table.followers.leadership_changed(partition)
         if partition.is_leader and (not was_leader or partition.leader_epoch != old_epoch):
-            self._table.tell_leads(partition)
+            self._table.notify_leading(partition)
         elif was_leader and not partition.is_leader:
-            self._table.tell_resigned(name)
+            self._table.notify_resigned(name)
         if self._damaged is not None:
             self._damaged.check(partition, decided)
 

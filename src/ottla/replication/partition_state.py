@@ -28,7 +28,7 @@ class FollowerProgress:
     leader_end_at_fetch: int = 0
     caught_up_ms: int = 0
     broker_epoch: int = UNKNOWN_EPOCH  # of the process that has fetched
-    told_high_watermark: int = UNKNOWN_OFFSET
+    sent_high_watermark: int = UNKNOWN_OFFSET
 
     def fetched(self, offset: int, log_start_offset: int, leader_end: int, now_ms: int) -> None:
         """A fetch from `offset` proves that the follower has everything below it."""
@@ -138,7 +138,7 @@ class LeaderState:
         progress = self.followers[broker_id]
         return (
             broker_id in self.in_sync_replicas
-            and 0 <= progress.log_start_offset <= offset <= progress.told_high_watermark
+            and 0 <= progress.log_start_offset <= offset <= progress.sent_high_watermark
         )
 
     def needed(self, min_in_sync_replicas: int) -> int:

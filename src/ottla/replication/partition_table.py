@@ -66,7 +66,7 @@ class PartitionTable:
                 partition.end_leadership()
                 self._leaving.append((partition, role))
             if role.is_leader:
-                self.tell_resigned(name)
+                self.notify_resigned(name)
 
     def take_offline(self, name: TopicPartition) -> None:
         """Requests for the partition fail with KAFKA_STORAGE_ERROR until the broker restarts."""
@@ -76,7 +76,7 @@ class PartitionTable:
             was_leader = partition.is_leader
             partition.close()
             if was_leader:
-                self.tell_resigned(name)
+                self.notify_resigned(name)
 
     def _take(self, name: TopicPartition) -> Partition | None:
         partition = self.by_name.pop(name, None)
@@ -85,11 +85,11 @@ class PartitionTable:
             self.followers.removed(partition)
         return partition
 
-    def tell_leads(self, partition: Partition) -> None:
+    def notify_leading(self, partition: Partition) -> None:
         for listener in self.listeners:
             listener.leads(partition)
 
-    def tell_resigned(self, name: TopicPartition) -> None:
+    def notify_resigned(self, name: TopicPartition) -> None:
         for listener in self.listeners:
             listener.resigned(name)
 

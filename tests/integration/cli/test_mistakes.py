@@ -227,6 +227,38 @@ def test_functions_of_the_client_library_are_no_settings(name: str) -> None:
     assert done.stderr == f"ottla topics list: -X {name}: its value is a function of Python\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("consume T -e -X metadata.broker.list=x:1", "use --bootstrap HOST:PORT"),
+        ("consume T -e -X enable.auto.commit=true", "use --group NAME"),
+        ("consume T -e -X auto.offset.reset=latest", "without --group use --offset start or end"),
+        ("consume T -e -X enable.partition.eof=false", "it is how the end of a partition is found"),
+        (
+            "consume T -e -g g -X enable.auto.offset.store=true",
+            "only offsets of printed records are committed",
+        ),
+        ("produce T x -X delivery.report.only.error=true", "acknowledged records are counted"),
+        ("produce T x -X default.topic.config=x", "give each setting of topics with -X"),
+    ],
+)
+def test_settings_that_a_command_depends_on_are_refused(
+    environment: Environment, topic: str, words: str, told: str
+) -> None:
+    given = words.replace("T", topic).split()
+    done = ottla(*given, environment=environment)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"ottla {given[0]}: -X {given[-1].partition('=')[0]}: {told}\n"
+
+
+def test_a_setting_out_of_range_is_reported_without_an_empty_line(
+    environment: Environment, topic: str
+) -> None:
+    done = ottla("produce", topic, "x", "-X", "message.max.bytes=10", environment=environment)
+    assert done.returncode == 2
+    assert "\n\n" not in done.stderr
+
+
 def test_records_that_are_not_acknowledged_at_all_have_no_offsets(
     environment: Environment, topic: str
 ) -> None:

@@ -280,6 +280,15 @@ def test_a_limit_of_the_process_is_told_from_lost_metadata(
     assert "Traceback" not in done.stderr
 
 
+@pytest.fixture
+def hangup_by_default() -> Iterator[None]:
+    """Children get the default action of SIGHUP, also if these tests run under `nohup`."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hangup_by_default")
 def test_a_closed_terminal_stops_it_in_good_order() -> None:
     with RunningBroker() as broker:
         os.kill(broker.pid, signal.SIGHUP)

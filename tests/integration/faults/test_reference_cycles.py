@@ -9,7 +9,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import socket
+import struct
+import threading
+import time
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -18,7 +22,9 @@ from tests.integration.faults.expensive_requests import attacks, read_answer
 from ottla.broker.broker import Broker
 from ottla.config.load import load_config
 from ottla.controller.decision import check_count
+from ottla.handlers.serving import decoding
 from ottla.protocol.headers import encode_request
+from ottla.protocol.message import Message
 
 ITEMS = 2_100  # more than are decoded on the event loop
 OBJECTS_MAX = 20  # of a few small cycles, which do not grow with the request
@@ -98,3 +104,70 @@ def send(port: int, frame: bytes) -> None:
             read_answer(connection)
         except OSError:
             pass  # it was refused, and the connection closed
+
+
+def test_no_client_that_leaves_while_its_request_waits_to_be_decoded_leaves_cycles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task keeps its CancelledError, and so the frames that it was cancelled in."""
+    goes_on = threading.Event()
+    decode = decoding.decode_large
+
+    def decode_later(
+        request: type[Message], frame: memoryview, version: int, at: int
+    ) -> decoding.Decoded:
+        goes_on.wait(TIMEOUT_S)
+        return decode(request, frame, version, at)
+
+    monkeypatch.setattr(decoding, "decode_large", decode_later)
+    assert asyncio.run(find_cycles_of_leaving_clients(tmp_path, goes_on)) == {}
+
+
+async def find_cycles_of_leaving_clients(
+    directory: Path, goes_on: threading.Event
+) -> dict[str, int]:
+    settings = ["listeners=PLAINTEXT://127.0.0.1:0", f"log.dirs={directory}"]
+    broker = Broker(load_config(settings=settings))
+    await broker.open()
+    running = asyncio.create_task(broker.run())
+    await broker.ready()
+    (port,) = broker.ports.values()
+    request = next(attacks({"METADATA"}))
+    frame = b"".join(
+        encode_request(request.key, request.version, 1, "client", request.hostile.make(ITEMS))
+    )
+    gc.collect()
+    gc.disable()
+    try:
+        await asyncio.to_thread(send_and_leave, port, frame, 3, broker, goes_on)
+        await asyncio.sleep(0.1)
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        kinds = Counter(type(each).__name__ for each in gc.garbage)
+        return dict(kinds) if kinds.total() > OBJECTS_MAX else {}
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+        running.cancel()
+        await asyncio.wait([running])
+
+
+def send_and_leave(
+    port: int, frame: bytes, count: int, broker: Broker, goes_on: threading.Event
+) -> None:
+    """The first request is being decoded, the others wait for their turn."""
+    with ExitStack() as connections:
+        for _ in range(count):
+            client = socket.create_connection(("127.0.0.1", port), TIMEOUT_S)
+            # Closed with a reset: after an ordinary end, requests are still answered.
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connections.enter_context(client).sendall(frame)
+        while len(broker.network.connections) < count:
+            time.sleep(0.001)
+        time.sleep(0.2)  # all have arrived
+    deadline_s = time.monotonic() + 10.0
+    while broker.network.connections and time.monotonic() < deadline_s:
+        time.sleep(0.001)
+    goes_on.set()
+    assert not broker.network.connections

@@ -2,6 +2,8 @@
 
 Promises  what the broker promises is checked here: the first batch that is not acknowledged is
           never out of order, and the records are in the log once each, in the order of sending.
+          It begins new epochs by itself, as idempotent clients do after errors; from then on a
+          batch of the epoch before is refused.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from ottla.protocol.messages.produce_request import (
 
 IN_FLIGHT_MAX = 5  # requests, as Kafka's clients have
 PREFIX = b"repeated-"
+STALE = b"stale-"
+NEW_EPOCH_SHARE = 0.1
 REFUSED = (
     ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
     ErrorCode.UNKNOWN_PRODUCER_ID,
@@ -37,6 +41,8 @@ class RepeatingProducer:
         self._index = index
         self._rng = rng
         self._producer: tuple[int, int] | None = None  # id and epoch
+        self._first = 0  # the number of the first batch of this epoch
+        self._stale_sent = 0
         self.acknowledged = 0  # so many batches, from the first on
         self.sent = 0
 
@@ -52,9 +58,12 @@ class RepeatingProducer:
         while True:
             leader = await self._client.leader_of(self._index)
             if leader is not None and await self._has_producer(leader):
+                self._begin_epoch_sometimes()
                 count = self._rng.randint(1, IN_FLIGHT_MAX)
                 self.sent = max(self.sent, self.acknowledged + count)
-                if not await self._send_all(leader):
+                if await self._send_all(leader):
+                    await self._send_stale(leader)
+                else:
                     self._client.leaders.pop(self._index, None)
             else:
                 self._client.leaders.pop(self._index, None)
@@ -69,6 +78,26 @@ class RepeatingProducer:
             if response.error_code == ErrorCode.NONE:
                 self._producer = response.producer_id, response.producer_epoch
         return self._producer is not None
+
+    def _begin_epoch_sometimes(self) -> None:
+        """Only after the last batch was acknowledged: sequences begin at 0 again."""
+        assert self._producer is not None
+        producer_id, epoch = self._producer
+        if self.sent == self.acknowledged > self._first and self._rng.random() < NEW_EPOCH_SHARE:
+            self._producer, self._first = (producer_id, epoch + 1), self.sent
+
+    async def _send_stale(self, leader: int) -> None:
+        """A batch of the epoch before, with a sequence that could follow: 0, or the next one."""
+        assert self._producer is not None
+        producer_id, epoch = self._producer
+        if epoch == 0 or self.acknowledged == self._first:
+            return
+        value = STALE + f"{self._index}-{self._stale_sent}".encode()
+        self._stale_sent += 1
+        sequence = self._rng.choice((0, self.acknowledged - self._first))
+        producer = (producer_id, epoch - 1, sequence)
+        code = await self._produce(leader, value, producer)
+        assert code != ErrorCode.NONE, f"{value!r}, of an earlier epoch, was acknowledged"
 
     async def _send_all(self, leader: int) -> bool:
         """All that is not acknowledged, together. Whether it was."""
@@ -86,7 +115,14 @@ class RepeatingProducer:
     async def _send(self, leader: int, number: int) -> ErrorCode | None:
         """None if there is no answer."""
         assert self._producer is not None
-        batch = bytes(batch_of(self._value(number), producer=(*self._producer, number)))
+        return await self._produce(
+            leader, self._value(number), (*self._producer, number - self._first)
+        )
+
+    async def _produce(
+        self, leader: int, value: bytes, producer: tuple[int, int, int]
+    ) -> ErrorCode | None:
+        batch = bytes(batch_of(value, producer=producer))
         topic = TopicProduceData(TOPIC, partition_data=[PartitionProduceData(self._index, batch)])
         try:
             response = await self._client.ask(leader, ProduceRequest(None, ACKS_ALL, 3000, [topic]))
@@ -96,6 +132,8 @@ class RepeatingProducer:
 
     def check(self, content: list[bytes]) -> None:
         """The values of the partition, in its order."""
+        stale = [each for each in content if each.startswith(STALE)]
+        assert not stale, f"{stale[0]!r}, of an earlier epoch, is in the log"
         found = [each for each in content if each.startswith(PREFIX)]
         assert len(set(found)) == len(found), "a batch that was repeated is there twice"
         wanted = self.values[: len(found)]

@@ -63,7 +63,7 @@ def copied(
     """A follower has the records from `start` to `end`, and knows that they are committed."""
     partition = partition_of(world)
     partition.follower_fetched(broker_id, 5, end, start, 0)
-    partition.note_told(broker_id, end if told is None else told)
+    partition.high_watermark_sent(broker_id, end if told is None else told)
 
 
 def fetch(

@@ -152,14 +152,14 @@ def test_followers_with_a_session_are_told_of_a_new_log_start_once(world: World)
     wanted = WantedPartition(key, 10, 100)
     session.add(wanted)
     world.partition.fetches.notify_session(session, key)
-    world.partition.tell_log_start()
+    world.partition.notify_log_start()
     assert world.told.log_starts == [world.partition]
     wanted.record_sent(0, world.partition.log.high_watermark, 5)
     session.looked_at(key, session.marked[key], has_more=False)
-    world.partition.tell_followers_offsets()
+    world.partition.send_followers_offsets()
     assert session.has_late_news
     assert key in session.marked
     session.has_late_news = False
     wanted.record_sent(0, world.partition.log.high_watermark, 7)
-    world.partition.tell_followers_offsets()
+    world.partition.send_followers_offsets()
     assert not session.has_late_news

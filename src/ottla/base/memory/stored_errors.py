@@ -8,9 +8,11 @@ garbage collector frees.
 
 from __future__ import annotations
 
+import asyncio
 import sys
+from contextlib import suppress
 from traceback import walk_tb
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 E = TypeVar("E", bound=BaseException)
 FREED_AT_ONCE = 500
@@ -23,6 +25,16 @@ def without_traceback(error: E) -> E:
         seen.__traceback__ = None
         seen = seen.__cause__ or seen.__context__
     return error
+
+
+def drop_cancellation(task: asyncio.Future[Any]) -> None:
+    """Drop the CancelledError that a cancelled task has stored, with its traceback.
+
+    The frames in it may refer to the task, as through `asyncio.current_task()` or a future that
+    wakes it, and they have the local variables of the work that was cancelled.
+    """
+    with suppress(asyncio.CancelledError):
+        task.exception()  # raises the stored error, and forgets it
 
 
 def empty_lists(error: BaseException) -> None:

@@ -36,6 +36,17 @@ PARTITION_GONE = re.compile(r"(\S+) \[(\d+)\]: desired partition is no longer av
 FUNCTIONS = frozenset(
     {"error_cb", "throttle_cb", "stats_cb", "oauth_cb", "logger", "on_commit", "on_delivery"}
 )  # settings of confluent-kafka, not of librdkafka
+# Settings that -X may not change, and what to do instead, or why.
+REFUSED_SETTINGS = {
+    "bootstrap.servers": "use --bootstrap HOST:PORT",
+    "metadata.broker.list": "use --bootstrap HOST:PORT",
+    "group.id": "use --group NAME",
+    "enable.auto.offset.store": "only offsets of printed records are committed",
+    "enable.partition.eof": "it is how the end of a partition is found",
+    "delivery.report.only.error": "acknowledged records are counted",
+    "default.topic.config": "give each setting of topics with -X",
+    **dict.fromkeys(sorted(FUNCTIONS), "its value is a function of Python"),
+}
 
 
 def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,12 +100,9 @@ class Connection:
         except ValueError as error:
             raise CommandFailed(f"{option}: {error}", code=USAGE) from error
         settings = parse_name_values("-X", arguments.client_settings)
-        if "bootstrap.servers" in settings:
-            raise CommandFailed("-X bootstrap.servers: use --bootstrap HOST:PORT", code=USAGE)
-        if "group.id" in settings:
-            raise CommandFailed("-X group.id: use --group NAME", code=USAGE)
-        for name in FUNCTIONS & settings.keys():
-            raise CommandFailed(f"-X {name}: its value is a function of Python", code=USAGE)
+        for name in settings:
+            if name in REFUSED_SETTINGS:
+                raise CommandFailed(f"-X {name}: {REFUSED_SETTINGS[name]}", code=USAGE)
         connection = cls(servers, settings, arguments.timeout)
         require_reachable(addresses, connection.security_protocol)
         return connection
@@ -119,6 +127,9 @@ class Connection:
         return self._create(confluent_kafka().Producer, settings)
 
     def consumer(self, **settings: Any) -> Any:
+        """A consumer; without automatic commits it is no member of a group."""
+        if settings.get("enable_auto_commit") is False:
+            refuse_group_settings(self._settings)
         return self._create(confluent_kafka().Consumer, settings)
 
     def _create(self, client: Any, settings: Mapping[str, Any]) -> Any:
@@ -135,7 +146,7 @@ class Connection:
                 }
             )
         except confluent_kafka().KafkaException as error:
-            message = error.args[0].str()
+            message = error.args[0].str().strip()
             raise CommandFailed(message, "-X takes settings of librdkafka", code=USAGE) from error
         self._clients.append(created)
         return created
@@ -206,6 +217,16 @@ def refuse_ports(option: str, servers: str) -> None:
             raise CommandFailed(
                 f"{option}: {port} is not HOST:PORT; did you mean localhost:{port}?", code=USAGE
             )
+
+
+def refuse_group_settings(settings: Mapping[str, str]) -> None:
+    """Without a group, offsets would be committed to one that was not named."""
+    if settings.get("enable.auto.commit", "false").lower() != "false":
+        raise CommandFailed("-X enable.auto.commit: use --group NAME", code=USAGE)
+    if "auto.offset.reset" in settings:
+        raise CommandFailed(
+            "-X auto.offset.reset: without --group use --offset start or end", code=USAGE
+        )
 
 
 def servers_of(given: str | None, environment: Mapping[str, str]) -> tuple[str, str]:

@@ -77,7 +77,7 @@ def _note_sent(found: list[Found], follower: int, context: Context) -> None:
     quota = context.parts.leader_quota
     for each in found:
         if each.partition is not None and not each.answer.error_code:
-            each.partition.note_told(follower, each.answer.high_watermark)
+            each.partition.high_watermark_sent(follower, each.answer.high_watermark)
             quota.record(each.partition, each.size)
 
 

@@ -44,7 +44,7 @@ def is_small(topics: Sequence[HasPartitions]) -> bool:
     return few and sum([len(each.partitions) for each in topics]) <= PARTITIONS_AT_ONCE
 
 
-def parting(
+def split_by_existence(
     partitions: Sequence[P], count: int, refuse: Callable[[P], A]
 ) -> Steps[tuple[list[P], list[A]]]:
     """(the partitions below `count`, the results for the others)."""
@@ -80,7 +80,7 @@ def splitting(
         found = image.topic(topic.name)
         if found is not None and topic_ids is not None:
             topic_ids.setdefault(topic.name, found.id)
-        existing, missing = yield from parting(
+        existing, missing = yield from split_by_existence(
             topic.partitions,
             0 if found is None else len(found.partitions),
             lambda each: refuse(each.partition_index, code),

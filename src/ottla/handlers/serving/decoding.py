@@ -69,6 +69,12 @@ def held_text(request: type[Message], frame: memoryview) -> int:
     return 0 if request is ProduceRequest else len(frame) // HELD_BYTES
 
 
+def current_task() -> asyncio.Task[object]:
+    task = asyncio.current_task()
+    assert task is not None
+    return task
+
+
 class Decoded(NamedTuple):
     request: Message
     items: int  # that it counts as, until it has taken effect
@@ -115,9 +121,8 @@ class DecodingThread:
     async def _wait_in_line(self, connection: Connection, address: str) -> None:
         if connection.session is None:
             raise asyncio.CancelledError  # closed before this task started
-        task = asyncio.current_task()
-        assert task is not None
-        self._in_line[connection] = task
+        # Not a local variable: the task keeps its CancelledError, whose traceback has this frame.
+        self._in_line[connection] = current_task()
         try:
             await self._turn.acquire(address)
             await self._wait_for_room()

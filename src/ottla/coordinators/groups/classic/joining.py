@@ -45,7 +45,7 @@ def join(group: ClassicGroup, request: JoinGroupRequest, caller: Caller, reply: 
     """Let a member join. The reply is sent now, or when all others have joined."""
     check_room(group, request)
     if not accepts(group, request.member_id):
-        return turn_away(group, request, reply)
+        return reject_when_full(group, request, reply)
     names = {each.name for each in request.protocols}
     if not group.supports(request.protocol_type, names):
         raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
@@ -79,7 +79,7 @@ def check_room(group: ClassicGroup, request: JoinGroupRequest) -> None:
     group.shared.check_room(group.held_bytes, wanted_bytes - (known.held_bytes if known else 0))
 
 
-def turn_away(group: ClassicGroup, request: JoinGroupRequest, reply: Reply) -> Records:
+def reject_when_full(group: ClassicGroup, request: JoinGroupRequest, reply: Reply) -> Records:
     """The group is full: reject the request and remove the member, if it was one."""
     refusal = JoinGroupResponse(error_code=ErrorCode.GROUP_MAX_SIZE_REACHED)
     group.shared.answer(reply, refusal)
