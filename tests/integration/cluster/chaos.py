@@ -10,7 +10,13 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
+import os
 import random
+import select
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -56,6 +62,7 @@ SESSION_MS = 4000
 CONFIG = {"zookeeper.session.timeout.ms": SESSION_MS, "auto.create.topics.enable": False}
 RETRY_S = 0.05
 PATIENCE_S = 120.0
+HUNG_S = 75.0  # longer than the default time of a request
 # While brokers and the controller are away.
 RETRIED = {
     ErrorCode.REQUEST_TIMED_OUT,
@@ -178,8 +185,8 @@ class Transactions:
 
 
 class Rebalances:
-    """Consumers that join a group and leave it, one overlapping the next. Each commits a larger
-    offset than the last: `committed` is the largest that was acknowledged, `tried` was sent."""
+    """Consumers that join a group and leave it, in a process of their own. `committed` is the
+    largest offset that was acknowledged, `tried` was sent; `hung` are processes that were ended."""
 
     def __init__(self, cluster: RunningCluster, topic: str) -> None:
         self._settings = {
@@ -190,35 +197,50 @@ class Rebalances:
             "session.timeout.ms": 6000,
         }
         self._topic = topic
-        self.rebalances = self.committed = self.tried = 0
+        self.rebalances = self.committed = self.tried = self.hung = 0
 
     def run(self, stopping: threading.Event) -> None:
-        before = self._join()
         while not stopping.is_set():
-            member = self._join()
-            self._commit(before)
-            before.close()
-            before = member
-        before.close()
+            words = [json.dumps(self._settings), self._topic, str(self.tried + 1)]
+            members = subprocess.Popen(
+                [sys.executable, "-m", "tests.integration.cluster.group_members", *words],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            )  # fmt: skip
+            try:
+                self._follow(members, stopping)
+            finally:
+                members.kill()
+                code = members.wait()
+            assert code in (0, -signal.SIGKILL), f"the process of the members ended with {code}"
 
-    def _join(self) -> Consumer:
-        consumer = Consumer(self._settings)
-        consumer.subscribe([self._topic], on_assign=self._count)
-        consumer.poll(1.0)
-        return consumer
+    def _follow(self, members: subprocess.Popen[bytes], stopping: threading.Event) -> None:
+        """Until the process ends, or prints nothing for longer than any request may take."""
+        assert members.stdin is not None
+        assert members.stdout is not None
+        with members.stdin as orders, members.stdout as output:
+            readable = select.poll()
+            readable.register(output)
+            quiet_since_s = time.monotonic()
+            while time.monotonic() < quiet_since_s + HUNG_S:
+                if stopping.is_set() and not orders.closed:
+                    orders.close()
+                if readable.poll(100):
+                    # Unbuffered: a line that waits in a buffer would not be polled.
+                    if not (data := os.read(output.fileno(), 65536)):
+                        return
+                    for line in data.decode().splitlines():
+                        self._note(line)
+                    quiet_since_s = time.monotonic()
+            self.hung += 1
 
-    def _count(self, _consumer: Consumer, _partitions: list[TopicPartition]) -> None:
-        self.rebalances += 1
-
-    def _commit(self, consumer: Consumer) -> None:
-        self.tried += 1
-        try:
-            place = TopicPartition(self._topic, 0, self.tried)
-            (done,) = consumer.commit(offsets=[place], asynchronous=False) or [place]
-        except KafkaException:
-            return  # of an earlier generation, or without a coordinator
-        if done.error is None:
-            self.committed = self.tried
+    def _note(self, line: str) -> None:
+        match line.split():
+            case ["assigned"]:
+                self.rebalances += 1
+            case ["trying", offset]:
+                self.tried = int(offset)
+            case ["committed", offset]:
+                self.committed = int(offset)
 
     def check(self) -> None:
         consumer = Consumer(self._settings)
@@ -246,7 +268,8 @@ def run(seed: int, seconds: float) -> None:
             wait_until(lambda at=broker_id: _leads(cluster, at), f"{broker_id} leads")  # type: ignore[misc]
         print("faults:", dict(faults.done), "changes:", [each.changes for each in clients])
         print("records:", len(traffic.acknowledged), "errors of its clients:", len(traffic.errors))
-        print("rebalances:", rebalances.rebalances, "offsets committed:", rebalances.committed)
+        print("rebalances:", rebalances.rebalances, "offsets committed:", rebalances.committed,
+              "members that hung:", rebalances.hung)  # fmt: skip
         print("transactions committed, aborted, unknown:", len(transactions.committed),
               len(transactions.aborted), len(transactions.unknown), flush=True)  # fmt: skip
         assert [each.errors for each in clients] == [[], []]
@@ -270,7 +293,7 @@ def _break(
         except BaseException as error:
             failed.append(error)
 
-    threads = [threading.Thread(target=guarded, args=(each,)) for each in work]
+    threads = [threading.Thread(target=guarded, args=(each,), daemon=True) for each in work]
     for thread in threads:
         thread.start()
     traffic.start()

@@ -28,8 +28,8 @@ class Traffic:
             "enable.auto.commit": False,
         }
         self._stopping = threading.Event()
-        self._threads = [threading.Thread(target=self._produce)]
-        self._threads += [threading.Thread(target=self._consume) for _ in range(2)]
+        self._threads = [threading.Thread(target=self._produce, daemon=True)]
+        self._threads += [threading.Thread(target=self._consume, daemon=True) for _ in range(2)]
         self.acknowledged: list[int] = []
         self.read: list[int] = []
         self.errors: list[str] = []
