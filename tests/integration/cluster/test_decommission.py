@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,6 +27,10 @@ from tests.integration.cluster.test_replication import Replicated
 from tests.integration.cluster.traffic import QUIET
 from tests.support.waiting import wait_until
 
+from ottla.cli.decommission.cluster_state import plan, read
+from ottla.cli.decommission.reassigning import begin
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.settings import ClientSettings
 from ottla.protocol.messages.list_partition_reassignments_request import (
     ListPartitionReassignmentsRequest,
 )
@@ -117,10 +122,23 @@ def test_moves_are_cancelled(cluster: RunningCluster) -> None:
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=120)
     assert throttles(cluster, "cancelled")
+    check_that_a_plan_of_old_reassignments_is_refused(cluster)
     assert decommission(cluster, "4", "--cancel").returncode == 0
     assert held(cluster, LEAVING) == before
     assert reassignments(cluster) == []
     wait_until(lambda: not throttles(cluster, "cancelled"), "throttles are removed")
+
+
+def check_that_a_plan_of_old_reassignments_is_refused(cluster: RunningCluster) -> None:
+    """Without its reassignment, a partition that moves seems to have all its replicas to keep."""
+    with Cluster(ClientSettings(cluster.bootstrap_servers)) as client:
+        state = read(client)
+        assert state.reassignments
+        outdated = replace(state, reassignments={})
+        moves = plan(outdated, LEAVING)
+        assert any(len(each.after) > 2 for each in moves)
+        begin(client, outdated, moves, None)
+        assert read(client).reassignments == state.reassignments
 
 
 def test_a_broker_leaves_under_load_and_nothing_is_lost(cluster: RunningCluster) -> None:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from ottla.cli.decommission.cluster_state import ClusterState, check, plan, read
 from ottla.cli.decommission.plan import Move
 from ottla.cli.decommission.throttles import remove_throttles, set_throttles
 from ottla.cli.output.tables import count_text
-from ottla.client.admin.reassignments import alter_reassignments
+from ottla.client.admin.reassignments import FactorChanged, alter_reassignments
 from ottla.client.cluster.cluster import Cluster
 
 POLL_S = 0.5
@@ -21,11 +22,17 @@ Report = Callable[[str], None]
 
 
 def begin(cluster: Cluster, state: ClusterState, moves: Sequence[Move], rate: int | None) -> None:
-    """`rate` also holds for what is under way already."""
+    """`rate` also holds for what is under way already.
+
+    Replicas and reassignments are read from brokers of which one may know more than another: the
+    replicas of a partition that moves, with no reassignment, look like more replicas than it has to
+    keep. The controller refuses such a move, and the next one is planned from what is read then.
+    """
     if rate is not None:
         throttled = {each.partition: each for each in [*under_way(state), *moves]}
         set_throttles(cluster, [*throttled.values()], sorted(state.brokers), rate)
-    alter_reassignments(cluster, {each.partition: each.after for each in moves})
+    with suppress(FactorChanged):
+        alter_reassignments(cluster, {each.partition: each.after for each in moves})
 
 
 def under_way(state: ClusterState) -> list[Move]:

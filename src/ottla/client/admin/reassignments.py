@@ -13,7 +13,9 @@ from ottla.client.cluster.routed_requests import (
     send_to_controller,
     send_until_successful,
 )
-from ottla.client.errors import code_of, kafka_error
+from ottla.client.connections.connection import Connection
+from ottla.client.errors import ClientError, KafkaError, code_of, kafka_error
+from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
@@ -32,7 +34,12 @@ from ottla.protocol.messages.unregister_broker_request import UnregisterBrokerRe
 
 TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4
 SET, DELETE = 0, 1
+FACTOR_CHECKED_FROM = 1  # AlterPartitionReassignments
 PARTITIONS_AT_ONCE = 1000  # a decision of the controller should take milliseconds
+
+
+class FactorChanged(ClientError):
+    """A reassignment that keeps the replication factor would have changed it."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +77,11 @@ def alter_reassignments(
     cluster: Cluster, wanted: Mapping[TopicPartition, Sequence[int] | None]
 ) -> None:
     """Begin to move partitions to these replicas; None cancels what is under way. One that has
-    ended already is not an error then."""
+    ended already is not an error then.
+
+    FactorChanged if a partition would get another number of replicas, as when its replicas were
+    read while it moved. Clusters before Kafka 4.1 do not check that.
+    """
     items = sorted(wanted.items())
     for start in range(0, len(items), PARTITIONS_AT_ONCE):
         _alter(cluster, items[start : start + PARTITIONS_AT_ONCE])
@@ -80,10 +91,14 @@ def _alter(cluster: Cluster, wanted: Sequence[tuple[TopicPartition, Sequence[int
     topics: dict[str, list[ReassignablePartition]] = {}
     for at, replicas in wanted:
         topics.setdefault(at.topic, []).append(ReassignablePartition(at.partition, replicas))
-    request = AlterPartitionReassignmentsRequest(
-        cluster.settings.request_timeout_ms,
-        topics=[ReassignableTopic(name, partitions) for name, partitions in topics.items()],
-    )
+
+    def request(connection: Connection) -> AlterPartitionReassignmentsRequest:
+        versions = connection.versions.get(ApiKey.ALTER_PARTITION_REASSIGNMENTS, range(0))
+        return AlterPartitionReassignmentsRequest(
+            cluster.settings.request_timeout_ms,
+            allow_replication_factor_change=FACTOR_CHECKED_FROM not in versions,
+            topics=[ReassignableTopic(name, partitions) for name, partitions in topics.items()],
+        )
 
     def problems(answer: Any) -> Iterator[PartResult]:
         code = code_of(answer.error_code)
@@ -95,7 +110,12 @@ def _alter(cluster: Cluster, wanted: Sequence[tuple[TopicPartition, Sequence[int
                     where = f"reassignment of {topic.name}-{each.partition_index}"
                     yield PartResult(code, where, each.error_message)
 
-    send_to_controller(cluster, request, problems, "AlterPartitionReassignments")
+    try:
+        send_to_controller(cluster, request, problems, "AlterPartitionReassignments")
+    except KafkaError as error:
+        if error.code == ErrorCode.INVALID_REPLICATION_FACTOR:
+            raise FactorChanged(str(error)) from error
+        raise
 
 
 def alter_configs(
