@@ -10,14 +10,14 @@ from pathlib import Path
 
 from ottla.testing.broker import BrokerFailed, RunningBroker
 from ottla.testing.cluster import RunningCluster
-from ottla.testing.ports import quiet_port
+from ottla.testing.ports import non_ephemeral_port
 
 
 class DemoBrokers:
     def __init__(self, data: Path, count: int) -> None:
         self.count = count
         self._cluster = RunningCluster(count, data=data) if count > 1 else None
-        self._alone = RunningBroker(data=data, port=quiet_port()) if count == 1 else None
+        self._alone = RunningBroker(data=data, port=non_ephemeral_port()) if count == 1 else None
         self._killed: set[str] = set()
 
     @property

@@ -22,7 +22,7 @@ from tests.support.kafka_jars import class_path
 import ottla
 from ottla.base.uuids import random_uuid, uuid_to_text
 from ottla.testing.broker import RunningBroker
-from ottla.testing.ports import quiet_port, quiet_ports
+from ottla.testing.ports import non_ephemeral_port, non_ephemeral_ports
 
 # One broker can hold one replica; deleted files are removed soon, so that runs do not fill the
 # disk; the first member of a group does not wait for others.
@@ -80,7 +80,7 @@ class Ottla:
         self._broker = RunningBroker(
             config=SETTINGS,
             data=self.log_directory,
-            port=quiet_port(),
+            port=non_ephemeral_port(),
             environment={"PYTHONPATH": str(source.parent)},
         )
 
@@ -113,7 +113,7 @@ class Kafka:
     def __init__(self) -> None:
         self._directory = Path(tempfile.mkdtemp(prefix="kafka-benchmark-"))
         self.log_directory = self._directory / "logs"
-        broker, controller = (f"127.0.0.1:{port}" for port in quiet_ports(2))
+        broker, controller = (f"127.0.0.1:{port}" for port in non_ephemeral_ports(2))
         self.bootstrap = broker
         self._cluster_id = uuid_to_text(random_uuid())
         self._properties = self._directory / "server.properties"

@@ -20,7 +20,7 @@ from tests.support.kafka_jars import class_path
 from ottla.base.uuids import random_uuid, uuid_to_text
 from ottla.config.replicated_defaults import replicated_defaults
 from ottla.testing.cluster import RunningCluster
-from ottla.testing.ports import quiet_ports
+from ottla.testing.ports import non_ephemeral_ports
 
 BROKERS = 3
 HEAP = ("-Xms512M", "-Xmx512M")
@@ -88,7 +88,7 @@ class KafkaCluster:
     def __init__(self) -> None:
         self._directory = Path(tempfile.mkdtemp(prefix="kafka-benchmark-"))
         self._cluster_id = uuid_to_text(random_uuid())
-        ports = quiet_ports(2 * BROKERS)
+        ports = non_ephemeral_ports(2 * BROKERS)
         self._brokers = {at + 1: f"127.0.0.1:{ports[at]}" for at in range(BROKERS)}
         self._controllers = {at + 1: f"127.0.0.1:{ports[BROKERS + at]}" for at in range(BROKERS)}
         self._processes: dict[int, subprocess.Popen[bytes]] = {}

@@ -23,7 +23,7 @@ from tests.chaos.recording import read_notes
 from tests.chaos.workload import TOPICS, Workload
 from tests.support.apache_kafka_cluster import ApacheKafkaCluster
 
-from ottla.base.ports import quiet_ports
+from ottla.base.ports import non_ephemeral_ports
 
 PROPERTIES = {
     "default.replication.factor": "3",
@@ -48,7 +48,7 @@ def main() -> None:
     rng = random.Random(arguments.seed)
     with tempfile.TemporaryDirectory(prefix="chaos-kafka-") as folder:
         directory = Path(folder)
-        doors = dict(zip((1, 2, 3), quiet_ports(3), strict=True))
+        doors = dict(zip((1, 2, 3), non_ephemeral_ports(3), strict=True))
         cluster = ApacheKafkaCluster(
             directory / "kafka",
             PROPERTIES,

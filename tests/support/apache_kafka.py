@@ -19,7 +19,7 @@ from tests.support.java_process import JavaProcess
 from tests.support.kafka_jars import class_path
 
 from ottla.base.uuids import random_uuid, uuid_to_text
-from ottla.testing.ports import quiet_ports
+from ottla.testing.ports import non_ephemeral_ports
 
 START_S = 300.0  # of a busy machine
 STARTS_MAX = 3
@@ -83,7 +83,7 @@ class ApacheKafka:
         self.cluster_id = cluster_id or uuid_to_text(random_uuid())
         self._properties = dict(properties or {})
         self._is_in_order = True  # not killed, when it ran last
-        self._ports = quiet_ports(2)
+        self._ports = non_ephemeral_ports(2)
         self._process: JavaProcess | None = None
         directory.mkdir(parents=True, exist_ok=True)
 
@@ -106,7 +106,7 @@ class ApacheKafka:
             process.close()
             if "Address already in use" not in printed:
                 break
-            self._ports = quiet_ports(2)
+            self._ports = non_ephemeral_ports(2)
         raise KafkaDidNotStart(printed)
 
     def stop(self) -> None:

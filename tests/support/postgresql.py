@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ottla.testing.ports import quiet_port
+from ottla.testing.ports import non_ephemeral_port
 
 # It refuses to run as root; anybody else will do.
 USER = "nobody" if os.geteuid() == 0 else None
@@ -32,7 +32,7 @@ def find_postgresql() -> Path | None:
 def running_postgresql(programs: Path) -> Iterator[str]:
     """Its address, as psycopg takes it."""
     with tempfile.TemporaryDirectory(prefix="ottla-postgresql-", dir="/tmp") as place:
-        directory, port = Path(place) / "data", quiet_port()
+        directory, port = Path(place) / "data", non_ephemeral_port()
         if USER is not None:
             user = pwd.getpwnam(USER)
             os.chown(place, user.pw_uid, user.pw_gid)

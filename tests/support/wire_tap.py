@@ -18,7 +18,7 @@ from collections import defaultdict
 from typing import Self
 
 from ottla.protocol.api_keys import ApiKey
-from ottla.testing.ports import quiet_ports
+from ottla.testing.ports import non_ephemeral_ports
 
 HEADER = struct.Struct(">ihhih")  # length, key, version, correlation id, length of the client id
 
@@ -48,7 +48,7 @@ class Requests:
 
 class WireTap:
     def __init__(self) -> None:
-        self.port, self.broker_port = quiet_ports(2)
+        self.port, self.broker_port = non_ephemeral_ports(2)
         self.broker_config = {"advertised.listeners": f"PLAINTEXT://127.0.0.1:{self.port}"}
         self._requests = Requests()
         self._is_open = threading.Event()

@@ -13,7 +13,7 @@ import threading
 from collections import Counter
 from typing import Self
 
-from ottla.base.ports import quiet_ports
+from ottla.base.ports import non_ephemeral_ports
 
 PING = 11
 SHORT = struct.Struct(">i")
@@ -25,7 +25,7 @@ class ZooKeeperTap:
     def __init__(self, server: str) -> None:
         host, _, port = server.rpartition(":")
         self._server = host, int(port)
-        self.port = quiet_ports(1)[0]
+        self.port = non_ephemeral_ports(1)[0]
         self._kinds: Counter[int] = Counter()
         self._mutex = threading.Lock()
         self._ready = threading.Event()

@@ -20,7 +20,7 @@ from ottla.base.log_messages.sparse_log import SparseLog
 from ottla.base.scheduling.pacing import repeat
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Driver, looking_up
-from ottla.base.scheduling.tasks import next_turn
+from ottla.base.scheduling.tasks import next_iteration
 from ottla.broker.storage_events import StorageEvents
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.options import INT32_MAX
@@ -169,7 +169,7 @@ class Housekeeping:
             now_ms = self._clock.now_ms()
             await self._driver.run(looking_up(partial(compactor.preload, log=each, now_ms=now_ms)))
             # yield between logs: after a start, many may not be in the page cache
-            await next_turn()
+            await next_iteration()
         begin = partial(self._begin, compactor=compactor, directory=directory)
         while (chosen := await self._driver.run(looking_up(begin))) is not None:
             await self._clean(compactor, chosen)

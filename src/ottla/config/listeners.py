@@ -124,9 +124,9 @@ def _split_listener(text: str) -> tuple[str, str, str] | None:
 
 
 def _parse_all(
-    setting: str, texts: tuple[str, ...], protocols: Mapping[str, str], left_out: frozenset[str]
+    setting: str, texts: tuple[str, ...], protocols: Mapping[str, str], excluded: frozenset[str]
 ) -> tuple[Listener, ...]:
-    wanted = [text for text in texts if text.partition(":")[0].strip().upper() not in left_out]
+    wanted = [text for text in texts if text.partition(":")[0].strip().upper() not in excluded]
     found = tuple(parse_listener(setting, text, protocols) for text in wanted)
     for each in found:
         if each.protocol not in SERVED_PROTOCOLS:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ottla.base.files.readers import CACHED
 from ottla.base.scheduling.steps import Steps
-from ottla.base.scheduling.tasks import next_turn
+from ottla.base.scheduling.tasks import next_iteration
 from ottla.handlers.partitions.damage import damaged
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
@@ -214,7 +214,7 @@ async def search(
     log: Log, end_offset: int, wanted: ListOffsetsPartition, context: Context
 ) -> ListOffsetsPartitionResponse:
     """Search the records, in several turns: there may be many."""
-    await next_turn()
+    await next_iteration()
     if wanted.timestamp == MAX_TIMESTAMP:
         finding = log.finding_max_timestamp()
     else:

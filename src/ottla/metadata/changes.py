@@ -43,14 +43,14 @@ class Changes:
         if self.created_topics.pop(topic.id, None) is None:
             self.deleted_topics[topic.id] = topic
             self.deletions[topic.id] = deletion
-        self._note_gone(topic)
+        self._note_removed(topic)
 
     def note_topic_vanished(self, topic: Topic) -> None:
         """The topic is missing in a newer image that has no record of its deletion."""
         self.vanished_topics[topic.id] = topic
-        self._note_gone(topic)
+        self._note_removed(topic)
 
-    def _note_gone(self, topic: Topic) -> None:
+    def _note_removed(self, topic: Topic) -> None:
         for index, partition in enumerate(topic.partitions):
             self.note_partition(topic, index, partition, None)
 

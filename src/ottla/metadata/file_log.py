@@ -42,7 +42,7 @@ class FileMetadataLog:
         self._run_job = run_job
         self._journal: Journal | None = None  # None before `load` and after a failure
         self._end_offset = 0
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._unfinished: asyncio.Future[Any] | None = None
         self._appended = asyncio.Event()
 
@@ -55,7 +55,7 @@ class FileMetadataLog:
         return self._directory
 
     async def load(self, known: KnownState) -> Image:
-        async with self._turn:
+        async with self._lock:
             await self._settle()
             if self._journal is not None:
                 self._journal.close(is_clean=False)
@@ -68,7 +68,7 @@ class FileMetadataLog:
             return image
 
     async def check(self) -> None:
-        async with self._turn:
+        async with self._lock:
             journal = self._journal
             if journal is None:
                 return  # an append failed: the log will be loaded again and compared
@@ -81,7 +81,7 @@ class FileMetadataLog:
                     raise MetadataLost(self.place, str(error)) from error
 
     async def append(self, batch: Batch) -> None:
-        async with self._turn:
+        async with self._lock:
             journal = self._usable()
             if batch.base_offset != self._end_offset or not batch.records:
                 count, at = len(batch.records), batch.base_offset
@@ -93,7 +93,7 @@ class FileMetadataLog:
         """Nothing to do: the lock of the directory excludes other controllers."""
 
     async def read(self, offset: int) -> list[Batch]:
-        async with self._turn:
+        async with self._lock:
             journal = self._usable()
             batches = await self._work(lambda: journal.read(offset))
         if batches is None:
@@ -109,7 +109,7 @@ class FileMetadataLog:
         return self._journal is not None and self._journal.size_bytes > JOURNAL_BYTES_MAX
 
     async def write_snapshot(self, image: Image) -> None:
-        async with self._turn:
+        async with self._lock:
             journal = self._usable()
             if image.offset != self._end_offset:
                 raise ValueError(
@@ -118,7 +118,7 @@ class FileMetadataLog:
             image = image.copy()  # the original changes while this one is written
             await self._change(journal, journal.begin_next)
         frame = await encode_snapshot(image)
-        async with self._turn:
+        async with self._lock:
             journal = self._usable()
             await self._work(lambda: self._replace_older(journal, frame, image.offset))
 
@@ -144,7 +144,7 @@ class FileMetadataLog:
         remove_older(self._files, self._directory, offset)
 
     async def close(self) -> None:
-        async with self._turn:
+        async with self._lock:
             await self._settle()
             journal, self._journal = self._journal, None
             if journal is not None:

@@ -36,7 +36,7 @@ class Publisher:
         self._scheduler = scheduler
         self._listeners: list[Listener] = []
         self._moved = asyncio.Event()
-        self._turn = asyncio.Lock()  # held until all listeners are done with a change
+        self._lock = asyncio.Lock()  # held until all listeners are done with a change
 
     def subscribe(self, listener: Listener) -> None:
         self._listeners.append(listener)
@@ -53,7 +53,7 @@ class Publisher:
         much has changed, the event loop is not kept for long. Return when all listeners have
         reacted.
         """
-        async with self._turn:
+        async with self._lock:
             if ahead.offset > self.image.offset:
                 KnownState.of(self.image).check(ahead, "that was appended to")
                 self.image.exchange(ahead)
@@ -89,12 +89,12 @@ class Publisher:
             batches = await read(self.image.offset)
         except Trimmed:
             image = await load_known(log, KnownState.of(self.image))
-            async with self._turn:
+            async with self._lock:
                 if image.offset > self.image.offset:
                     self.replace(image)
             return
         for batch in batches:
-            async with self._turn:
+            async with self._lock:
                 if batch.end_offset > self.image.offset:
                     await self._notify(await self._apply(batch))
 

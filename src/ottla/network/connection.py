@@ -283,8 +283,9 @@ class Connection(asyncio.BufferedProtocol):
                 self._update_state()
 
     def _wait_in_fair_queue(self) -> bool:
-        """Begin when the scheduler says so. True if the state needs no update: one small request,
-        which begins soon, is not counted, and reading stops only when more follows."""
+        """Begin when the scheduler selects this connection. True if the state needs no update: one
+        small request, which begins soon, is not counted, and reading stops only when more
+        follows."""
         if self._is_in_fair_queue or not self._flow.can_begin():
             return False
         self._is_in_fair_queue = True
@@ -385,7 +386,7 @@ class Connection(asyncio.BufferedProtocol):
         if pipeline.queued and not is_scheduled and flow.can_begin():
             self.schedule_advance()
         has_begun_all = self._is_ending or (self._has_received_eof and not pipeline.queued)
-        if has_begun_all and not pipeline.in_flight and flow.sender.is_handed_over:
+        if has_begun_all and not pipeline.in_flight and flow.sender.is_all_written:
             self._transport.close()
 
     def _update_reading(self, now_s: float, *, has_room: bool) -> None:

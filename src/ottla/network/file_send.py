@@ -65,7 +65,7 @@ class FileSend:
             self.close()
             raise
 
-    def _go_on(self) -> None:
+    def _continue(self) -> None:
         try:
             is_sent = self._step()
         except OSError as error:
@@ -112,7 +112,7 @@ class FileSend:
 
     def _wait_for_socket(self) -> None:
         if not self._is_writer:
-            self._loop.add_writer(self._socket, self._go_on)
+            self._loop.add_writer(self._socket, self._continue)
             self._is_writer = True
 
     def _find_cached(self) -> bool:
@@ -142,7 +142,7 @@ class FileSend:
             self._finished(error if isinstance(error, OSError) else OSError(str(error)))
         else:
             self._cached_end = self._position + size
-            self._go_on()
+            self._continue()
 
 
 def is_cached(descriptor: int, position: int, size: int) -> bool:

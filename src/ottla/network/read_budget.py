@@ -11,7 +11,7 @@ import asyncio
 
 from ottla.protocol.framing import READ_BYTES_MAX
 
-TURN_BYTES_MAX = 8 * 1024 * 1024
+ITERATION_BYTES_MAX = 8 * 1024 * 1024
 SMALL_READ_BYTES = 16 * 1024  # of each connection once the bound is reached; not counted
 
 
@@ -20,16 +20,16 @@ class ReadBudget:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._left = TURN_BYTES_MAX
+        self._left = ITERATION_BYTES_MAX
         self.bytes_max = READ_BYTES_MAX  # of the next read
 
     def spend(self, count: int) -> None:
         """So many bytes were read or cleared."""
-        if self._left == TURN_BYTES_MAX:
+        if self._left == ITERATION_BYTES_MAX:
             self._loop.call_soon(self._renew)
         self._left -= count
         if self._left <= 0:
             self.bytes_max = SMALL_READ_BYTES
 
     def _renew(self) -> None:
-        self._left, self.bytes_max = TURN_BYTES_MAX, READ_BYTES_MAX
+        self._left, self.bytes_max = ITERATION_BYTES_MAX, READ_BYTES_MAX

@@ -16,13 +16,13 @@ from ottla.protocol.framing import FrameReader
 
 
 class ReadControl:
-    __slots__ = ("_has_asked", "_memory", "account", "has_partial", "is_reading")
+    __slots__ = ("_has_requested", "_memory", "account", "has_partial", "is_reading")
 
     def __init__(self, memory: RequestMemory, holder: MemoryHolder, address: str) -> None:
         self._memory = memory
         self.account = RequestAccount(holder, address)
         self.has_partial = False  # a frame was incomplete at the last call
-        self._has_asked = False  # for memory: the account may wait in its queue
+        self._has_requested = False  # for memory: the account may wait in its queue
         self.is_reading = True
 
     @property
@@ -73,7 +73,7 @@ class ReadControl:
     def switch(
         self, transport: asyncio.Transport, reader: FrameReader, now_s: float, *, wants: bool
     ) -> bool:
-        """Read if the connection wants to and has memory; True if that changed."""
+        """Read if the connection can use data and has memory; True if that changed."""
         wants = wants and self._has_memory(reader, now_s)
         if wants == self.is_reading or transport.is_closing():
             return False
@@ -97,9 +97,9 @@ class ReadControl:
             growth_bytes = reader.growth_bytes
             if not growth_bytes:
                 return True
-            self._has_asked = True
+            self._has_requested = True
             return self._memory.may_grow(self.account, growth_bytes, now_s)
-        if self._has_asked:
-            self._has_asked = False
+        if self._has_requested:
+            self._has_requested = False
             self._memory.leave(self.account)
         return True

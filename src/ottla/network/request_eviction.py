@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 STALLED_S = 2.0
 
 
-class Grade(IntEnum):
+class RequestGrade(IntEnum):
     SLOW = 0
     STALLED = 1
     LONG = 2
@@ -47,7 +47,7 @@ class Grade(IntEnum):
     RECENT = 4
 
 
-REASONS = {Grade.SLOW: Reason.SLOW, Grade.STALLED: Reason.STALLED}
+REASONS = {RequestGrade.SLOW: Reason.SLOW, RequestGrade.STALLED: Reason.STALLED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class MemoryState:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     account: RequestAccount
-    grade: Grade
+    grade: RequestGrade
     is_over_share: bool
     bytes_per_s: float
 
@@ -85,20 +85,20 @@ def request_evictions(
         choose_from_all(state, candidates, 0, chosen)
     for grade, wait_s in waits_before_eviction(rules):
         allowed = [each for each in candidates if each.grade <= grade]
-        if grade < Grade.PAUSED:
+        if grade < RequestGrade.PAUSED:
             waiting = waited(state.ordinary_waiting, wait_s, now_s)
             choose_for_ordinary(state, allowed, waiting, chosen)
         choose_for_large(state, allowed, waited(state.large_waiting, wait_s, now_s), chosen)
     return list(chosen.items())
 
 
-def waits_before_eviction(rules: EvictionRules) -> list[tuple[Grade, float]]:
+def waits_before_eviction(rules: EvictionRules) -> list[tuple[RequestGrade, float]]:
     """How long a connection must have waited before a grade, and those below it, are closed."""
     return [
-        (Grade.SLOW, rules.slow_after_s),
-        (Grade.STALLED, rules.stalled_after_s),
-        (Grade.LONG, rules.long_after_s),
-        (Grade.PAUSED, rules.paused_after_s),
+        (RequestGrade.SLOW, rules.slow_after_s),
+        (RequestGrade.STALLED, rules.stalled_after_s),
+        (RequestGrade.LONG, rules.long_after_s),
+        (RequestGrade.PAUSED, rules.paused_after_s),
     ]
 
 
@@ -174,18 +174,22 @@ def grade_of(
     is_over_share: bool,
     is_waiting: bool,
     now_s: float,
-) -> Grade | None:
+) -> RequestGrade | None:
     if account.stalled_since_s is not None:
-        return Grade.STALLED if now_s - account.stalled_since_s >= STALLED_S else Grade.RECENT
+        return (
+            RequestGrade.STALLED
+            if now_s - account.stalled_since_s >= STALLED_S
+            else RequestGrade.RECENT
+        )
     if account.rate is None:
         return None
     if is_waiting:
-        return Grade.PAUSED
+        return RequestGrade.PAUSED
     if bytes_per_s is not None and bytes_per_s < rate_min(account.frame_bytes, rules):
-        return Grade.SLOW
+        return RequestGrade.SLOW
     if account.rate.active_s(now_s) < LONG_S:
-        return Grade.RECENT
-    return Grade.STALLED if is_over_share else Grade.LONG
+        return RequestGrade.RECENT
+    return RequestGrade.STALLED if is_over_share else RequestGrade.LONG
 
 
 def over_share_while_others_wait(state: MemoryState, rules: EvictionRules) -> set[str]:

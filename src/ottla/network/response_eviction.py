@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ottla.network.response_memory import ResponseAccount
 
 
-class Grade(IntEnum):
+class ResponseGrade(IntEnum):
     STOPPED = 0
     SLOW = 1
     LONG = 2
@@ -64,7 +64,7 @@ def _candidates(
     """In the order in which they are closed."""
     over_share = addresses_over_share(accounts, bytes_max, rules)
     after_s = (rules.slow_after_s, rules.slow_after_s, rules.long_after_s, inf)
-    found: list[tuple[Grade, bool, int, int, ResponseAccount]] = []
+    found: list[tuple[ResponseGrade, bool, int, int, ResponseAccount]] = []
     for number, account in enumerate(accounts):
         grade = grade_of(account, rules, now_s)
         if waited_s >= after_s[grade] and account not in exempt:
@@ -73,13 +73,17 @@ def _candidates(
     return [each[-1] for each in sorted(found)]
 
 
-def grade_of(account: ResponseAccount, rules: EvictionRules, now_s: float) -> Grade:
+def grade_of(account: ResponseAccount, rules: EvictionRules, now_s: float) -> ResponseGrade:
     rate = account.rate
     assert rate is not None
     rate.record(now_s, account.connection.sent_bytes)
     bytes_per_s = rate.bytes_per_s(now_s)
     if bytes_per_s is None:
-        return Grade.LONG if rate.active_s(now_s) >= LONG_S else Grade.RECENT
+        return ResponseGrade.LONG if rate.active_s(now_s) >= LONG_S else ResponseGrade.RECENT
     if not bytes_per_s:
-        return Grade.STOPPED
-    return Grade.SLOW if bytes_per_s < rate_min(account.held_bytes, rules) else Grade.LONG
+        return ResponseGrade.STOPPED
+    return (
+        ResponseGrade.SLOW
+        if bytes_per_s < rate_min(account.held_bytes, rules)
+        else ResponseGrade.LONG
+    )

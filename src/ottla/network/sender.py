@@ -41,7 +41,6 @@ class Sender:
         "_executor",
         "_failed",
         "_file_send",
-        "_handed_bytes",
         "_is_closed",
         "_loop",
         "_progressed",
@@ -51,6 +50,7 @@ class Sender:
         "_socket",
         "_taken_bytes",
         "_transport",
+        "_transport_bytes",
         "is_blocked",
         "queued_bytes",
     )
@@ -73,7 +73,7 @@ class Sender:
         self._queue: deque[FrameSegment] = deque()
         self.queued_bytes = 0
         self._range_bytes = 0  # of the queued bytes, in files
-        self._handed_bytes = 0  # written to the transport, and not all sent
+        self._transport_bytes = 0  # written to the transport, and not all sent
         self._cut_bytes = 0  # written of a large segment, and not all sent
         self._cut_rest: memoryview | None = (
             None  # the rest of that segment, at the front of the queue
@@ -100,7 +100,7 @@ class Sender:
     def memory_bytes(self) -> int:
         """The memory of unsent responses. A segment counts in full until all of it is sent: its
         rest refers to the whole buffer."""
-        kept_bytes = max(self._handed_bytes, self._cut_bytes)
+        kept_bytes = max(self._transport_bytes, self._cut_bytes)
         return self.queued_bytes - self._range_bytes + kept_bytes
 
     @property
@@ -114,7 +114,7 @@ class Sender:
         return self.added_bytes - self.unsent_bytes
 
     @property
-    def is_handed_over(self) -> bool:
+    def is_all_written(self) -> bool:
         """Whether the rest, if any, is in the transport, which sends it before it closes."""
         return not self._queue and self._file_send is None and not self.queued_bytes
 
@@ -145,7 +145,7 @@ class Sender:
                 parts = self._gather()
                 if not parts:
                     self._begin_file(queue[0])
-                elif queue and self._goes_by_sendfile(queue[0]):
+                elif queue and self._uses_sendfile(queue[0]):
                     self._write_before_file(parts)
                 else:
                     self._write(parts, sum(map(len, parts)))
@@ -160,14 +160,14 @@ class Sender:
 
     def _all_is_sent(self) -> None:
         """All that was written to the transport is sent."""
-        self._handed_bytes = 0
+        self._transport_bytes = 0
         if self._cut_bytes and not (self._queue and self._queue[0] is self._cut_rest):
             self._cut_bytes, self._cut_rest = 0, None
 
     def close(self) -> None:
         self._is_closed = True
         self._queue.clear()
-        self.queued_bytes = self._range_bytes = self._handed_bytes = self._cut_bytes = 0
+        self.queued_bytes = self._range_bytes = self._transport_bytes = self._cut_bytes = 0
         self._cut_rest = None
         if self._file_send is not None:
             self._file_send.close()
@@ -193,7 +193,7 @@ class Sender:
             transport.writelines(parts)
         if transport.get_write_buffer_size():
             self.is_blocked = True
-            self._handed_bytes = size
+            self._transport_bytes = size
         elif self._cut_bytes:
             self._all_is_sent()
 
@@ -213,7 +213,7 @@ class Sender:
         if sent < size:
             self._write([memoryview(b"".join(parts))[sent:]], size - sent)
 
-    def _goes_by_sendfile(self, segment: FrameSegment) -> bool:
+    def _uses_sendfile(self, segment: FrameSegment) -> bool:
         return (
             self._sends_files
             and isinstance(segment, FileRange)
@@ -259,7 +259,7 @@ class Sender:
 
         None if it is sent by `sendfile`, or must be read from the disk first.
         """
-        if self._goes_by_sendfile(segment):
+        if self._uses_sendfile(segment):
             return None
         size = min(segment.size, READ_BYTES_MAX)
         data = segment.file.read_cached(segment.position, size)
@@ -280,7 +280,7 @@ class Sender:
     def _begin_file(self, segment: FrameSegment) -> None:
         """The queue begins with a range that is large, or not in the page cache."""
         assert isinstance(segment, FileRange)
-        if not self._goes_by_sendfile(segment):
+        if not self._uses_sendfile(segment):
             self._fetch(segment)
             return
         try:

@@ -18,7 +18,7 @@ from itertools import islice
 
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import Driver, run_blocking
-from ottla.base.scheduling.tasks import next_turn
+from ottla.base.scheduling.tasks import next_iteration
 from ottla.base.topic_deletion import DeletionEvidence
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.directories.startup_settlement import DeletionOf, deletion_of_log
@@ -75,7 +75,7 @@ class Deletions:
         while self._waiting:
             async with self._freeing:
                 self.free(list(islice(self._waiting, DELETED_AT_ONCE)))
-                await next_turn()
+                await next_iteration()
         async with self._finishing:
             try:
                 await self._driver.run(self._logs.finishing_deletion())

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterator
 
-from ottla.base.scheduling.tasks import next_turn
+from ottla.base.scheduling.tasks import next_iteration
 from ottla.metadata.entities import PartitionRegistration, Topic
 
 
@@ -48,4 +48,4 @@ class NewPartitions:
             async with self._making:
                 if name in self._unmade:  # unless a request has created it meanwhile
                     self.make(name)
-                    await next_turn()
+                    await next_iteration()

@@ -18,7 +18,7 @@ from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
 from ottla.base.log_messages.sparse_log import SparseLog
 from ottla.base.scheduling.steps import Start
-from ottla.base.scheduling.tasks import next_turn
+from ottla.base.scheduling.tasks import next_iteration
 from ottla.metadata import entities
 from ottla.metadata.image import Image
 from ottla.metadata.records import NO_LEADER, RECOVERING
@@ -174,7 +174,7 @@ class PartitionPlacement:
             if self._waiting_for_room:
                 self._waiting_for_room.update(waiting)
                 return
-            await next_turn()
+            await next_iteration()
 
 
 def check_epoch(found: Log, leader_epoch: int) -> None:

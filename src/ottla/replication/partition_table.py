@@ -13,7 +13,7 @@ from collections import deque
 from typing import Protocol
 
 from ottla.base.ids import TopicPartition
-from ottla.base.scheduling.tasks import next_turn
+from ottla.base.scheduling.tasks import next_iteration
 from ottla.replication.follower_role import FollowerRole
 from ottla.replication.leader_role import LeaderRole
 from ottla.replication.partition import Partition
@@ -107,7 +107,7 @@ class PartitionTable:
     async def close_leaving(self) -> None:
         while self._leaving:
             self.close_some()
-            await next_turn()
+            await next_iteration()
 
     def close_all_leaving(self) -> None:
         while self._leaving:

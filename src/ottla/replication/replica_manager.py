@@ -22,7 +22,7 @@ from ottla.base.clock import Clock
 from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.steps import Driver, Steps, run_blocking
-from ottla.base.scheduling.tasks import next_turn
+from ottla.base.scheduling.tasks import next_iteration
 from ottla.metadata import entities
 from ottla.metadata.changes import Changes, PartitionChange
 from ottla.metadata.image import Image
@@ -283,7 +283,7 @@ class ReplicaManager:
                 names.append(name)
                 is_in_the_way |= self._deletions.is_in_the_way(TopicPartition(*name))
             if number % LOOKED_AT_ONCE == 0:
-                await next_turn()
+                await next_iteration()
         if is_in_the_way:
             await self._deletions.settle()
         await self._new.make_all(names)

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Protocol
 
+from ottla.base.scheduling.callback_queue import CallbackQueue
 from ottla.base.scheduling.loop_timers import LoopTimers
-from ottla.base.scheduling.turn_queue import TurnQueue
 from ottla.replication.fetch_sessions import Watcher
 
 NOT_KNOWN_YET = 2**63  # bytes: more than can be appended during one read
@@ -154,7 +154,7 @@ class DataWaiter:
         watched: Iterable[Watchable],
         bytes_missing: int,
         timers: LoopTimers,
-        wake_ups: TurnQueue,
+        wake_ups: CallbackQueue,
         *,
         is_committed: bool = False,
     ) -> None:

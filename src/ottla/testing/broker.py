@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from ottla.base.ports import quiet_port
+from ottla.base.ports import non_ephemeral_port
 from ottla.testing.controls import BrokerClock, BrokerFaults, Send
 
 # Reached only by what hangs: machines that run tests may be busy.
@@ -114,7 +114,7 @@ class RunningBroker:
     def _start_anywhere(self) -> None:
         for tries_left in reversed(range(PORTS_TRIED)):
             try:
-                self._start_on(quiet_port())
+                self._start_on(non_ephemeral_port())
                 break
             except BrokerFailed as error:
                 # Another process has bound the port since it was checked.

@@ -18,7 +18,7 @@ import sys
 import threading
 from typing import Any
 
-from ottla.base.log_messages.log_format import FloodFilter, LineFormatter
+from ottla.base.log_messages.log_format import LineFormatter, RepetitionFilter
 from ottla.broker.broker import Broker
 from ottla.config.load import LoadedConfig, load_config
 from ottla.config.options import InvalidOption
@@ -103,7 +103,7 @@ def parse_arguments() -> argparse.Namespace:
 def log_to_stderr(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    handler.addFilter(FloodFilter())
+    handler.addFilter(RepetitionFilter())
     logging.basicConfig(level=level, handlers=[handler])
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
-from ottla.base.ports import quiet_ports
+from ottla.base.ports import non_ephemeral_ports
 from ottla.config.replicated_defaults import replicated_defaults
 from ottla.testing.broker import START_S, BrokerFailed, RunningBroker
 from ottla.testing.zookeeper import ZooKeeperServer
@@ -118,7 +118,7 @@ class RunningCluster:
         path = self._directory / "zookeeper.port"
         if self._is_kept and path.exists():
             return int(path.read_text())
-        (port,) = quiet_ports(1)
+        (port,) = non_ephemeral_ports(1)
         path.write_text(f"{port}\n")
         return port
 

@@ -1,5 +1,5 @@
 """Ports for a broker that is killed and must get its port back (`base/ports.py`)."""
 
-from ottla.base.ports import quiet_port, quiet_ports
+from ottla.base.ports import non_ephemeral_port, non_ephemeral_ports
 
-__all__ = ["quiet_port", "quiet_ports"]
+__all__ = ["non_ephemeral_port", "non_ephemeral_ports"]

@@ -19,7 +19,7 @@ from tests.chaos.cluster.settings import broker_settings
 from tests.chaos.network.network import Network
 from tests.chaos.planted.plant import PLANT, STEP
 
-from ottla.base.ports import quiet_ports
+from ottla.base.ports import non_ephemeral_ports
 from ottla.testing.broker import RunningBroker
 from ottla.testing.cluster import RunningCluster
 from ottla.testing.zookeeper import ZooKeeperServer
@@ -67,7 +67,7 @@ class ChaosCluster:
         self.network = Network()
         self.ids = range(1, brokers + 1)
         self.replication = replication
-        *free, zookeeper_port = quiet_ports(5 * brokers + 1)
+        *free, zookeeper_port = non_ephemeral_ports(5 * brokers + 1)
         self._ports = {each: Ports(free) for each in self.ids}
         self._zookeeper_port = zookeeper_port
         self.zookeeper = ZooKeeperServer(

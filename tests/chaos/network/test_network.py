@@ -15,7 +15,7 @@ from tests.chaos.network.client_id import client_id
 from tests.chaos.network.network import Network
 from tests.chaos.network.rules import Direction, Passage, Rule, decode, encode, passage
 
-from ottla.base.ports import quiet_ports
+from ottla.base.ports import non_ephemeral_ports
 
 SHORT_S, LONG_S = 0.3, 30.0
 
@@ -105,7 +105,7 @@ def wait_for(echo: Echo, data: bytes) -> None:
 def test_a_cut_holds_the_bytes_of_one_source_until_it_is_healed(
     network: Network, echo: Echo
 ) -> None:
-    (port,) = quiet_ports(1)
+    (port,) = non_ephemeral_ports(1)
     network.add("brokers-2", port, echo.port)
     with connect(port) as one, connect(port) as three:
         for client, name in ((one, "broker-1"), (three, "broker-3")):
@@ -122,7 +122,7 @@ def test_a_cut_holds_the_bytes_of_one_source_until_it_is_healed(
 def test_a_one_way_cut_lets_requests_pass_and_holds_their_answers(
     network: Network, echo: Echo
 ) -> None:
-    (port,) = quiet_ports(1)
+    (port,) = non_ephemeral_ports(1)
     network.add("brokers-2", port, echo.port)
     with connect(port) as one:
         exchange(one, request("broker-1", "a"))
@@ -135,7 +135,7 @@ def test_a_one_way_cut_lets_requests_pass_and_holds_their_answers(
 
 
 def test_bytes_are_delayed(network: Network, echo: Echo) -> None:
-    (port,) = quiet_ports(1)
+    (port,) = non_ephemeral_ports(1)
     network.add("brokers-2", port, echo.port)
     with connect(port) as one:
         exchange(one, request("broker-1", "a"))
@@ -146,7 +146,7 @@ def test_bytes_are_delayed(network: Network, echo: Echo) -> None:
 
 
 def test_answers_are_dropped_with_their_connections(network: Network, echo: Echo) -> None:
-    (port,) = quiet_ports(1)
+    (port,) = non_ephemeral_ports(1)
     network.add("clients-2", port, echo.port)
     network.apply([Rule("p*", "clients-*", (Direction.ANSWERS,), drop_share=1.0)])
     with connect(port) as one:
@@ -160,7 +160,7 @@ def test_answers_are_dropped_with_their_connections(network: Network, echo: Echo
 
 
 def test_a_bit_of_filler_is_changed_and_nothing_else(network: Network, echo: Echo) -> None:
-    (port,) = quiet_ports(1)
+    (port,) = non_ephemeral_ports(1)
     network.add("clients-2", port, echo.port)
     network.apply([Rule("*", "clients-*", (Direction.REQUESTS,), flip_share=1.0)])
     with connect(port) as one:
@@ -175,7 +175,7 @@ def test_a_bit_of_filler_is_changed_and_nothing_else(network: Network, echo: Ech
 
 
 def test_connections_are_reset(network: Network, echo: Echo) -> None:
-    (port,) = quiet_ports(1)
+    (port,) = non_ephemeral_ports(1)
     network.add("brokers-2", port, echo.port)
     with connect(port) as one:
         exchange(one, request("broker-1", "a"))
@@ -190,7 +190,7 @@ def test_connections_are_reset(network: Network, echo: Echo) -> None:
 def test_a_shut_door_refuses_connections_and_keeps_those_it_has(
     network: Network, echo: Echo
 ) -> None:
-    (port,) = quiet_ports(1)
+    (port,) = non_ephemeral_ports(1)
     network.add("brokers-2", port, echo.port)
     with connect(port) as one:
         exchange(one, request("broker-1", "a"))
@@ -204,7 +204,7 @@ def test_a_shut_door_refuses_connections_and_keeps_those_it_has(
 
 
 def test_the_end_of_a_server_ends_connections_that_have_sent_nothing(network: Network) -> None:
-    (port,) = quiet_ports(1)
+    (port,) = non_ephemeral_ports(1)
     with socket.create_server(("127.0.0.1", 0)) as server:
         network.add("brokers-2", port, server.getsockname()[1])
         with connect(port) as silent:

@@ -48,7 +48,7 @@ def broker() -> Iterator[RunningBroker]:
 
 
 @pytest.fixture(scope="module")
-def own_broker() -> Iterator[RunningBroker]:
+def temporary_broker() -> Iterator[RunningBroker]:
     """Of the tests of one file."""
     with RunningBroker(config=FEW_SHARDS) as running:
         yield running
@@ -59,7 +59,7 @@ def own_broker() -> Iterator[RunningBroker]:
 def either_bootstrap(request: pytest.FixtureRequest) -> str:
     """Where that broker is, and where Apache Kafka is: the test runs on both."""
     if request.param == "ottla":
-        own: RunningBroker = request.getfixturevalue("own_broker")
+        own: RunningBroker = request.getfixturevalue("temporary_broker")
         return own.bootstrap_servers
     kafka: ApacheKafka = request.getfixturevalue("apache_kafka")
     return kafka.bootstrap

@@ -22,7 +22,7 @@ from tests.support.oracle import OracleOf
 from tests.support.waiting import wait_until
 
 from ottla.testing.broker import RunningBroker
-from ottla.testing.ports import quiet_port
+from ottla.testing.ports import non_ephemeral_port
 
 pytestmark = pytest.mark.ci
 
@@ -83,7 +83,7 @@ class Creator(threading.Thread):
 def test_topics_that_were_acknowledged_are_there_after_a_kill(
     oracle_of: OracleOf, topic: str, name: str
 ) -> None:
-    with RunningBroker(port=quiet_port()) as broker:
+    with RunningBroker(port=non_ephemeral_port()) as broker:
         oracle = oracle_of(name) if name in (JAVA, JAVA_3_9) else None
         creator = Creator(Cluster(broker.bootstrap_servers, oracle), topic[:50], CREATE[name])
         for _ in range(2):

@@ -13,7 +13,7 @@ from tests.compatibility.clients.reading_groups import CONSUMER, PARTITIONS, PRO
 from tests.support.oracle import Oracle, OracleOf
 
 from ottla.testing.broker import RunningBroker
-from ottla.testing.ports import quiet_port
+from ottla.testing.ports import non_ephemeral_port
 
 pytestmark = pytest.mark.ci
 
@@ -31,7 +31,7 @@ def test_a_group_goes_on_after_the_broker_was_killed(
     client: str,
     settings: dict[str, Any],
 ) -> None:
-    with RunningBroker(port=quiet_port()) as broker:
+    with RunningBroker(port=non_ephemeral_port()) as broker:
         group = Group(broker.bootstrap_servers, topic, readers, oracle_of)
         soon = COMMIT_SOON.get(client, {"auto.commit.interval.ms": 100})
         reader = group.reader(client, **settings, **soon)

@@ -11,7 +11,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from tests.support.raw_client import RawClient
 
 from ottla.testing.broker import RunningBroker
-from ottla.testing.ports import quiet_port
+from ottla.testing.ports import non_ephemeral_port
 
 RECORDS = 500
 
@@ -105,7 +105,7 @@ def test_aiokafka(broker: RunningBroker) -> None:
 def test_every_record_is_there_once_though_the_broker_is_killed_under_the_producer() -> None:
     """The producer has batches in flight whose answers it never gets; it sends them again."""
     # The port is one that no outgoing connection is given while the broker is dead.
-    with RunningBroker(port=quiet_port()) as broker:
+    with RunningBroker(port=non_ephemeral_port()) as broker:
         topic = create_topic(broker, "t")
         producer = Producer(
             {

@@ -25,7 +25,7 @@ from tests.compatibility.clients.topics import create_topic
 from tests.support.waiting import wait_until
 
 from ottla.testing.broker import RunningBroker
-from ottla.testing.ports import quiet_port
+from ottla.testing.ports import non_ephemeral_port
 
 pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("crashes")]
 
@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("crashes")]
 @pytest.fixture(scope="module")
 def mortal() -> Iterator[RunningBroker]:
     """A broker that these tests may kill; it is running again when the next one begins."""
-    with RunningBroker(config=KEEPING, port=quiet_port()) as running:
+    with RunningBroker(config=KEEPING, port=non_ephemeral_port()) as running:
         yield running
         assert "Traceback" not in running.log, running.log[-20_000:]
 

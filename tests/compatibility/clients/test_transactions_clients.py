@@ -31,7 +31,7 @@ from tests.support.oracle import OracleOf, Refused
 from tests.support.raw_client import RawClient
 
 from ottla.testing.broker import RunningBroker
-from ottla.testing.ports import quiet_port
+from ottla.testing.ports import non_ephemeral_port
 
 OpenClient = Callable[[str], TransactionalClient]
 ClientAt = Callable[[str, str], TransactionalClient]
@@ -51,8 +51,8 @@ def client_at(request: pytest.FixtureRequest, oracle_of: OracleOf) -> ClientAt:
 
 
 @pytest.fixture
-def open_client(client_at: ClientAt, own_broker: RunningBroker) -> OpenClient:
-    return lambda name: client_at(own_broker.bootstrap_servers, name)
+def open_client(client_at: ClientAt, temporary_broker: RunningBroker) -> OpenClient:
+    return lambda name: client_at(temporary_broker.bootstrap_servers, name)
 
 
 def create_topic(broker: RunningBroker, name: str) -> None:
@@ -61,10 +61,10 @@ def create_topic(broker: RunningBroker, name: str) -> None:
 
 
 def test_committed_transactions_are_seen_and_aborted_ones_not(
-    open_client: OpenClient, own_broker: RunningBroker, topic: str
+    open_client: OpenClient, temporary_broker: RunningBroker, topic: str
 ) -> None:
-    bootstrap, group = own_broker.bootstrap_servers, f"group-{topic}"
-    create_topic(own_broker, topic)
+    bootstrap, group = temporary_broker.bootstrap_servers, f"group-{topic}"
+    create_topic(temporary_broker, topic)
     client = open_client(topic)
     try:
         client.transact(topic, [b"1", b"2"], group, 10, is_commit=True)
@@ -80,14 +80,14 @@ def test_committed_transactions_are_seen_and_aborted_ones_not(
 
 
 def test_a_new_producer_goes_on_where_the_old_one_ended(
-    open_client: OpenClient, own_broker: RunningBroker, topic: str
+    open_client: OpenClient, temporary_broker: RunningBroker, topic: str
 ) -> None:
-    create_topic(own_broker, topic)
+    create_topic(temporary_broker, topic)
     for value in (b"1", b"2"):
         client = open_client(f"again-{topic}")
         client.transact(topic, [value], f"group-{topic}", 1, is_commit=True)
         client.close()
-    values = read_values(own_broker.bootstrap_servers, topic, is_committed=True)
+    values = read_values(temporary_broker.bootstrap_servers, topic, is_committed=True)
     assert values == [b"1", b"2"]
 
 
@@ -95,10 +95,10 @@ def test_a_new_producer_goes_on_where_the_old_one_ended(
 
 
 def test_confluent_kafka_is_fenced_by_a_second_producer(
-    own_broker: RunningBroker, topic: str
+    temporary_broker: RunningBroker, topic: str
 ) -> None:
-    bootstrap = own_broker.bootstrap_servers
-    create_topic(own_broker, topic)
+    bootstrap = temporary_broker.bootstrap_servers
+    create_topic(temporary_broker, topic)
     first = Librdkafka(bootstrap, topic)
     first.begin(topic, [b"lost"], f"group-{topic}", 1)
     second = Librdkafka(bootstrap, topic)
@@ -113,23 +113,23 @@ def test_confluent_kafka_is_fenced_by_a_second_producer(
 
 @pytest.mark.parametrize("release", EVERY_JAVA)
 def test_the_java_client_is_fenced_by_a_second_producer(
-    oracle_of: OracleOf, own_broker: RunningBroker, topic: str, release: str
+    oracle_of: OracleOf, temporary_broker: RunningBroker, topic: str, release: str
 ) -> None:
-    create_topic(own_broker, topic)
-    clients = JavaClients(oracle_of(release), own_broker.bootstrap_servers)
+    create_topic(temporary_broker, topic)
+    clients = JavaClients(oracle_of(release), temporary_broker.bootstrap_servers)
     configs = {"transactional.id": topic}
     clients.produce(f"{topic}-1", [BEGIN, send(topic, b"lost")], configs)
     clients.produce(f"{topic}-2", [BEGIN, send(topic, b"kept"), COMMIT], configs)
     with pytest.raises(Refused, match=r"ProducerFenced|InvalidProducerEpoch"):
         clients.produce(f"{topic}-1", [COMMIT])
-    assert read_values(own_broker.bootstrap_servers, topic, is_committed=True) == [b"kept"]
+    assert read_values(temporary_broker.bootstrap_servers, topic, is_committed=True) == [b"kept"]
 
 
 # Interruptions
 
 
 def test_a_transaction_goes_on_after_the_broker_was_restarted(topic: str) -> None:
-    with RunningBroker(config=FEW_SHARDS, port=quiet_port()) as broker:
+    with RunningBroker(config=FEW_SHARDS, port=non_ephemeral_port()) as broker:
         create_topic(broker, topic)
         client = Librdkafka(broker.bootstrap_servers, topic)
         client.begin(topic, [b"before"], "group", 7)
@@ -150,7 +150,7 @@ LOST: tuple[type[Exception], ...] = (
 def test_a_transaction_is_whole_or_gone_though_the_broker_is_killed_in_it(
     client_at: ClientAt, topic: str
 ) -> None:
-    with RunningBroker(config=FEW_SHARDS, port=quiet_port()) as broker:
+    with RunningBroker(config=FEW_SHARDS, port=non_ephemeral_port()) as broker:
         bootstrap = broker.bootstrap_servers
         create_topic(broker, topic)
         client = client_at(bootstrap, topic)
@@ -184,7 +184,7 @@ FEW_S = 5.0  # for a batch that is not full
 
 def test_a_copy_is_exact_though_the_broker_is_killed_under_it(topic: str) -> None:
     """Read, write and commit offsets in transactions: the loop that exactly-once is made for."""
-    with RunningBroker(config=FEW_SHARDS, port=quiet_port()) as broker:
+    with RunningBroker(config=FEW_SHARDS, port=non_ephemeral_port()) as broker:
         bootstrap = broker.bootstrap_servers
         for name in ("from", "to"):
             create_topic(broker, f"{name}-{topic}")

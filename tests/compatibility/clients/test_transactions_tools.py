@@ -46,8 +46,8 @@ def harness(either_bootstrap: str) -> Iterator[TransactionsHarness]:
 
 
 @pytest.fixture
-def own_harness(own_broker: RunningBroker) -> Iterator[TransactionsHarness]:
-    with RawClient(own_broker.bootstrap_servers) as client:
+def own_harness(temporary_broker: RunningBroker) -> Iterator[TransactionsHarness]:
+    with RawClient(temporary_broker.bootstrap_servers) as client:
         yield TransactionsHarness.new(client)
 
 
@@ -281,34 +281,34 @@ def lines_of(oracle: Oracle, broker: RunningBroker, *arguments: str) -> list[lis
 
 @pytest.mark.java
 def test_kafkas_tool_shows_and_aborts_transactions(
-    oracle: Oracle, own_broker: RunningBroker, own_harness: TransactionsHarness
+    oracle: Oracle, temporary_broker: RunningBroker, own_harness: TransactionsHarness
 ) -> None:
     producer = own_harness.producer()
     begin(producer)
     name, producer_id = own_harness.transactional_id, str(producer.producer_id)
-    (_, *ids) = lines_of(oracle, own_broker, "list")
+    (_, *ids) = lines_of(oracle, temporary_broker, "list")
     assert [name, "1", producer_id, "Ongoing"] in ids
-    (_, described) = lines_of(oracle, own_broker, "describe", "--transactional-id", name)
+    (_, described) = lines_of(oracle, temporary_broker, "describe", "--transactional-id", name)
     assert described[:5] == ["1", name, producer_id, "0", "Ongoing"]
     partition = ("--topic", own_harness.topic, "--partition", "0")
-    (_, shown) = lines_of(oracle, own_broker, "describe-producers", *partition)
+    (_, shown) = lines_of(oracle, temporary_broker, "describe-producers", *partition)
     assert shown[0] == producer_id
     assert shown[-1] == "0"
-    lines_of(oracle, own_broker, "abort", *partition, "--start-offset", "0")
+    lines_of(oracle, temporary_broker, "abort", *partition, "--start-offset", "0")
     assert own_harness.is_stable()
-    hanging = lines_of(oracle, own_broker, "find-hanging", "--broker-id", "1")
+    hanging = lines_of(oracle, temporary_broker, "find-hanging", "--broker-id", "1")
     assert len(hanging) <= 1, "only the heading"
 
 
 @pytest.mark.java
 def test_kafkas_tool_can_fence_a_producer(
-    oracle: Oracle, own_broker: RunningBroker, own_harness: TransactionsHarness
+    oracle: Oracle, temporary_broker: RunningBroker, own_harness: TransactionsHarness
 ) -> None:
     """The admin client calls InitProducerId for it."""
     producer = own_harness.producer()
     begin(producer)
     lines_of(
-        oracle, own_broker, "forceTerminateTransaction", "--transactionalId",
+        oracle, temporary_broker, "forceTerminateTransaction", "--transactionalId",
         own_harness.transactional_id,
     )  # fmt: skip
     own_harness.wait_stable()

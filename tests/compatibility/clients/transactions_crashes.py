@@ -33,7 +33,7 @@ from ottla.protocol.messages.offset_fetch_request import (
     OffsetFetchRequestTopics,
 )
 from ottla.testing.broker import BrokerFailed, RunningBroker
-from ottla.testing.ports import quiet_port
+from ottla.testing.ports import non_ephemeral_port
 
 TOPIC = "out"
 PARTITIONS = (0, 1)
@@ -89,7 +89,7 @@ class MortalBroker:
         wanted = f"{point.value}:{passes or PASSES.get(point, 2)}"
         self.point = point
         # A port that no outgoing connection is given while the broker is dead.
-        port = quiet_port()
+        port = non_ephemeral_port()
         self.broker = RunningBroker(config=SETTINGS, port=port, environment={VARIABLE: wanted})
         self.died = threading.Event()
         self._failure: BrokerFailed | None = None

@@ -10,7 +10,7 @@ from tests.integration.cli.conftest import Command
 from tests.integration.cli.ottla_command import clean_environment, ottla
 
 from ottla.testing.broker import RunningBroker
-from ottla.testing.ports import quiet_port
+from ottla.testing.ports import non_ephemeral_port
 
 pytestmark = pytest.mark.xdist_group("command-line")
 
@@ -30,7 +30,7 @@ def test_the_cluster_at_a_glance(
 
 
 def test_a_broker_that_is_not_there_is_reported_with_what_to_do() -> None:
-    port = quiet_port()
+    port = non_ephemeral_port()
     failed = ottla("topics", "list", environment={"KAFKA_BOOTSTRAP_SERVERS": f"127.0.0.1:{port}"})
     assert failed.returncode == 1
     assert f"no broker responds on 127.0.0.1:{port}: Connection refused" in failed.stderr
@@ -47,7 +47,7 @@ def test_a_listener_that_is_no_broker_is_reported_after_the_timeout() -> None:
 
 
 def test_waiting_ends_when_the_broker_is_there() -> None:
-    port = quiet_port()
+    port = non_ephemeral_port()
     with subprocess.Popen(
         [sys.executable, "-m", "ottla.cli.main", "status", "--wait", "300", "--format", "json",
          "-b", f"127.0.0.1:{port}"],

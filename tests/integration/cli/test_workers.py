@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from tests.support.waiting import wait_until
 
-from ottla.base.ports import quiet_ports
+from ottla.base.ports import non_ephemeral_ports
 from ottla.testing.zookeeper import ZooKeeperServer
 
 COMMAND = [sys.executable, "-m", "ottla.cli.main", "up"]
@@ -42,7 +42,7 @@ def brokers(bootstrap: str) -> dict[int, int]:
 def free_port(count: int) -> int:
     """The first of several free ports in a row."""
     while True:
-        (port,) = quiet_ports(1)
+        (port,) = non_ephemeral_ports(1)
         if all(is_free(port + at) for at in range(count)):
             return port
 

@@ -11,7 +11,7 @@ import pytest
 from kazoo.client import KazooClient
 from tests.integration.cli.ottla_command import ottla, start
 
-from ottla.testing.ports import quiet_ports
+from ottla.testing.ports import non_ephemeral_ports
 from ottla.testing.zookeeper import ZooKeeperServer
 
 
@@ -30,7 +30,7 @@ def test_what_was_written_is_there_after_a_kill(tmp_path: Path) -> None:
 
 
 def test_three_servers_form_an_ensemble(tmp_path: Path) -> None:
-    ports = quiet_ports(6)
+    ports = non_ephemeral_ports(6)
     members = ",".join(f"{n + 1}=localhost:{ports[2 * n]}:{ports[2 * n + 1]}" for n in range(3))
     servers = [
         ZooKeeperServer(tmp_path / str(n), "--servers", members, "--id", str(n)) for n in (1, 2, 3)

@@ -28,7 +28,7 @@ from ottla.client.fetching.fetcher import PartitionRange, fetch_range, fetch_ran
 from ottla.client.producing.producer import BatchProducer
 from ottla.client.settings import ClientSettings
 from ottla.testing.broker import RunningBroker
-from ottla.testing.ports import quiet_port
+from ottla.testing.ports import non_ephemeral_port
 
 pytestmark = [
     pytest.mark.ci,
@@ -47,7 +47,7 @@ class Node(Protocol):
 @contextmanager
 def our_node() -> Iterator[tuple[Node, str]]:
     # A port that no outgoing connection is given while the broker is dead.
-    with RunningBroker(port=quiet_port()) as broker:
+    with RunningBroker(port=non_ephemeral_port()) as broker:
         yield broker, broker.bootstrap_servers
 
 

@@ -16,13 +16,13 @@ from ottla.client.errors import Unreachable
 from ottla.client.fetching.fetcher import FetchedRecords, Fetcher, PartitionRange
 from ottla.client.settings import ClientSettings
 from ottla.testing.broker import RunningBroker
-from ottla.testing.ports import quiet_port
+from ottla.testing.ports import non_ephemeral_port
 
 
 def test_wrong_servers_are_logged_at_once_and_named_in_the_error(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    address = f"127.0.0.1:{quiet_port()}"
+    address = f"127.0.0.1:{non_ephemeral_port()}"
     start_s = time.monotonic()
     with (
         Cluster(ClientSettings(address, default_api_timeout_ms=3_500)) as cluster,
@@ -38,7 +38,7 @@ def test_wrong_servers_are_logged_at_once_and_named_in_the_error(
 def test_a_broker_that_goes_away_and_comes_back_is_logged_twice(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with RunningBroker(port=quiet_port()) as broker:
+    with RunningBroker(port=non_ephemeral_port()) as broker:
         settings = ClientSettings(broker.bootstrap_servers, default_api_timeout_ms=300_000)
         with Cluster(settings) as cluster:
             topic = new_topic(cluster)
@@ -56,7 +56,7 @@ def test_a_reader_logs_when_its_broker_goes_away_and_comes_back(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.WARNING)
-    with RunningBroker(port=quiet_port()) as broker:
+    with RunningBroker(port=non_ephemeral_port()) as broker:
         settings = ClientSettings(broker.bootstrap_servers, default_api_timeout_ms=300_000)
         with Cluster(settings) as cluster:
             place = TopicPartition(new_topic(cluster), 0)

@@ -23,7 +23,7 @@ from tests.chaos.network.network import Network
 from tests.chaos.network.rules import Direction, Rule
 from tests.support.waiting import wait_until
 
-from ottla.base.ports import quiet_ports
+from ottla.base.ports import non_ephemeral_ports
 from ottla.testing.broker import RunningBroker
 from ottla.testing.cluster import RunningCluster
 from ottla.testing.zookeeper import ZooKeeperServer
@@ -39,7 +39,7 @@ class Ensemble:
 
     def __init__(self, network: Network, directory: Path) -> None:
         self._network = network
-        free = quiet_ports(3 * len(SERVERS) + 2 * len(SERVERS) * (len(SERVERS) - 1))
+        free = non_ephemeral_ports(3 * len(SERVERS) + 2 * len(SERVERS) * (len(SERVERS) - 1))
         self.ports = {each: free.pop() for each in SERVERS}
         self._own = {each: (free.pop(), free.pop()) for each in SERVERS}  # data, elections
         self._doors = {
@@ -146,7 +146,7 @@ class NetworkedCluster(RunningCluster):
             config_of=self._own_settings,
             zookeeper=self.ensemble.addresses,
         )
-        free = quiet_ports(brokers * (3 + len(SERVERS)))
+        free = non_ephemeral_ports(brokers * (3 + len(SERVERS)))
         self._listening = {each: (free.pop(), free.pop()) for each in self.ids}
         self._doors = {each: free.pop() for each in self.ids}
         self._zookeeper_doors = {each: [free.pop() for _ in SERVERS] for each in self.ids}

@@ -14,7 +14,7 @@ from demo.watch import read_progress
 from tests.support.waiting import wait_until
 
 from ottla.testing.broker import RunningBroker
-from ottla.testing.ports import quiet_port
+from ottla.testing.ports import non_ephemeral_port
 
 SCENARIO = Scenario(trucks=20, rate=4000, seconds=2)
 
@@ -22,7 +22,7 @@ SCENARIO = Scenario(trucks=20, rate=4000, seconds=2)
 def test_every_report_arrives_once_though_the_broker_is_killed(tmp_path: Path) -> None:
     directory = DemoDirectory(tmp_path / "demo")
     directory.prepare()
-    with RunningBroker(port=quiet_port()) as broker:
+    with RunningBroker(port=non_ephemeral_port()) as broker:
         create_topics(broker.bootstrap_servers)
         arguments = ["--bootstrap", broker.bootstrap_servers, "--progress", str(directory.progress)]
         generator = Child(

@@ -16,8 +16,8 @@ from itertools import pairwise
 import pytest
 from tests.unit.handlers.world import World
 
+from ottla.base.scheduling.callback_queue import CALLBACKS_MAX
 from ottla.base.scheduling.loop_timers import LoopTimers
-from ottla.base.scheduling.turn_queue import CALLBACKS_MAX
 from ottla.handlers.producing.acknowledgements import Acknowledgements, Unreplicated
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode

@@ -127,10 +127,10 @@ def test_fetches_of_many_partitions_that_wake_together_look_in_turns_of_their_ow
         looks[turn] += 1
         return look(fetching)
 
-    def next_turn() -> None:
+    def next_iteration() -> None:
         nonlocal turn
         turn += 1
-        asyncio.get_running_loop().call_soon(next_turn)
+        asyncio.get_running_loop().call_soon(next_iteration)
 
     async def story() -> None:
         fetches = [
@@ -139,7 +139,7 @@ def test_fetches_of_many_partitions_that_wake_together_look_in_turns_of_their_ow
         ]
         await parked(world, count * 100)
         monkeypatch.setattr(FetchOperation, "look_up_all_again", counted_look)
-        next_turn()
+        next_iteration()
         partition_of(world).append(batch_of(b"woken"), -1)
         for each in fetches:
             assert told(await each)

@@ -10,8 +10,8 @@ import pytest
 
 from ottla.network.request_eviction import (
     Candidate,
-    Grade,
     MemoryState,
+    RequestGrade,
     graded,
     request_evictions,
     waits_before_eviction,
@@ -219,7 +219,7 @@ class Need(NamedTuple):
     """So many bytes are to be freed, by accounts of these grades."""
 
     excess: int
-    grade: Grade
+    grade: RequestGrade
     of_large: bool | None = None  # None: of both kinds
 
     def may_close(self, candidate: Candidate) -> bool:
@@ -237,13 +237,13 @@ def needs(holding: MemoryState) -> list[Need]:
     held -= holding.exempt_excess_bytes
     of_large = False if holding.exempt_excess_bytes else None
     excess = held - holding.bytes_max
-    found = [Need(excess, Grade.RECENT, of_large)] if holding.is_overfull else []
+    found = [Need(excess, RequestGrade.RECENT, of_large)] if holding.is_overfull else []
     for grade, after_s in waits_before_eviction(RULES):
         growth = [
             [each.growth_bytes for each in some if NOW_S - (each.waits_since_s or NOW_S) >= after_s]
             for some in (holding.ordinary_waiting, holding.large_waiting)
         ]
-        if growth[0] and grade < Grade.PAUSED:
+        if growth[0] and grade < RequestGrade.PAUSED:
             wanted = min(sum(growth[0]), holding.bytes_max)
             found.append(Need(held + wanted - holding.bytes_max, grade, of_large))
         if growth[1]:

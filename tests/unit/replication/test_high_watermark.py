@@ -19,8 +19,8 @@ from tests.unit.storage.log_making import Place, batch_of, marker_of, placed
 
 from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.scheduling.callback_queue import TASKS_MAX, CallbackQueue
 from ottla.base.scheduling.loop_timers import LoopTimers
-from ottla.base.scheduling.turn_queue import TASKS_MAX, TurnQueue
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -44,7 +44,7 @@ EACH_MESSAGE = TopicConfig(flush_messages=1)
 def data_waiter(
     watched: Iterable[Watchable], bytes_missing: int, *, is_committed: bool = False
 ) -> DataWaiter:
-    queue = TurnQueue(TASKS_MAX)
+    queue = CallbackQueue(TASKS_MAX)
     return DataWaiter(watched, bytes_missing, LoopTimers(), queue, is_committed=is_committed)
 
 

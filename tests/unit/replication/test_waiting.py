@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from tests.unit.replication.test_high_watermark import ME, OTHER, World, data_waiter, run_pending
 
+from ottla.base.scheduling.callback_queue import TASKS_MAX, CallbackQueue
 from ottla.base.scheduling.loop_timers import LoopTimers
-from ottla.base.scheduling.turn_queue import TASKS_MAX, TurnQueue
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -252,7 +252,7 @@ def test_a_fetch_of_many_partitions_unregisters_in_slices() -> None:
 
 def test_many_fetches_of_one_record_are_woken_in_several_iterations() -> None:
     async def story() -> None:
-        place, timers, queue = Place(), LoopTimers(), TurnQueue(TASKS_MAX)
+        place, timers, queue = Place(), LoopTimers(), CallbackQueue(TASKS_MAX)
         waiters = [DataWaiter([place], 1, timers, queue) for _ in range(3 * TASKS_MAX)]
         waits = [asyncio.ensure_future(each.wait(60_000)) for each in waiters]
         await run_pending()

@@ -109,7 +109,7 @@ def test_a_port_that_somebody_took_meanwhile_is_left_to_them(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ports = iter([taken.getsockname()[1], 0])
-        monkeypatch.setattr(broker_module, "quiet_port", lambda: next(ports))
+        monkeypatch.setattr(broker_module, "non_ephemeral_port", lambda: next(ports))
         with Broker() as broker:
             socket.create_connection(("127.0.0.1", broker._port)).close()
 

@@ -203,7 +203,7 @@ class LookUpReader(CachedReader):
                 self._results[each.place] = _outcome(each.fetches[each.place])
             else:
                 for place, fetch in each.fetches.items():
-                    self._fetched[place] = _trouble(place, fetch)
+                    self._fetched[place] = _fetch_error(place, fetch)
 
     def _has_fetched(self, place: _Place) -> bool:
         if place not in self._fetched:
@@ -221,7 +221,7 @@ BLOCKING = BlockingReader()
 CACHED = CachedReader()
 
 
-def _trouble(place: _Place, fetch: Fetch) -> OSError | None:
+def _fetch_error(place: _Place, fetch: Fetch) -> OSError | None:
     try:
         fetch()
     except OSError as error:

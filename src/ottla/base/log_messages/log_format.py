@@ -14,16 +14,16 @@ from ottla.base.log_messages.log_text import escaped_char
 LINE_CHARS_MAX = 8192
 TRACEBACK_CHARS_MAX = 65536
 INDENT = "  "
-FLOOD_LINES = 100
-FLOOD_S = 10.0
+REPETITIONS_MAX = 100
+REPETITION_S = 10.0
 MESSAGES_MAX = 10_000
 
 
-class FloodFilter(logging.Filter):
+class RepetitionFilter(logging.Filter):
     """Writes at most `lines_max` messages with the same format string in `every_s` seconds. The
     next message states how many were omitted."""
 
-    def __init__(self, lines_max: int = FLOOD_LINES, every_s: float = FLOOD_S) -> None:
+    def __init__(self, lines_max: int = REPETITIONS_MAX, every_s: float = REPETITION_S) -> None:
         super().__init__()
         self._lines_max = lines_max
         self._every_s = every_s
@@ -33,11 +33,11 @@ class FloodFilter(logging.Filter):
         window = self._window((record.name, str(record.msg)), record.created)
         window.lines += 1
         if window.lines > self._lines_max:
-            window.left_out += 1
+            window.omitted += 1
             return False
-        if window.left_out:
-            record.msg = f"{record.getMessage()} (and {window.left_out} like it were left out)"
-            record.args, window.left_out = (), 0
+        if window.omitted:
+            record.msg = f"{record.getMessage()} (and {window.omitted} like it were left out)"
+            record.args, window.omitted = (), 0
         return True
 
     def _window(self, key: tuple[str, str], now_s: float) -> Window:
@@ -51,12 +51,12 @@ class FloodFilter(logging.Filter):
 
 
 class Window:
-    __slots__ = ("left_out", "lines", "start_s")
+    __slots__ = ("lines", "omitted", "start_s")
 
     def __init__(self, start_s: float) -> None:
         self.start_s = start_s
         self.lines = 0
-        self.left_out = 0
+        self.omitted = 0
 
 
 class LineFormatter(logging.Formatter):

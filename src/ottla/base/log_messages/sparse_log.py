@@ -13,13 +13,13 @@ class SparseLog:
         self._level = level
         self._every_s = every_s
         self._next_s = float("-inf")
-        self._left_out = 0
+        self._omitted = 0
 
     def write(self, now_s: float, message: str, *arguments: object) -> None:
         if now_s < self._next_s:
-            self._left_out += 1
+            self._omitted += 1
             return
-        if self._left_out:
-            message, arguments = message + " (and %d more since)", (*arguments, self._left_out)
-        self._next_s, self._left_out = now_s + self._every_s, 0
+        if self._omitted:
+            message, arguments = message + " (and %d more since)", (*arguments, self._omitted)
+        self._next_s, self._omitted = now_s + self._every_s, 0
         self._log.log(self._level, message, *arguments)

@@ -5,7 +5,7 @@ would wait for a broker that serves no request. The watchdog is a thread too. Wh
 running, such as the lock of the interpreter, keeps the session from being renewed as well.
 
 Time is counted in short waits of that thread. A process that was stopped (SIGSTOP, or a virtual
-machine that was paused) has not counted meanwhile, and goes on.
+machine that was paused) has not counted meanwhile, and continues.
 """
 
 from __future__ import annotations

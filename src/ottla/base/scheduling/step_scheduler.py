@@ -129,19 +129,19 @@ class StepScheduler:
 
     def _spend(self, seconds: float) -> None:
         if not self._begun_s:
-            asyncio.get_running_loop().call_soon(self._begin_turn)
+            asyncio.get_running_loop().call_soon(self._begin_iteration)
         self._begun_s += seconds
 
-    def _begin_turn(self) -> None:
+    def _begin_iteration(self) -> None:
         self._begun_s = 0.0
 
-    async def go_on(self, work: Work[T]) -> bool:
+    async def advance(self, work: Work[T]) -> bool:
         """Wait for the next slice, or for the job, and run it. Returns whether the work is done."""
         if work.job is not None:
             await work.run_job()
             if self._begun_s < FIRST_SLICES_S:
                 return self._run_short(work)
-        await self.next_turn(is_new=work.is_new)
+        await self.next_slice(is_new=work.is_new)
         return work.run_until(self._now_s() + SLICE_S, self._now_s)
 
     async def run(self, steps: Steps[T]) -> T:
@@ -163,7 +163,7 @@ class StepScheduler:
     async def finish(self, work: Work[T]) -> T:
         """Complete work that has begun."""
         try:
-            while not await self.go_on(work):
+            while not await self.advance(work):
                 pass
         finally:
             work.close()
@@ -171,20 +171,20 @@ class StepScheduler:
 
     def start(self, steps: Steps[None]) -> None:
         """Run steps in the background: up to the first job or pause now. Exceptions are logged."""
-        _Started(steps, self.threads, self).go_on(steps.__next__)
+        _Started(steps, self.threads, self).advance(steps.__next__)
 
     async def next(self) -> None:
         """Wait until a slice may run."""
-        await self.next_turn()
+        await self.next_slice()
 
-    def next_turn(self, *, is_new: bool = False) -> asyncio.Future[None]:
+    def next_slice(self, *, is_new: bool = False) -> asyncio.Future[None]:
         loop = asyncio.get_running_loop()
-        turn = loop.create_future()
-        (self._new if is_new else self._waiting).append(turn)
+        waiter = loop.create_future()
+        (self._new if is_new else self._waiting).append(waiter)
         if not self._is_scheduled:
             self._is_scheduled = True
             loop.call_soon(self._wake_one)
-        return turn
+        return waiter
 
     def _wake_one(self) -> None:
         """Wake one waiter; it runs in the next iteration of the loop, and so does this function.
@@ -194,9 +194,9 @@ class StepScheduler:
         """
         self._is_for_new = not self._is_for_new
         lines = (self._new, self._waiting) if self._is_for_new else (self._waiting, self._new)
-        turn = first_of(lines[0]) or first_of(lines[1])
-        if turn is not None:
-            turn.set_result(None)
+        waiter = first_of(lines[0]) or first_of(lines[1])
+        if waiter is not None:
+            waiter.set_result(None)
             asyncio.get_running_loop().call_soon(self._wake_one)
         else:
             self._is_scheduled = False
@@ -205,9 +205,9 @@ class StepScheduler:
 def first_of(waiting: deque[asyncio.Future[None]]) -> asyncio.Future[None] | None:
     """Remove and return the first waiter that was not cancelled."""
     while waiting:
-        turn = waiting.popleft()
-        if not turn.done():
-            return turn
+        waiter = waiting.popleft()
+        if not waiter.done():
+            return waiter
     return None
 
 
@@ -222,7 +222,7 @@ class _Started:
         self._threads = threads
         self._scheduler = scheduler
 
-    def go_on(self, resume: Callable[[], int | Job]) -> None:
+    def advance(self, resume: Callable[[], int | Job]) -> None:
         try:
             step = resume()
         except StopIteration:
@@ -231,20 +231,20 @@ class _Started:
             log.exception("background steps have failed")
             return
         if isinstance(step, int):
-            self._scheduler.next_turn().add_done_callback(self._turn_has_come)
+            self._scheduler.next_slice().add_done_callback(self._slice_may_run)
         else:
             self._threads.run(step).add_done_callback(self._job_is_done)
 
-    def _turn_has_come(self, _turn: asyncio.Future[None]) -> None:
-        self.go_on(self._steps.__next__)
+    def _slice_may_run(self, _slice: asyncio.Future[None]) -> None:
+        self.advance(self._steps.__next__)
 
     def _job_is_done(self, job: asyncio.Future[Any]) -> None:
         if job.cancelled():
             self._steps.close()
         elif (error := job.exception()) is None:
-            self.go_on(partial(self._steps.send, job.result()))
+            self.advance(partial(self._steps.send, job.result()))
         else:
-            self.go_on(partial(self._steps.throw, error))
+            self.advance(partial(self._steps.throw, error))
 
 
 class DedicatedDriver:
@@ -259,7 +259,7 @@ class DedicatedDriver:
         return await self._scheduler.run_work(Work(steps, self.threads))
 
     def start(self, steps: Steps[None]) -> None:
-        _Started(steps, self.threads, self._scheduler).go_on(steps.__next__)
+        _Started(steps, self.threads, self._scheduler).advance(steps.__next__)
 
     def in_thread(self, job: Callable[[], T]) -> asyncio.Future[T]:
         return self.threads.run(job)

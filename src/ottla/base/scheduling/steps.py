@@ -84,7 +84,7 @@ def noting(steps: Steps[T], note: Callable[[int], None]) -> Steps[T]:
                 return value
             if isinstance(step, int):
                 note(step)
-            resume = yield from _handing_on(steps, step)
+            resume = yield from _forwarded(steps, step)
     finally:
         steps.close()
 
@@ -98,14 +98,14 @@ def until(is_over: Callable[[], bool], steps: Steps[None]) -> Steps[None]:
                 step = resume()
             except StopIteration:
                 return
-            resume = yield from _handing_on(steps, step)
+            resume = yield from _forwarded(steps, step)
             if is_over():
                 return
     finally:
         steps.close()
 
 
-def _handing_on(steps: Steps[T], step: int | Job) -> Steps[Callable[[], int | Job]]:
+def _forwarded(steps: Steps[T], step: int | Job) -> Steps[Callable[[], int | Job]]:
     """The next step, after passing in the outcome of the last one."""
     try:
         outcome = yield step

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-async def next_turn() -> None:
+async def next_iteration() -> None:
     """Yield to the event loop once."""
     await asyncio.sleep(0)
 

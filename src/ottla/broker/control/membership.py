@@ -23,7 +23,7 @@ from ottla.metadata.zookeeper.membership import (
     ChrootMissing,
     LiveBroker,
     announce,
-    require_own_addresses,
+    require_unused_addresses,
 )
 from ottla.metadata.zookeeper.service import ZooKeeperService
 from ottla.protocol.error_codes import ErrorCode
@@ -73,7 +73,7 @@ class Membership:
         reminder = loop.call_later(REMINDER_S, self._report_waiting)
         deadline_s = loop.time() + timeout_s
         try:
-            await require_own_addresses(self._service, self._member())
+            await require_unused_addresses(self._service, self._member())
             while not await self._is_registered(deadline_s):
                 await asyncio.sleep(RETRY_S)
         finally:

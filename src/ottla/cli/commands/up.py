@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ottla import __version__
-from ottla.base.log_messages.log_format import FloodFilter, LineFormatter
+from ottla.base.log_messages.log_format import LineFormatter, RepetitionFilter
 from ottla.base.memory.allocator import keep_freed_memory
 from ottla.base.memory.collector import begin_broker_process
 from ottla.cli.arguments.texts import Once, path_name
@@ -203,7 +203,7 @@ def is_cluster_directory(path: str) -> bool:
 def log_to_stderr(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    handler.addFilter(FloodFilter())
+    handler.addFilter(RepetitionFilter())
     logging.basicConfig(level=level, handlers=[handler])
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ottla.base.java.properties import format_properties
-from ottla.base.ports import quiet_ports
+from ottla.base.ports import non_ephemeral_ports
 from ottla.cli.errors import USAGE, CommandFailed
 from ottla.config.replicated_defaults import replicated_defaults
 
@@ -220,7 +220,7 @@ def plan(
 def new_cluster(
     directory: ClusterDirectory, brokers: int, zookeepers: int, port: int | None
 ) -> Description:
-    free = quiet_ports(brokers + 3 * zookeepers)
+    free = non_ephemeral_ports(brokers + 3 * zookeepers)
     if port is None:
         port = DEFAULT_PORT
     ports = free[:brokers] if port == 0 else [port + n for n in range(brokers)]

@@ -59,7 +59,7 @@ class ProduceDelivery:
         )
         self._waiting_bytes = 0
         self._retries = Retries("Produce", settings, settings.delivery_timeout_ms)
-        self._trouble: ClientError | None = None
+        self._failure: ClientError | None = None
 
     def close(self) -> None:
         self._connections.close()
@@ -80,7 +80,7 @@ class ProduceDelivery:
 
     def pump(self, partition: TopicPartition) -> None:
         """Send requests that are large enough; wait only if too much is buffered."""
-        if self._trouble is None:
+        if self._failure is None:
             self._retries.renew()  # the time that the caller took does not count
         leader = self._cluster.leader_of(partition)
         if leader is not None:
@@ -109,15 +109,15 @@ class ProduceDelivery:
 
     def _recover(self) -> None:
         """Pause after an error, before batches are sent again."""
-        if self._trouble is not None:
-            self._retries.pause(self._trouble)
-            self._trouble = None
+        if self._failure is not None:
+            self._retries.pause(self._failure)
+            self._failure = None
 
     def _step(self) -> None:
         """Send what can be sent, then wait for one response."""
         self._recover()
         self._dispatch()
-        if self._trouble is None:
+        if self._failure is None:
             broker_id = self._connections.next_busy()
             if broker_id is not None:
                 self._receive(broker_id)
@@ -141,7 +141,7 @@ class ProduceDelivery:
         for window in ready:
             leader = self._cluster.leader_of(window.partition)
             if leader is None:
-                self._trouble = problem
+                self._failure = problem
             else:
                 self._topics.note(window.partition.topic)
                 shares.setdefault(leader.broker_id, []).append(window)
@@ -210,7 +210,7 @@ class ProduceDelivery:
             raise error
         window.send_again(batch)
         if not self._has_new_leader(batch.partition, part, endpoints):
-            self._trouble = error
+            self._failure = error
             if reaction_to(code) is Reaction.REFRESH:
                 self._cluster.forget_leaders([batch.partition])
 
@@ -228,7 +228,7 @@ class ProduceDelivery:
 
     def _lose(self, broker_id: int, error: ClientError, partitions: list[TopicPartition]) -> None:
         """Requests in flight may or may not have been processed: all are sent again."""
-        self._trouble = error
+        self._failure = error
         batches = self._connections.lose(broker_id)
         for batch in batches:
             self.windows[batch.partition].send_again(batch)

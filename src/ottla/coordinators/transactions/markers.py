@@ -17,7 +17,7 @@ from itertools import islice
 from typing import NamedTuple, Protocol
 
 from ottla.base.ids import TopicPartition
-from ottla.base.scheduling.tasks import next_turn
+from ottla.base.scheduling.tasks import next_iteration
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.write_txn_markers_request import (
@@ -66,11 +66,11 @@ class MarkerSender:
         self,
         image: Image,
         channel_to: Callable[[int], MarkerChannel],
-        next_turn: Callable[[], Awaitable[None]] = next_turn,
+        next_slice: Callable[[], Awaitable[None]] = next_iteration,
     ) -> None:
         self._image = image
         self._channel_to = channel_to
-        self._next_turn = next_turn  # waits for the next slice
+        self._next_slice = next_slice  # waits for the next slice
 
     async def send(
         self, marker: Marker, partitions: Iterable[TopicPartition], is_wanted: Callable[[], bool]
@@ -96,7 +96,7 @@ class MarkerSender:
         while some := sorted(islice(waiting, PARTITIONS_MAX)):
             left -= await self._send_once(marker, some)
             if len(some) == PARTITIONS_MAX:
-                await self._next_turn()
+                await self._next_slice()
                 if not is_wanted():
                     return
 

@@ -30,7 +30,7 @@ from ottla.protocol.records.batch import (
     Buffer,
     read_header,
 )
-from ottla.protocol.records.checking import check_asked
+from ottla.protocol.records.checking import check_request_records
 from ottla.replication.partition import Partition
 from ottla.storage.producers.transaction_verification import NO_GUARD
 
@@ -139,7 +139,7 @@ def _transactional_batch(
     if part.records is None or not is_transactional(part.records):
         return None
     try:
-        check_asked(part.records, context.version)  # invalid batches are not added
+        check_request_records(part.records, context.version)  # invalid batches are not added
         partition = (
             replicas.partition_by_id(topic.topic_id, part.index)
             if context.version >= TOPIC_IDS_FROM

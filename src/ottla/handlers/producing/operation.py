@@ -44,7 +44,7 @@ from ottla.protocol.messages.produce_response import (
     TopicProduceResponse,
 )
 from ottla.protocol.records.batch import Buffer
-from ottla.protocol.records.checking import check_asked, named_records_max
+from ottla.protocol.records.checking import check_request_records, named_records_max
 from ottla.protocol.records.faults import InvalidRecord
 from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
@@ -247,7 +247,7 @@ class ProduceOperation:
         """The error of the batch itself, which takes precedence, as in Kafka."""
         if part.records is not None:
             try:
-                check_asked(part.records, self.context.version)
+                check_request_records(part.records, self.context.version)
             except InvalidBatch as error:
                 return error
         return None

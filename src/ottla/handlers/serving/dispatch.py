@@ -340,7 +340,7 @@ async def encode_large(
     if response is None:
         return Answer([], context.throttle_ms)
     if context.account is not None:
-        await context.account.go_on()
+        await context.account.advance()
     segments, pieces = await context.parts.scheduler.in_thread(
         partial(encode_and_cut, request, response, context)
     )

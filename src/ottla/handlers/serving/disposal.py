@@ -21,7 +21,7 @@ from ottla.protocol.message import Struct
 
 FREED_AT_ONCE = 500
 PIECE_ITEMS = 200
-PIECES_PER_TURN = 20  # about half a millisecond
+PIECES_PER_ITERATION = 20  # about half a millisecond
 
 Pieces = list[list[object]]
 
@@ -58,7 +58,7 @@ class Disposal:
 
     def _drop_some(self) -> None:
         self._is_scheduled = False
-        del self._pieces[-PIECES_PER_TURN:]
+        del self._pieces[-PIECES_PER_ITERATION:]
         self._schedule()
 
 

@@ -67,7 +67,7 @@ class LargeResponses:
                 await account.grow_to(before + work.grown)
                 if context.peer.is_gone:
                     raise asyncio.CancelledError
-                is_done = await self._scheduler.go_on(work)
+                is_done = await self._scheduler.advance(work)
                 check_built(work, before + work.grown, self.bytes_max)
             await account.grow_to(before + work.grown)
             return work.result
@@ -138,9 +138,9 @@ class LargeResponseAccount:
 
     async def grow_to(self, size: int) -> None:
         self.size = size
-        await self.go_on()
+        await self.advance()
 
-    async def go_on(self) -> None:
+    async def advance(self) -> None:
         """Called before more is built or encoded: a large response waits for the lock."""
         if self.size > LARGE_BYTES:
             if not self._has_lock:

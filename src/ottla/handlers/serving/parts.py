@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ottla.base.clock import Clock
+from ottla.base.scheduling.callback_queue import TASKS_MAX, CallbackQueue
 from ottla.base.scheduling.loop_timers import LoopTimers
 from ottla.base.scheduling.step_scheduler import StepScheduler
-from ottla.base.scheduling.turn_queue import TASKS_MAX, TurnQueue
 from ottla.controller.controller import Controller
 from ottla.controller.decision import Charge
 from ottla.coordinators.groups.service import GroupService
@@ -94,8 +94,8 @@ class Parts:
     cluster: ClusterParts | None = None
     disposal: Disposal = field(default_factory=Disposal)
     timers: LoopTimers = field(default_factory=LoopTimers)  # deadlines of requests that wait
-    wake_ups: TurnQueue = field(init=False)  # of requests that wait without a task
-    task_wake_ups: TurnQueue = field(init=False)
+    wake_ups: CallbackQueue = field(init=False)  # of requests that wait without a task
+    task_wake_ups: CallbackQueue = field(init=False)
     # They open batches in threads: more at a time would delay other work in threads, such as
     # the controller's.
     time_searches: asyncio.Semaphore = field(
@@ -103,8 +103,8 @@ class Parts:
     )
 
     def __post_init__(self) -> None:
-        self.wake_ups = TurnQueue(now_s=self.clock.monotonic_s)
-        self.task_wake_ups = TurnQueue(TASKS_MAX, self.clock.monotonic_s)
+        self.wake_ups = CallbackQueue(now_s=self.clock.monotonic_s)
+        self.task_wake_ups = CallbackQueue(TASKS_MAX, self.clock.monotonic_s)
 
     @property
     def controller_id(self) -> int:

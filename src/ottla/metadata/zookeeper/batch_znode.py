@@ -35,7 +35,7 @@ class BatchZnodeHeader:
     controller_epoch: int
     count: int
     controller_id: int
-    nonce: str  # of the write: tells a retry from the batch of another controller
+    nonce: str  # of the write: distinguishes a retry from a batch of another controller
     compression: str
     parts: int  # znodes with the records; 0 if they follow the line
     checksum: int = 0

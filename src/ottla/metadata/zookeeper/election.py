@@ -95,8 +95,8 @@ async def holds_controller(
 
 async def resign(service: ZooKeeperService) -> None:
     """Remove the znode `/controller`, unless another broker was elected already. The epoch is not
-    compared with that of the claim: if it was changed by hand, the controller cannot append, and
-    must resign all the more."""
+    compared with that of the claim: if it was changed manually, the controller cannot append
+    either, and must resign."""
     while True:
         # Read before `/controller`: a later election changes it. The znode of the next controller
         # has the same version as ours.

@@ -34,7 +34,7 @@ def batch_path(offset: int) -> str:
 
 
 def batch_offset(name: str) -> int | None:
-    """The offset that a name below LOG stands for; None for a name of someone else's."""
+    """The offset that a name below LOG contains; None for a name that Ottla does not write."""
     return int(name) if len(name) == 20 and name.isascii() and name.isdigit() else None
 
 

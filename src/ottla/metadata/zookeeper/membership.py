@@ -1,7 +1,7 @@
 """Which brokers are alive: each has an ephemeral znode `/brokers/ids/<id>`.
 
-The data is the JSON that Apache Kafka wrote there, and one field more: the incarnation, which tells
-a process from its successor with the same id.
+The data is the JSON that Apache Kafka wrote there, with one field more: the incarnation, which
+distinguishes a process from its successor with the same id.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ async def require_free_id(
         await _remove(service, path, znode)
 
 
-async def require_own_addresses(service: ZooKeeperService, member: LiveBroker) -> None:
+async def require_unused_addresses(service: ZooKeeperService, member: LiveBroker) -> None:
     """AddressInUse if another broker that is alive has one of the addresses of this one."""
     own = {(each.host, each.port) for each in member.endpoints}
     for other in (await read_members(service)).values():

@@ -99,7 +99,7 @@ class ZooKeeperMetadataLog:
         self._snapshot_offset = 0
         self._batches_since_snapshot = 0
         self._bytes_since_snapshot = 0
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     @property
     def place(self) -> str:
@@ -112,7 +112,7 @@ class ZooKeeperMetadataLog:
     async def begin(self, claim: Claim, offset: int) -> list[Batch]:
         """Append under this claim from here on. Returns the batches from `offset` to the end of the
         log, after which no other broker can append; Trimmed if they are gone."""
-        async with self._turn:
+        async with self._lock:
             batches = await self.read(offset)
             await self._measure()
             self._claim = claim
@@ -130,7 +130,7 @@ class ZooKeeperMetadataLog:
         self._claim = None
 
     async def load(self, known: KnownState) -> Image:
-        async with self._turn:
+        async with self._lock:
             for folder in FOLDERS:
                 await create_missing(self._service, folder)
             image = await self._load_all()
@@ -142,7 +142,7 @@ class ZooKeeperMetadataLog:
         """Nothing to do: what is in ZooKeeper is compared whenever it is loaded."""
 
     async def append(self, batch: Batch) -> None:
-        async with self._turn:
+        async with self._lock:
             if not self._is_certain:
                 raise AppendFailed("the log was not loaded, or failed since")
             claim = self._claim
@@ -157,7 +157,7 @@ class ZooKeeperMetadataLog:
             self._end_offset = batch.end_offset
 
     async def confirm(self) -> None:
-        async with self._turn:
+        async with self._lock:
             if (claim := self._claim) is None:
                 raise AppendRefused("this broker is not the controller")
             guard = Check(CONTROLLER_EPOCH, claim.epoch_version)
@@ -198,7 +198,7 @@ class ZooKeeperMetadataLog:
         )
 
     async def write_snapshot(self, image: Image) -> None:
-        async with self._turn:
+        async with self._lock:
             claim = self._claim
             if claim is None or not self._is_certain:
                 raise AppendFailed("this broker is not the controller")

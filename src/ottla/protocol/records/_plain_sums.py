@@ -139,7 +139,7 @@ class _Fold:
 def fold_segments(
     segments: Iterable[RecordSegment], topic_id: bytes, partition: int, bucket_ms: int
 ) -> list[BucketSums]:
-    """The sums of records as they lie in batches."""
+    """The sums of records in encoded batches."""
     fold = _Fold(topic_id, partition, bucket_ms)
     for segment in segments:
         body = part_of(segment.data, segment.position, segment.end)

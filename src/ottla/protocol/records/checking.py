@@ -44,7 +44,7 @@ _LEGACY_MAGICS = (0, 1)
 _LEGACY_LENGTH_MIN = 14
 # More than clients batch. The limit on records inspected individually to report invalid ones: a
 # small batch may decompress to very many.
-LOOKED_AT_RECORDS_MAX = 10_000
+SCANNED_RECORDS_MAX = 10_000
 # A reported record takes 60 to 100 bytes of the response, while a compressed one may have taken a
 # single byte of the request: this many are reported for any batch, and more only in proportion to
 # its size.
@@ -91,7 +91,7 @@ def check_produced(
     return CheckedBatch(header, _check_records(data, header, codec, rules, now_ms))
 
 
-def check_asked(data: Buffer, produce_version: int) -> None:
+def check_request_records(data: Buffer, produce_version: int) -> None:
     """Checks of a partition in a request that do not depend on its log."""
     check_codec(check_single_batch(data), produce_version)
 
@@ -221,8 +221,8 @@ def _index_first_wrong(
     """The records to inspect, beginning near the first invalid one, and the number of the first.
     Earlier ones are only walked by compiled loops."""
     start = 0
-    for first in range(0, header.records_count, LOOKED_AT_RECORDS_MAX):
-        count = min(LOOKED_AT_RECORDS_MAX, header.records_count - first)
+    for first in range(0, header.records_count, SCANNED_RECORDS_MAX):
+        count = min(SCANNED_RECORDS_MAX, header.records_count - first)
         end = native.skip(body, start, len(body), first, count)
         part = memoryview(body)[start:end]
         if _has_wrong(part, count, header.base_timestamp, rules, now_ms):

@@ -37,7 +37,7 @@ from ottla.storage.segments.segment_search import (
 if TYPE_CHECKING:
     from ottla.storage.log.log import Log
 
-HEADERS_PER_TURN = 200  # a few hundred microseconds
+HEADERS_PER_STEP = 200  # a few hundred microseconds
 OPENED_HERE_BYTES_MAX = 16 * 1024  # uncompressed: less work than a thread costs
 
 
@@ -214,7 +214,7 @@ def _scanning(
             if found is not None:
                 return found
         passed[place] = last_offset
-        if count % HEADERS_PER_TURN == 0:
+        if count % HEADERS_PER_STEP == 0:
             yield PAUSE
             watch.check()
     return None

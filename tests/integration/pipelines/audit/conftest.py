@@ -14,13 +14,15 @@ PATIENCE_MS = 120_000
 
 
 @pytest.fixture(scope="module")
-def own_broker() -> Iterator[RunningBroker]:
+def temporary_broker() -> Iterator[RunningBroker]:
     with RunningBroker() as broker:
         yield broker
 
 
 @pytest.fixture
-def cluster(own_broker: RunningBroker) -> Iterator[Cluster]:
-    settings = ClientSettings(own_broker.bootstrap_servers, default_api_timeout_ms=PATIENCE_MS)
+def cluster(temporary_broker: RunningBroker) -> Iterator[Cluster]:
+    settings = ClientSettings(
+        temporary_broker.bootstrap_servers, default_api_timeout_ms=PATIENCE_MS
+    )
     with Cluster(settings) as cluster:
         yield cluster

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ottla.base.log_messages.log_format import LINE_CHARS_MAX, FloodFilter, LineFormatter
+from ottla.base.log_messages.log_format import LINE_CHARS_MAX, LineFormatter, RepetitionFilter
 
 FORGED = "x\n2026-01-01 ERROR ottla: forged\r\x1b[2J\x9b\u202e\u2028\ud800"
 
@@ -48,14 +48,14 @@ def test_a_traceback_is_indented_printable_and_bounded(text: str) -> None:
     assert sum(map(len, others)) < 100_000
 
 
-def passed(flood: FloodFilter, message: str, argument: object, now_s: float) -> str | None:
+def passed(flood: RepetitionFilter, message: str, argument: object, now_s: float) -> str | None:
     record = logging.LogRecord("ottla", logging.ERROR, "", 1, message, (argument,), None)
     record.created = now_s
     return record.getMessage() if flood.filter(record) else None
 
 
 def test_a_flood_of_one_message_is_cut_and_counted() -> None:
-    flood = FloodFilter(lines_max=2, every_s=10)
+    flood = RepetitionFilter(lines_max=2, every_s=10)
     lines = [passed(flood, "%s failed", number, number / 100) for number in range(50)]
     assert [line for line in lines if line] == ["0 failed", "1 failed"]
     assert passed(flood, "%s is another", 1, 1) == "1 is another"
@@ -65,13 +65,13 @@ def test_a_flood_of_one_message_is_cut_and_counted() -> None:
 
 
 def test_a_clock_that_is_set_back_keeps_no_message_away() -> None:
-    flood = FloodFilter(lines_max=1, every_s=10)
+    flood = RepetitionFilter(lines_max=1, every_s=10)
     assert passed(flood, "%s", "a", 1e9)
     assert passed(flood, "%s", "b", 0) == "b"
 
 
 def test_messages_that_are_no_constants_take_no_memory() -> None:
-    flood = FloodFilter(lines_max=1, every_s=10)
+    flood = RepetitionFilter(lines_max=1, every_s=10)
     for number in range(30_000):
         passed(flood, f"{number} %s", number, 0)
     assert len(flood._windows) <= 10_000

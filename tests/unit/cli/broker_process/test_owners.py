@@ -11,7 +11,7 @@ from ottla.cli.broker_process.owners import (
     locking_pid,
     port_owner,
 )
-from ottla.testing.ports import quiet_port
+from ottla.testing.ports import non_ephemeral_port
 
 TCP = """\
   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
@@ -47,7 +47,7 @@ def test_our_own_port_is_ours() -> None:
 
 
 def test_nobody_is_found_where_there_is_nobody(tmp_path: Path) -> None:
-    assert port_owner(quiet_port()) is None
+    assert port_owner(non_ephemeral_port()) is None
     assert lock_owner(str(tmp_path / "missing")) is None
     (tmp_path / "free").touch()
     assert lock_owner(str(tmp_path / "free")) is None

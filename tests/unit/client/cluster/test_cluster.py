@@ -38,7 +38,7 @@ from ottla.protocol.messages.offset_fetch_response import (
     OffsetFetchResponsePartition,
     OffsetFetchResponseTopic,
 )
-from ottla.testing.ports import quiet_ports
+from ottla.testing.ports import non_ephemeral_ports
 
 HERE = TopicPartition("t", 0)
 
@@ -128,7 +128,7 @@ def test_a_broker_that_is_down_is_passed_over_for_the_others() -> None:
 
 
 def test_nobody_to_be_reached_is_told_with_all_addresses() -> None:
-    text = ",".join(f"127.0.0.1:{port}" for port in quiet_ports(2))
+    text = ",".join(f"127.0.0.1:{port}" for port in non_ephemeral_ports(2))
     settings = ClientSettings(text, default_api_timeout_ms=500, retry_backoff_ms=1)
     with Cluster(settings) as cluster, pytest.raises(Unreachable) as caught:
         cluster.list_topics()

@@ -22,7 +22,7 @@ from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
 from ottla.protocol.messages.list_transactions_request import ListTransactionsRequest
 from ottla.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from ottla.testing.ports import quiet_port
+from ottla.testing.ports import non_ephemeral_port
 
 ASK = MetadataRequest(())
 
@@ -145,7 +145,7 @@ def test_answers_come_in_the_order_of_the_questions() -> None:
 
 
 def test_nobody_at_the_address_is_told_with_the_address() -> None:
-    port = quiet_port()
+    port = non_ephemeral_port()
     settings = ClientSettings(f"127.0.0.1:{port}")
     with pytest.raises(Unreachable, match=f"127.0.0.1:{port}: .*refused"):
         open_connection(settings.addresses[0], settings)

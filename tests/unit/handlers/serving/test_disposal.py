@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import weakref
 
-from ottla.handlers.serving.disposal import PIECE_ITEMS, PIECES_PER_TURN, Disposal, pieces_of
+from ottla.handlers.serving.disposal import PIECE_ITEMS, PIECES_PER_ITERATION, Disposal, pieces_of
 from ottla.protocol.message import Struct
 
-MANY = 10 * PIECE_ITEMS * PIECES_PER_TURN
+MANY = 10 * PIECE_ITEMS * PIECES_PER_ITERATION
 
 
 class Item(Struct):
@@ -48,7 +48,7 @@ def freed_by_turns(root: list[Item], items: list[Item]) -> list[int]:
 def test_no_turn_frees_more_than_its_pieces() -> None:
     items = [Item(str(at)) for at in range(MANY)]
     counts = freed_by_turns([Item("root", list(items))], items)
-    assert 0 < max(counts) <= PIECE_ITEMS * PIECES_PER_TURN
+    assert 0 < max(counts) <= PIECE_ITEMS * PIECES_PER_ITERATION
     assert sum(counts) == MANY
 
 
@@ -56,7 +56,7 @@ def test_lists_inside_of_items_are_freed_in_pieces_too() -> None:
     items = [Item(str(at)) for at in range(MANY)]
     counts = freed_by_turns([Item("root", [Item("inner", list(items))])], items)
     assert sum(counts) == MANY
-    assert max(counts) <= PIECE_ITEMS * PIECES_PER_TURN
+    assert max(counts) <= PIECE_ITEMS * PIECES_PER_ITERATION
 
 
 def test_whoever_still_has_a_part_of_the_message_keeps_it_whole() -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.unit.handlers.world import FakeConnection, World
 
 from ottla.base.scheduling import step_scheduler
-from ottla.base.scheduling.tasks import next_turn
+from ottla.base.scheduling.tasks import next_iteration
 from ottla.handlers.serving import decoding
 from ottla.handlers.serving.decoding import ITEMS_MAX, ITEMS_MIN, Decoded, decode_large
 from ottla.network.connection import Connection
@@ -187,7 +187,7 @@ def test_a_large_request_is_decoded_elsewhere_and_then_waits_as_any_other(
         served = await served.answer
         assert isinstance(served, AwaitingAnswer)  # given up when its client leaves
         waiting = asyncio.ensure_future(served.answer)
-        await next_turn()
+        await next_iteration()
         waiting.cancel()
 
     monkeypatch.setattr(decoding, "decode_large", noted)
@@ -227,12 +227,12 @@ def test_a_client_that_leaves_takes_along_the_large_request_that_waits_for_anoth
     async def leave_one_after_the_other() -> None:
         try:
             (first, decoding), (second, waiting) = begin(), begin()
-            await next_turn()
+            await next_iteration()
             third, beginning = begin()
             for each in (first, second, third):
                 world.dispatcher.closed(each)
             for _ in range(5):
-                await next_turn()
+                await next_iteration()
             assert waiting.cancelled()
             assert beginning.cancelled()
             assert not decoding.done()  # a thread is at it

@@ -25,8 +25,8 @@ from ottla.protocol.records.batch import (
 )
 from ottla.protocol.records.building import assemble, build_batch, seal
 from ottla.protocol.records.checking import (
-    LOOKED_AT_RECORDS_MAX,
     NAMED_RECORDS_MIN,
+    SCANNED_RECORDS_MAX,
     CheckedBatch,
     ProduceRules,
     check_produced,
@@ -214,7 +214,7 @@ def test_of_more_records_than_clients_batch_few_are_looked_at_one_by_one(
     loops: Any, codec: Codec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checking, "native", loops)
-    last = 2 * LOOKED_AT_RECORDS_MAX
+    last = 2 * SCANNED_RECORDS_MAX
     batch = keyless(last + 1, wrong={last - 2, last}, codec=codec)
     error = refusal(batch, COMPACTED)
     assert isinstance(error, InvalidRecords)
@@ -227,7 +227,7 @@ def test_of_more_records_than_clients_batch_few_are_looked_at_one_by_one(
 
 
 def test_the_first_wrong_time_is_named_however_far_back_it_is() -> None:
-    times_ms = [NOW_MS] * (2 * LOOKED_AT_RECORDS_MAX) + [0, NOW_MS, -1, NOW_MS + 101]
+    times_ms = [NOW_MS] * (2 * SCANNED_RECORDS_MAX) + [0, NOW_MS, -1, NOW_MS + 101]
     rules = replace(TIGHT, message_bytes_max=10_000_000)
     error = refusal(times(*times_ms), rules)
     assert isinstance(error, InvalidRecords)

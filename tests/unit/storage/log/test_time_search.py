@@ -27,7 +27,7 @@ from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint
-from ottla.storage.log.time_search import HEADERS_PER_TURN, FoundTime
+from ottla.storage.log.time_search import HEADERS_PER_STEP, FoundTime
 from ottla.testing.clock import ManualClock
 
 NOW_MS = ManualClock().now_ms()
@@ -169,7 +169,7 @@ def test_a_long_scan_of_headers_lets_others_have_their_turn() -> None:
         append_times(log, 0)
     append_times(log, 5)
     found, handed_out, pauses = driven(log.finding_by_timestamp(NOW_MS + 5))
-    assert (found, handed_out, pauses) == (1000, 0, 1000 // HEADERS_PER_TURN)
+    assert (found, handed_out, pauses) == (1000, 0, 1000 // HEADERS_PER_STEP)
 
 
 def test_a_log_that_is_cut_during_a_search_is_searched_again() -> None:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from ottla.base.fault_points import ONCE, VARIABLE, PipelinePoint
 from ottla.cli.errors import CommandFailed
 from ottla.cli.output.documents import add_format_argument, show
-from ottla.cli.pipelines.own_broker import own_broker
 from ottla.cli.pipelines.pipeline_file import (
     add_file_argument,
     add_names_argument,
@@ -25,6 +24,7 @@ from ottla.cli.pipelines.pipeline_file import (
     load_file,
     pipeline_failures,
 )
+from ottla.cli.pipelines.temporary_broker import temporary_broker
 
 if TYPE_CHECKING:
     from ottla.pipelines.declaration.tree import Declaration
@@ -94,7 +94,7 @@ def tested(
     print(f"{name}: running", file=sys.stderr, flush=True)
     with TemporaryDirectory(prefix="ottla-test-") as place:
         directory = Path(place)
-        with own_broker(directory) as servers, Cluster(ClientSettings(servers)) as cluster:
+        with temporary_broker(directory) as servers, Cluster(ClientSettings(servers)) as cluster:
             pipeline = moved(declared, servers, directory).pipelines[name]
             with pipeline_failures():
                 create_inputs(cluster, pipeline, fixture)

@@ -1,4 +1,4 @@
-"""A broker for one command: its own process and directory, gone with the command."""
+"""A broker for one command: its own process and directory, both removed with the command."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ottla.base.ports import quiet_port
+from ottla.base.ports import non_ephemeral_port
 from ottla.cli.errors import CommandFailed
 
 READY = "ottla is ready on "
 
 
 @contextmanager
-def own_broker(directory: Path) -> Iterator[str]:
-    """Its address. It ends with its standard input, so also if this process is killed."""
+def temporary_broker(directory: Path) -> Iterator[str]:
+    """The address of the broker, which stops when its standard input closes, so also if this process
+    is killed."""
     with open(directory / "broker.log", "w") as log:
         process = subprocess.Popen(
             [
                 sys.executable, "-m", "ottla.cli.main", "up", "--stop-with-stdin",
-                "--listen", f"127.0.0.1:{quiet_port()}", "--data", str(directory / "broker"),
-                "--log-level", "WARNING",
+                "--listen", f"127.0.0.1:{non_ephemeral_port()}",
+                "--data", str(directory / "broker"), "--log-level", "WARNING",
             ],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
         )  # fmt: skip

@@ -7,18 +7,18 @@ import time
 
 import pytest
 
-from ottla.base.scheduling.turn_queue import CALLBACKS_MAX, TURN_S, TurnQueue
+from ottla.base.scheduling.callback_queue import CALLBACKS_MAX, ITERATION_S, CallbackQueue
 
 
 def test_callbacks_run_in_order_a_few_in_each_iteration() -> None:
     async def story() -> None:
-        queue, called = TurnQueue(), list[int]()
+        queue, called = CallbackQueue(), list[int]()
         for number in range(3 * CALLBACKS_MAX):
             queue.add(lambda n=number: called.append(n))  # type: ignore[misc]
         assert called == []
-        for turn in (1, 2, 3):
+        for waiter in (1, 2, 3):
             await asyncio.sleep(0)
-            assert called == list(range(turn * CALLBACKS_MAX))
+            assert called == list(range(waiter * CALLBACKS_MAX))
         assert len(queue) == 0
 
     asyncio.run(story())
@@ -26,7 +26,7 @@ def test_callbacks_run_in_order_a_few_in_each_iteration() -> None:
 
 def test_a_few_run_immediately_in_each_iteration() -> None:
     async def story() -> None:
-        queue, called = TurnQueue(2), list[int]()
+        queue, called = CallbackQueue(2), list[int]()
         for number in range(5):
             queue.run(lambda n=number: called.append(n))  # type: ignore[misc]
         assert called == [0, 1]
@@ -45,17 +45,17 @@ def test_a_few_run_immediately_in_each_iteration() -> None:
 
 def test_slow_callbacks_end_an_iteration_early() -> None:
     async def story() -> None:
-        queue, called = TurnQueue(), list[int]()
+        queue, called = CallbackQueue(), list[int]()
 
         def slow() -> None:
             called.append(1)
-            time.sleep(TURN_S)
+            time.sleep(ITERATION_S)
 
         for _ in range(3):
             queue.add(slow)
-        for turn in (1, 2, 3):
+        for waiter in (1, 2, 3):
             await asyncio.sleep(0)
-            assert len(called) == turn
+            assert len(called) == waiter
 
     asyncio.run(story())
 
@@ -64,7 +64,7 @@ def test_a_callback_that_fails_or_adds_another_does_not_stop_the_rest(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def story() -> None:
-        queue, called = TurnQueue(), list[str]()
+        queue, called = CallbackQueue(), list[str]()
         queue.add(lambda: called.append("first"))
         queue.add(lambda: 1 / 0)  # type: ignore[arg-type]
         queue.add(lambda: queue.add(lambda: called.append("added")))

@@ -17,12 +17,12 @@ from ottla.base.clock import SystemClock
 
 log = logging.getLogger(__name__)
 
-TURN_S = 0.003
+ITERATION_S = 0.003
 CALLBACKS_MAX = 256  # per iteration
 TASKS_MAX = 32  # the same, if each wakes a task, whose time is not measured here
 
 
-class TurnQueue:
+class CallbackQueue:
     """Used from one event loop."""
 
     __slots__ = ("_callbacks", "_callbacks_max", "_is_scheduled", "_now_s", "_run_at_once")
@@ -61,7 +61,7 @@ class TurnQueue:
 
     def _run(self) -> None:
         self._run_at_once = 0
-        callbacks, left, end_s = self._callbacks, self._callbacks_max, self._now_s() + TURN_S
+        callbacks, left, end_s = self._callbacks, self._callbacks_max, self._now_s() + ITERATION_S
         while callbacks and left:
             callback = callbacks.popleft()
             try:
