@@ -38,6 +38,7 @@ from ottla.pipelines.running.checkpoint import BatchRange, PipelineState
 from ottla.pipelines.running.cluster_options import kafka_options
 from ottla.pipelines.running.fence import Fence
 from ottla.pipelines.running.lake_plans import lake_plan
+from ottla.pipelines.running.reading_tasks import TopicReader
 from ottla.pipelines.running.side_records import SCHEMA
 from ottla.pipelines.running.tasks import (
     REPORT_SCHEMA,
@@ -88,13 +89,16 @@ class BatchRunner:
         fence: Fence,
         table: LakeTable | None,
         on_batch: Callable[[BatchReport], None],
+        topics: TopicReader | None = None,
     ) -> None:
+        """`topics` reads the records of a lake without a query."""
         self._declared = declared
         self._pipeline = pipeline
         self._state = state
         self._fence = fence
         self._table = table
         self._on_batch = on_batch
+        self._topics = topics
         self._busy = threading.Lock()
         self.failure: BaseException | None = None
         self.batches = 0
@@ -164,8 +168,12 @@ class BatchRunner:
         rows, observed = self._rows(records)
         newest_ms = None if own is None else own.newest_ms
         plan = lake_plan(pipeline, self._table, wanted, newest_ms, side, rows.schema)
-        chosen = select_record(rows) if not has_transform(pipeline) else rows
-        reports = self._collect(chosen, partial(lake_task, plan))
+        if not has_transform(pipeline):
+            assert self._topics is not None
+            bounds = self._state.offsets_of(wanted.batch)
+            reports = self._topics.write(records.sparkSession, *bounds, plan)
+            return Done(reports, total(reports), side)
+        reports = self._collect(rows, partial(lake_task, plan))
         if observed is None:
             return Done(reports, total(reports), side)
         return self._with_bad(records, reports, counted(records, observed), side)

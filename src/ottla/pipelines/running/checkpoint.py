@@ -93,6 +93,14 @@ class PipelineState:
             self.query, batch, dict(ids), _by_id(starts, ids), _by_id(end.offsets, ids), digest
         )
 
+    def offsets_of(self, batch: int) -> tuple[StreamOffsets, StreamOffsets]:
+        """Where a batch begins and ends, for the data source. The first one has its beginning
+        stored with its end."""
+        end = self._offsets(batch)
+        if batch == 0 or end.began_at is not None:
+            return StreamOffsets({}, is_undecided=True), end
+        return self._offsets(batch - 1), end
+
     def _offsets(self, batch: int) -> StreamOffsets:
         path = self.checkpoint / "offsets" / str(batch)
         try:

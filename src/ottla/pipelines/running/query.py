@@ -28,6 +28,7 @@ from ottla.pipelines.running.cluster_options import client_settings, kafka_optio
 from ottla.pipelines.running.fence import Fence
 from ottla.pipelines.running.lake_plans import columns_of
 from ottla.pipelines.running.output_topics import ensure_topics
+from ottla.pipelines.running.reading_tasks import TopicReader
 from ottla.pipelines.running.transforms import (
     decoded_only,
     has_transform,
@@ -59,8 +60,11 @@ class PipelineQuery:
         if isinstance(pipeline.to, Lake):
             self._table = open_table(pipeline.to, pipeline.name)
         self._fence = Fence(client_settings(self._cluster), pipeline.name)
+        topics = None
+        if self._table is not None and not has_transform(pipeline):
+            topics = TopicReader(self._source_options())
         self.runner = BatchRunner(
-            declared, pipeline, self._state, self._fence, self._table, on_batch
+            declared, pipeline, self._state, self._fence, self._table, on_batch, topics
         )
 
     def prepare(self) -> None:
@@ -121,6 +125,11 @@ class PipelineQuery:
         return transform(marked, self.pipeline)
 
     def _options(self, limit: int) -> dict[str, str]:
+        return {
+            **self._source_options(), "maxOffsetsPerTrigger": str(limit), **self._start()
+        }  # fmt: skip
+
+    def _source_options(self) -> dict[str, str]:
         source = self.pipeline.source
         options = {
             **kafka_options(self._cluster),
@@ -128,12 +137,11 @@ class PipelineQuery:
             "kafka.group.id": source.group or self.pipeline.name,
             "subscribe": ",".join(source.topics),
             "includeHeaders": "true",
-            "maxOffsetsPerTrigger": str(limit),
             "failOnDataLoss": "true",
         }
         if source.value is not None and has_transform(self.pipeline):
             options |= {"valueFormat": source.value.format, "valueSchema": source.value.schema}
-        return options | self._start()
+        return options
 
     def _start(self) -> dict[str, str]:
         """Only a query without a checkpoint looks at it."""

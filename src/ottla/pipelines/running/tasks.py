@@ -100,7 +100,7 @@ class TaskReport:
 
 def lake_task(plan: LakePlan, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     freeze_imported_modules()
-    yield _row(LakeTask(plan).run(batches))
+    yield report_row(LakeTask(plan).run(batches))
 
 
 def feed_task(plan: SinkPlan, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -108,7 +108,7 @@ def feed_task(plan: SinkPlan, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.
     written = plan.write(batches)
     for _ in batches:  # a batch that was decided before is not read
         pass
-    yield _row(TaskReport(Counts(written=written.rows), main=written))
+    yield report_row(TaskReport(Counts(written=written.rows), main=written))
 
 
 def side_task(
@@ -130,10 +130,10 @@ def side_task(
     written = plan.write(records())
     for _ in batches:
         pass
-    yield _row(TaskReport(Counts(bad=counted), side=written))
+    yield report_row(TaskReport(Counts(bad=counted), side=written))
 
 
-def _row(report: TaskReport) -> pa.RecordBatch:
+def report_row(report: TaskReport) -> pa.RecordBatch:
     return pa.record_batch({"report": pa.array([pickle.dumps(report)], pa.binary())})
 
 

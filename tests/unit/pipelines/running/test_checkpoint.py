@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 from tests.unit.pipelines.lake.writing import COLUMNS, opened, write
 
+from ottla.base.ids import TopicPartition
 from ottla.pipelines.declaration.loading import declare
 from ottla.pipelines.errors import PipelineError
 from ottla.pipelines.running.checkpoint import PipelineState
 from ottla.pipelines.running.query import PipelineQuery
+from ottla.spark.planning.stream_changes import batch_start
 
 QUERY = "0b7c1d9e-51a8-4f9b-8d9f-2f1f4c6c0a11"
+ORDERS_0, ORDERS_1, ORDERS_2 = (TopicPartition("orders", each) for each in range(3))
 IDS = {"orders": "AAAAAAAAAAAAAAAAAAAAAQ"}
 
 
@@ -46,6 +49,14 @@ def test_a_batch_begins_where_the_one_before_ended(tmp_path: Path) -> None:
     assert (first.query, first.topics, first.batch) == (QUERY, IDS, 0)
     assert first.digest
     assert first.digest != second.digest
+
+
+def test_tasks_of_the_first_batch_begin_where_its_end_says(tmp_path: Path) -> None:
+    found = state(tmp_path, FIRST, SECOND)
+    start, end = found.offsets_of(0)
+    assert batch_start(start, end).offsets == {ORDERS_0: 4, ORDERS_1: 0}
+    start, end = found.offsets_of(1)
+    assert batch_start(start, end).offsets == {ORDERS_0: 10, ORDERS_1: 7, ORDERS_2: None}
 
 
 def test_the_state_of_another_pipeline_is_refused(tmp_path: Path) -> None:
