@@ -51,9 +51,9 @@ def main(arguments: Sequence[str] | None = None, *, takes_interrupts: bool = Fal
             return run_command(found, takes_interrupts=takes_interrupts)
         return show(*found)
     except BaseException as error:
-        if (interruption := interruption_behind(error)) is None:
+        if (code := interrupted_code(error)) is None:
             raise
-        return int(getattr(interruption, "code", INTERRUPTED))
+        return code
 
 
 def show(text: str, code: int) -> int:
@@ -72,15 +72,16 @@ def show(text: str, code: int) -> int:
     return code or report_failures("ottla", lambda: print(text, flush=True) or code)
 
 
-def interruption_behind(error: BaseException | None) -> KeyboardInterrupt | None:
-    """The Ctrl-C that led to the error, if one did.
-
-    Code that is interrupted may raise another error while it cleans up (argparse), and a C function
-    of the client library raises SystemError.
+def interrupted_code(error: BaseException | None) -> int | None:
+    """The exit code if a signal led to the error, which may be another one: of code that was
+    interrupted while it cleaned up (argparse), or of a C function of the client library.
     """
+    signals: Any = sys.modules.get("ottla.cli.interruptions")
+    if signals is not None and signals.interruptions.last is not None:
+        return int(signals.interruptions.last.code)
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
-    return error
+    return None if error is None else INTERRUPTED
 
 
 def find_command(words: list[str]) -> Found | tuple[str, int]:
@@ -118,7 +119,7 @@ def parse_and_run(found: Found, name: str, *, takes_interrupts: bool) -> int:
     """Until the command begins, signals end the process: Python prints and forgets an exception
     that a signal raises in a callback, and imports have such callbacks.
     """
-    from ottla.cli.process import raise_on_termination
+    from ottla.cli.interruptions import interruptions
 
     command = import_module(module_of(found.names))
     parser = command_parser(command, found, name)
@@ -126,9 +127,7 @@ def parse_and_run(found: Found, name: str, *, takes_interrupts: bool) -> int:
     if (problem := unknown_option(found.rest, options_of(parser))) is not None:
         parser.error(problem)
     parsed = parser.parse_words(found.rest)
-    with raise_on_termination():
-        if takes_interrupts:
-            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+    with interruptions.raised(takes_ctrl_c=takes_interrupts):
         code = int(command.run(parsed))
         sys.stdout.flush()
     return code

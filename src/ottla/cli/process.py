@@ -1,4 +1,4 @@
-"""A command as a process: standard streams, signals, and exit codes of failures.
+"""A command as a process: standard streams, and exit codes of failures.
 
 Promises  no failure that a user can cause ends with a traceback.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import os
 import select
-import signal
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -19,40 +18,6 @@ from ottla.cli.errors import CommandFailed
 from ottla.cli.output.printable import printable
 
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO)
-ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
-
-
-class Terminated(KeyboardInterrupt):
-    """A signal asked the process to end: it is handled as Ctrl-C is."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(f"signal {number}")
-        self.code = 128 + number  # as shells report it
-
-
-@contextmanager
-def raise_on_termination() -> Iterator[None]:
-    """SIGTERM and SIGHUP raise Terminated, so that consumers leave their groups.
-
-    A second signal ends the process at once.
-    """
-    handled = [each for each in ENDING_SIGNALS if signal.getsignal(each) == signal.SIG_DFL]
-
-    def terminate(number: int, _frame: object) -> None:
-        for each in handled:
-            signal.signal(each, signal.SIG_DFL)
-        raise Terminated(number)
-
-    try:
-        for each in handled:
-            signal.signal(each, terminate)
-    except ValueError:  # not the main thread: the signals are not ours
-        handled.clear()
-    try:
-        yield
-    finally:
-        for each in handled:
-            signal.signal(each, signal.SIG_DFL)
 
 
 def repair_standard_streams() -> None:

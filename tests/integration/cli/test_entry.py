@@ -71,6 +71,52 @@ Slow()
     assert (started.returncode, out, err) == (-number, b"", b"")
 
 
+# Interrupts the command while it imports a module, by a statement that uses `interrupt`.
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+
+def interrupt(*_):
+    os.kill(os.getpid(), {number:d})
+
+class Finalizer:
+    __del__ = interrupt
+
+class Finder:
+    def find_spec(name, path=None, target=None):
+        if name == {module!r}:
+            sys.meta_path.remove(Finder)
+            {statement}
+
+sys.meta_path.insert(0, Finder)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("module", "statement"),
+    [
+        # Python forgets the exception: a consumer would go on waiting for records.
+        ("confluent_kafka", "Finalizer()"),
+        # A C function imports the module, and raises ImportError without a cause.
+        ("confluent_kafka.admin", "interrupt()"),
+    ],
+)
+def test_a_signal_while_a_command_imports_what_it_needs_is_not_lost(
+    environment: dict[str, str],
+    topic: str,
+    tmp_path: Path,
+    module: str,
+    statement: str,
+    number: int,
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        INTERRUPTED_IMPORT.format(module=module, statement=statement, number=number)
+    )
+    words = ["consume", topic, "--bootstrap", environment["OTTLA_BOOTSTRAP"]]
+    done = run(words, path=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", "")
+
+
 def test_ctrl_c_after_the_command_has_ended_is_quiet(tmp_path: Path) -> None:
     last = f"import atexit; atexit.register(lambda: exec({slow(tmp_path / 'begun')!r})); "
     with program("version", script=last + SCRIPT) as started:
@@ -233,8 +279,10 @@ def test_an_option_of_kcat_is_refused_with_its_replacement(words: str, advice: l
 
 FAILURES = {
     # Functions of the client library raise SystemError, with the interruption as its cause.
-    "inside the client library": ("raise SystemError('a result with an error') from Terminated(15)",
-                                  143, ""),
+    "inside the client library": (
+        "try: os.kill(os.getpid(), 15)\n"
+        "    except KeyboardInterrupt as it: raise SystemError('a result with an error') from it",
+        143, ""),
     # argparse fails in this way if Ctrl-C comes while it parses.
     "while parsing": ("try: raise KeyboardInterrupt\n    finally: raise AttributeError('nargs')",
                       130, ""),
@@ -248,9 +296,7 @@ FAILURES = {
 def test_interruptions_are_told_from_failures(name: str, tmp_path: Path) -> None:
     """The version of Python, which `ottla version` asks for, fails in this way."""
     statement, code, told = FAILURES[name]
-    (tmp_path / "platform.py").write_text(
-        f"def python_version():\n    from ottla.cli.process import Terminated\n    {statement}\n"
-    )
+    (tmp_path / "platform.py").write_text(f"import os\ndef python_version():\n    {statement}\n")
     done = run(["version"], path=tmp_path)
     assert done.returncode == code
     assert done.stderr.endswith(told) if told else not done.stderr
