@@ -61,6 +61,7 @@ def test_an_empty_cluster_is_said_to_be_empty() -> None:
         (["consume", "t", "-f", ""], "--format '': expected text, json, yaml or a template"),
         (["produce", "t", "-f", ""], "--format '': expected json, json-values or a template"),
         (["produce", "t", "@"], "@: the name of a file is missing"),
+        (["produce", "t", "-H", ""], "-H '': expected NAME=VALUE"),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
 )
@@ -512,3 +513,45 @@ def test_internal_topics_get_no_more_partitions(environment: Environment) -> Non
     refused = ottla(*words, environment=environment)
     assert refused.returncode == 2
     assert "__consumer_offsets is internal: with another number of partitions" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["consume", "t", "-o", "@1h"], "--offset '@1h' begins in the future; did you mean @-1h?"),
+        (["consume", "t", "-o", "@2d:1h"], "did you mean @-2d:1h?"),
+        (["groups", "reset", "g", "--to", "@90m"], "--to '@90m' begins in the future"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)
+def test_a_time_ago_without_its_sign_is_not_taken_for_the_end(words: list[str], told: str) -> None:
+    done = ottla(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+
+
+def test_a_range_that_ends_later_than_its_partition_says_what_it_waits_for(
+    environment: Environment, topic: str
+) -> None:
+    ottla("produce", topic, "one", "two", environment=environment)
+    with start("consume", topic, "-o", "1:4", environment=environment) as waiting:
+        assert waiting.stderr is not None
+        assert waiting.stderr.readline().decode() == (
+            f"ottla consume: waiting for offset 3: partition 0 of {topic} ends at 2; "
+            "--exit would stop there\n"
+        )
+        ottla("produce", topic, "three", "four", "five", environment=environment)
+        assert waiting.communicate(timeout=120)[0] == b"two\nthree\nfour\n"
+    done = ottla("consume", topic, "-o", "1:4", environment=environment)
+    assert (done.stdout, done.stderr) == ("two\nthree\nfour\n", "")
+
+
+def test_a_record_that_is_smaller_than_the_limit_is_said_to_need_a_batch(
+    environment: Environment, topic: str
+) -> None:
+    ottla("topics", "alter", topic, "-c", "max.message.bytes=60", environment=environment)
+    small = ottla("produce", topic, "-k", "k", "-H", "a=b", "value", environment=environment)
+    assert (small.returncode, small.stdout) == (1, "")
+    assert "too large: 6 bytes, and more than 61 for its batch and headers, and" in small.stderr
+    large = ottla("produce", topic, "v" * 61, environment=environment)
+    assert f"too large: 61 bytes, and topic {topic} accepts 60" in large.stderr

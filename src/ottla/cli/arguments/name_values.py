@@ -12,7 +12,9 @@ def parse_name_value(option: str, text: str, example: str = "") -> tuple[str, st
     name, equals, value = text.partition("=")
     if not equals or not name:
         such_as = f", such as {example}" if example else ""
-        raise CommandFailed(f"{option} {text}: expected NAME=VALUE{such_as}", code=USAGE)
+        raise CommandFailed(
+            f"{option} {text or repr(text)}: expected NAME=VALUE{such_as}", code=USAGE
+        )
     return name, value
 
 

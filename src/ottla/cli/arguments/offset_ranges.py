@@ -142,6 +142,8 @@ def parse_times(text: str, now_ms: int) -> OffsetRange | None:
         return None
     if match["second"] and not match["colon"]:
         return None
+    if (parse_duration(match["first"] or "") or 0) > 0:
+        raise BadRange(f"'@{text}' begins in the future; did you mean @-{text}?")
     try:
         first_ms = require_timestamp(match["first"], now_ms) if match["first"] else None
         end = end_time(match["second"], first_ms, now_ms)

@@ -20,7 +20,7 @@ from ottla.cli.cluster.partition_offsets import (
     within,
 )
 from ottla.cli.cluster.topics import all_topics
-from ottla.cli.consuming.reader import RecordReader
+from ottla.cli.consuming.reader import RecordReader, report
 from ottla.cli.consuming.selection import Selection
 
 NO_GROUP_ID = "ottla-consume"  # librdkafka requires one even if no group is joined
@@ -149,10 +149,23 @@ def end_offsets(
     if position is None:
         return {}
     if isinstance(position, At) and not is_now_enough:
+        report_awaited(position.value, latest_offsets(consumer, partitions, connection.timeout_s))
         return dict.fromkeys(partitions, position.value)
     return positions(
         connection, consumer, offset_ranges(connection, consumer, partitions), position
     )
+
+
+def report_awaited(end: int, current: dict[TopicPartition, int]) -> None:
+    """The range of some partitions ends later than they do."""
+    shorter = {each: offset for each, offset in current.items() if offset < end}
+    if shorter:
+        first, offset = min(shorter.items())
+        several = f" in {len(shorter)} partitions" if len(shorter) > 1 else ""
+        report(
+            f"waiting for offset {end - 1}{several}: partition {first.partition} of {first.topic} "
+            f"ends at {offset}; --exit would stop there"
+        )
 
 
 def positions(

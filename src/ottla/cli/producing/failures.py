@@ -8,10 +8,12 @@ from ottla.cli.cluster.connection import Connection, confluent_kafka
 from ottla.cli.cluster.topic_configs import message_bytes_max
 from ottla.cli.cluster.topics import INTERNAL
 from ottla.cli.errors import CommandFailed, suggestions
+from ottla.cli.output.tables import count_text
 
 if TYPE_CHECKING:
     from ottla.cli.producing.sender import Failure
 
+BATCH_HEADER_BYTES = 61
 NAME_RULE = "a name has 1 to 249 ASCII letters, digits, '.', '_' and '-'"
 
 
@@ -78,7 +80,11 @@ def not_acknowledged(connection: Connection) -> list[str]:
 def too_large(connection: Connection, failure: Failure) -> list[str]:
     limit = message_bytes_max(connection, connection.admin(), failure.topic)
     accepts = "" if limit is None else f", and topic {failure.topic} accepts {limit}"
+    # Key and value may fit, but not with the headers and the batch of the record.
+    fits = limit is not None and failure.size <= limit
+    more = f", and more than {BATCH_HEADER_BYTES} for its batch and headers" if fits else ""
     return [
-        f"the record is too large: {failure.size} bytes{accepts} (setting max.message.bytes)",
+        f"the record is too large: {count_text(failure.size, 'byte')}{more}{accepts} "
+        "(setting max.message.bytes)",
         f"raise it with: ottla topics alter {failure.topic} -c max.message.bytes=...",
     ]
