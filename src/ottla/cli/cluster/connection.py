@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.arguments.numbers import seconds
 from ottla.cli.arguments.texts import Once
+from ottla.cli.cluster.client_errors import error_text
 from ottla.cli.cluster.listeners import listener_problem
 from ottla.cli.errors import USAGE, CommandFailed
 from ottla.config.addresses import Address, parse_addresses
@@ -32,7 +32,6 @@ CONNECT_S = 5.0
 CLIENT_ID = "ottla"
 PLAINTEXT = "plaintext"
 ERRORS_MAX = 20
-PARTITION_GONE = re.compile(r"(\S+) \[(\d+)\]: desired partition is no longer available")
 FUNCTIONS = frozenset(
     {"error_cb", "throttle_cb", "stats_cb", "oauth_cb", "logger", "on_commit", "on_delivery"}
 )  # settings of confluent-kafka, not of librdkafka
@@ -140,7 +139,7 @@ class Connection:
                     "bootstrap.servers": self.servers,
                     "client.id": CLIENT_ID,
                     "log_level": 0,  # errors arrive through error_cb
-                    "error_cb": lambda error: self._errors.append(error_text(error.str())),
+                    "error_cb": self._note_error,
                     **dotted,
                     **self._settings,
                 }
@@ -150,6 +149,11 @@ class Connection:
             raise CommandFailed(message, "-X takes settings of librdkafka", code=USAGE) from error
         self._clients.append(created)
         return created
+
+    def _note_error(self, error: Any) -> None:
+        text = error_text(error.str())
+        if text is not None:
+            self._errors.append(text)
 
     # Responses
 
@@ -201,12 +205,6 @@ class Connection:
             "check that it is a Kafka listener and that its advertised addresses are reachable",
             "TLS and SASL need -X security.protocol=... and the related settings",
         )
-
-
-def error_text(text: str) -> str:
-    """What librdkafka reports, in other words where these have to be explained."""
-    gone = PARTITION_GONE.match(text)
-    return text if gone is None else f"partition {gone[2]} of {gone[1]} no longer exists"
 
 
 def refuse_ports(option: str, servers: str) -> None:
