@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
-from tests.integration.examples.test_examples import EXAMPLES, run
+from tests.integration.examples.test_examples import EXAMPLES, PATIENCE_S, environment, run
 from tests.integration.examples.test_guides import SPARK_GUIDE, check_guide
 from tests.integration.spark.queries import insist
 from tests.support.postgresql import find_postgresql, running_postgresql
@@ -66,6 +69,26 @@ def test_a_stream_goes_into_postgresql(tell: Tell) -> None:
             return tell("into_postgresql.py", database)
 
     assert insist(tell_with_database) == ["1000 rows, 1000 different"]
+
+
+def test_declarative_pipelines_of_spark_read_and_write_topics(tmp_path: Path) -> None:
+    """They start a Spark Connect server of their own."""
+    project = tmp_path / "declarative"
+    shutil.copytree(EXAMPLES / "spark" / "declarative", project)
+    spec = project / "spark-pipeline.yml"
+    spec.write_text(spec.read_text().replace("file:///tmp/ottla-declarative", tmp_path.as_uri()))
+
+    with RunningBroker() as broker:
+        run(["ottla", "produce", "orders", "a cup of tea", "forty cups of coffee"], broker)
+        run(["ottla", "topics", "create", "orders.large"], broker)
+        subprocess.run(
+            ["spark-pipelines", "run", "--spec", str(spec)],
+            cwd=project,  # where Spark puts the table
+            env={**environment(broker), "PYSPARK_PYTHON": sys.executable},
+            capture_output=True, timeout=PATIENCE_S, check=True,
+        )  # fmt: skip
+        told = run(["ottla", "consume", "orders.large", "--exit"], broker)
+    assert told == "forty cups of coffee\n"
 
 
 def test_the_guide_of_spark_shows_what_happens(
