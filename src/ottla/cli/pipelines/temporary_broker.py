@@ -16,8 +16,8 @@ READY = "ottla is ready on "
 
 @contextmanager
 def temporary_broker(directory: Path) -> Iterator[str]:
-    """The address of the broker, which stops when its standard input closes, so also if this process
-    is killed."""
+    """The address of the broker, which stops when its standard input closes, and so when this
+    process is killed."""
     with open(directory / "broker.log", "w") as log:
         process = subprocess.Popen(
             [
