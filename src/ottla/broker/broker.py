@@ -358,7 +358,7 @@ class Broker:
         await repeat(self.marks.write, lambda: WRITE_INTERVAL_MS)
 
     async def _watch_room(self) -> None:
-        await repeat(self.replicas.make_those_without_room, lambda: ROOM_INTERVAL_MS)
+        await repeat(self.replicas.retry_waiting_partitions, lambda: ROOM_INTERVAL_MS)
 
     async def _watch_storage(self) -> None:
         """End if no log directory is left, as Kafka does; a supervisor may restart the process."""

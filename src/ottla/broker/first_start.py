@@ -27,7 +27,7 @@ from ottla.storage.files.cluster_mark import ClusterMark
 from ottla.storage.files.file_names import (
     CLUSTER_MARK_NAME,
     META_PROPERTIES_NAME,
-    OWN_NAME,
+    OTTLA_MARK_NAME,
     parse_directory_name,
 )
 from ottla.storage.files.meta_properties import (
@@ -84,8 +84,10 @@ def _known_to(directory: LogDirectory, mark: ClusterMark | None) -> KnownState:
             raise WrongDirectory(f"{path}: {what}: {cluster_id} and {mark.cluster_id}")
         offset, epoch = mark.metadata_offset, mark.controller_epoch
         return KnownState(mark.cluster_id, offset, epoch, f"{path}/{CLUSTER_MARK_NAME}")
-    if files.exists(f"{path}/{OWN_NAME}"):  # written by an earlier version, or its mark is damaged
-        return KnownState(cluster_id, 1, source=f"{path}/{OWN_NAME}")
+    if files.exists(
+        f"{path}/{OTTLA_MARK_NAME}"
+    ):  # written by an earlier version, or its mark is damaged
+        return KnownState(cluster_id, 1, source=f"{path}/{OTTLA_MARK_NAME}")
     if not cluster_id and _has_partitions(files, path):
         return KnownState(offset=1, source=f"{path}, which holds partitions,")
     return KnownState(cluster_id, source=f"{path}/{META_PROPERTIES_NAME}")

@@ -217,7 +217,7 @@ class Housekeeping:
             raise
 
     def _idle_helper(self) -> HelperProcess:
-        if self._helper is not None and self._helper.is_gone:
+        if self._helper is not None and self._helper.has_exited:
             self._helper.close()
             self._helper = None
         if self._helper is None:
@@ -257,7 +257,7 @@ def cleaning_limits(config: BrokerConfig) -> CleaningLimits:
 
 
 async def in_directory(
-    driver: Driver, directory: LogDirectory, doing: str, work: Callable[[], object]
+    driver: Driver, directory: LogDirectory, operation: str, work: Callable[[], object]
 ) -> bool:
     """Run disk work in a thread; returns whether it succeeded. A failing disk takes its
     directory offline. A full one does not: a missing checkpoint only makes recovery slower. A
@@ -270,6 +270,6 @@ async def in_directory(
     try:
         await driver.in_thread(work_in_place)
     except OSError as error:
-        directory.health.refused(doing, error)
+        directory.health.refused(operation, error)
         return False
     return True

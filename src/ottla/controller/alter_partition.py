@@ -1,8 +1,8 @@
 """AlterPartition: a leader changes the in-sync replicas of its partition, or a replica leaves them.
 
 The request must have the current epochs. If another change was made first, it fails, and the leader
-retries with the new state. Kafka knows no replicas that leave by themselves: here one does that has
-no room on disk, and if it led, another one is elected.
+retries with the new state. Unlike in Kafka, a replica without space on disk removes itself; if it
+was the leader, another one is elected.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class _Alteration:
         return ErrorCode.NONE
 
     def _is_withdrawal(self, partition: PartitionRegistration, in_sync: list[BrokerState]) -> bool:
-        """Whether the replica that asks leaves, and at least one stays."""
+        """Whether the requesting replica leaves, and at least one stays."""
         others = [each for each in partition.in_sync_replicas if each != self._broker_id]
         is_in_sync = self._broker_id in partition.in_sync_replicas
         return (

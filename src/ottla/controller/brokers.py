@@ -84,7 +84,7 @@ def decide_unfence_broker(state: ControllerState, broker_id: int, epoch: int) ->
 def decide_fence_broker(
     state: ControllerState, broker_id: int, epoch: int | None = None
 ) -> Decision[None]:
-    """A broker's session expired, or it asks for this itself, with its epoch: elect other leaders
+    """A broker's session expired, or it requests this itself, with its epoch: elect other leaders
     for its partitions."""
     if epoch is not None:
         state.check_broker_epoch(broker_id, epoch)

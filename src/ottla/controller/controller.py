@@ -31,7 +31,7 @@ from ottla.controller.decision import Decision
 from ottla.controller.state import ControllerState, RandomSource
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Batch, Image
-from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLog, NoRoom
+from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLog, MetadataLogFull
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.records import Record
 from ottla.metadata.topic_table import ImageError
@@ -111,7 +111,7 @@ class Controller:
         self._threads = threads
         self._events: asyncio.Queue[_Event[Any]] = asyncio.Queue(EVENTS_MAX)
         self._image: Image | None = None  # None while this broker is not the controller
-        self._no_room_log = SparseLog(logging.getLogger(__name__), logging.WARNING)
+        self._full_log = SparseLog(logging.getLogger(__name__), logging.WARNING)
         self._epoch = 0
 
     @property
@@ -169,8 +169,8 @@ class Controller:
                 await self._decide_one(event, round_)
                 event = self._next_waiting(round_)
             await self._append(round_)
-        except NoRoom as error:
-            self._no_room_log.write(
+        except MetadataLogFull as error:
+            self._full_log.write(
                 asyncio.get_running_loop().time(), "no room for a change of the metadata: %s", error
             )
             round_.refuse(BrokerError(ErrorCode.KAFKA_STORAGE_ERROR, f"The disk is full: {error}"))

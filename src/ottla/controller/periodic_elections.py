@@ -1,4 +1,4 @@
-"""Elections that no event asks for: back to preferred leaders, and unclean ones where permitted."""
+"""Elections without an event: of preferred leaders, and unclean ones where permitted."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def _moved(partition: PartitionRegistration, replicas: Sequence[int]) -> Partiti
 
 
 def _check_factor(partition: PartitionRegistration, replicas: Sequence[int]) -> None:
-    """Compared with what there will be after a reassignment that is under way."""
+    """Compared with the replicas after the ongoing reassignment."""
     before = len(set(partition.replicas) - set(partition.removing_replicas))
     if before != len(replicas):
         what = f"The replication factor is changed from {before} to {len(replicas)}"

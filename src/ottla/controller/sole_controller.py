@@ -1,7 +1,7 @@
 """The controller of a broker without a cluster: there is no other, and so no election.
 
-Promises  after a failed append the controller goes on from what is in the log. If that is less than
-          was published, or cannot be read, `run_alone` ends with MetadataLost.
+Promises  after a failed append the controller continues from what is in the log. If that is less
+          than was published, or cannot be read, `run_alone` ends with MetadataLost.
 """
 
 from __future__ import annotations

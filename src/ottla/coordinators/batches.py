@@ -14,7 +14,7 @@ RECORD_BYTES = 40  # maximum overhead of a record, without key and value
 
 
 class Writer:
-    """The producer of a transaction, or the coordinator itself (`NOBODY`)."""
+    """The producer of a transaction, or the coordinator itself (`COORDINATOR_ITSELF`)."""
 
     __slots__ = ("epoch", "producer_id")
 
@@ -27,7 +27,7 @@ class Writer:
         return self.producer_id != NO_PRODUCER_ID
 
 
-NOBODY = Writer()
+COORDINATOR_ITSELF = Writer()
 
 
 class BatchFormat:
@@ -40,7 +40,7 @@ class BatchFormat:
         self.base_sequence = base_sequence  # not used by readers
 
     def encode(
-        self, records: Sequence[CoordinatorRecord], now_ms: int, writer: Writer = NOBODY
+        self, records: Sequence[CoordinatorRecord], now_ms: int, writer: Writer = COORDINATOR_ITSELF
     ) -> bytearray:
         rows = [
             Record(at, now_ms, encode_key(record.key), encode_value(record), ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps, looking_up, until
-from ottla.coordinators.batches import NOBODY, Writer
+from ottla.coordinators.batches import COORDINATOR_ITSELF, Writer
 from ottla.coordinators.records import RecordTypes, decode_record
 from ottla.coordinators.shard import S, Shard
 from ottla.protocol.errors import BrokerError
@@ -21,12 +21,12 @@ async def load(shard: Shard[S], types: RecordTypes, scheduler: StepScheduler) ->
     """Apply the whole log, unless the leadership changes meanwhile."""
     offset = shard.partition.log.log_start_offset
     end_offset = shard.log_end_offset
-    while offset < end_offset and not shard.is_gone:
+    while offset < end_offset and not shard.is_unloaded:
         partition_log = shard.partition.log
         try:
             data = await scheduler.run(reading_some(partition_log, offset, end_offset))
         except (OSError, BrokerError, StorageError):
-            if shard.is_gone:
+            if shard.is_unloaded:
                 return  # the log may be closed
             if partition_log is shard.partition.log:
                 raise
@@ -52,20 +52,20 @@ def applying(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> S
     """
     for position, header in iterate_headers(data):
         writer = Writer(header.producer_id, header.producer_epoch)
-        if shard.is_gone:
+        if shard.is_unloaded:
             break
         if header.is_control:
             marker = read_end_marker(data, position)
             if marker is not None:
                 shard.state.apply_marker(writer, marker.is_commit)
         else:
-            writer = writer if header.is_transactional else NOBODY
+            writer = writer if header.is_transactional else COORDINATOR_ITSELF
             for record in iterate_records(data, position):
                 decoded = decode_record(types, record.key, record.value)
                 if decoded is not None and record.offset >= offset:
                     shard.state.apply(decoded, writer, record.offset)
                 yield 0
-                if shard.is_gone:
+                if shard.is_unloaded:
                     return offset
         offset = header.next_offset
         yield 0
@@ -74,4 +74,4 @@ def applying(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> S
 
 def while_leading(shard: Shard[S], slices: Steps[None]) -> Steps[None]:
     """The same steps, ended when this broker loses the leadership of the partition."""
-    return until(lambda: shard.is_gone, slices)
+    return until(lambda: shard.is_unloaded, slices)

@@ -19,7 +19,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.tasks import OwnedTasks
-from ottla.coordinators.batches import NOBODY, BatchFormat, Writer
+from ottla.coordinators.batches import COORDINATOR_ITSELF, BatchFormat, Writer
 from ottla.coordinators.loading import load, while_leading
 from ottla.coordinators.records import CoordinatorRecord, CoordinatorResult, RecordTypes
 from ottla.coordinators.shard import DecidedResponse, S, Shard, Status
@@ -153,19 +153,19 @@ class Runtime(Generic[S]):
         shard = self._shards.pop(number, None)
         if shard is not None:
             was_loaded = shard.status is Status.ACTIVE
-            shard.status = Status.GONE
+            shard.status = Status.UNLOADED
             if was_loaded:  # otherwise its loader ends at its next step and unloads it
                 self._unload(shard)
 
     def _unload(self, shard: Shard[S]) -> None:
         """The state does not change any more: free it."""
-        shard.status = Status.GONE
+        shard.status = Status.UNLOADED
         unloading = self._scheduler.run_later(shard.state.unloaded())
         self._tasks.start(unloading, name=f"unload {shard.partition.name}")
 
     def _load_again(self, shard: Shard[S]) -> None:
         """The state may differ from the log. Clients look up the coordinator again."""
-        if not shard.is_gone:
+        if not shard.is_unloaded:
             log.error("%s: a change has failed: loading the state again", shard.partition.name)
             self.lead(shard.partition)
 
@@ -175,7 +175,7 @@ class Runtime(Generic[S]):
         self,
         shard: Shard[S],
         decide: Callable[[S], CoordinatorResult[A]],
-        writer: Writer = NOBODY,
+        writer: Writer = COORDINATOR_ITSELF,
         by: ProducedBy = BY_COORDINATOR,
     ) -> A | Awaitable[A]:
         """Execute a decision; the answer is returned when its records are replicated.
@@ -189,7 +189,10 @@ class Runtime(Generic[S]):
         """As `decide`, without an answer; returns the offset that must be replicated before the
         change is visible."""
         end_offset, _ = self._step(
-            shard, lambda state: CoordinatorResult(decide(state), None), NOBODY, BY_COORDINATOR
+            shard,
+            lambda state: CoordinatorResult(decide(state), None),
+            COORDINATOR_ITSELF,
+            BY_COORDINATOR,
         )
         return end_offset
 
@@ -221,7 +224,7 @@ class Runtime(Generic[S]):
         self,
         shard: Shard[S],
         records: Sequence[CoordinatorRecord],
-        writer: Writer = NOBODY,
+        writer: Writer = COORDINATOR_ITSELF,
         by: ProducedBy = BY_COORDINATOR,
     ) -> int:
         """Append and apply records that were decided elsewhere; returns the offset that must be

@@ -57,7 +57,7 @@ S = TypeVar("S", bound=ShardState)
 class Status(Enum):
     LOADING = "loading"
     ACTIVE = "active"
-    GONE = "gone"
+    UNLOADED = "gone"
 
 
 class Shard(Generic[S]):
@@ -76,9 +76,9 @@ class Shard(Generic[S]):
         return True
 
     @property
-    def is_gone(self) -> bool:
+    def is_unloaded(self) -> bool:
         """Another broker is or was leader since: nothing may be read or written."""
-        return self.status is Status.GONE
+        return self.status is Status.UNLOADED
 
     @property
     def log_end_offset(self) -> int:
@@ -86,7 +86,7 @@ class Shard(Generic[S]):
 
     def append(self, batch: bytearray, by: ProducedBy) -> Appended:
         """BrokerError for a client of the coordinator; then nothing was appended."""
-        if self.is_gone:  # this broker may be leader again, with another state
+        if self.is_unloaded:  # this broker may be leader again, with another state
             raise BrokerError(ErrorCode.NOT_COORDINATOR)
         try:
             return self.partition.append(batch, ACKS_ALL, by)
@@ -103,7 +103,7 @@ class Shard(Generic[S]):
 
     def is_replicated(self, end_offset: int) -> bool:
         """Whether everything below this offset is replicated."""
-        return self.status is not Status.GONE and self.partition.is_replicated(end_offset)
+        return self.status is not Status.UNLOADED and self.partition.is_replicated(end_offset)
 
     async def replicated(self, end_offset: int) -> None:
         """Wait until a written record is replicated.
@@ -111,7 +111,7 @@ class Shard(Generic[S]):
         BrokerError if another broker was leader since: the record may have been truncated, and its
         offset may belong to another record.
         """
-        if self.is_gone:
+        if self.is_unloaded:
             raise BrokerError(ErrorCode.NOT_COORDINATOR)
         try:
             await self.partition.wait_replicated(end_offset)

@@ -27,7 +27,7 @@ from ottla.metadata.journal import (
     remove_older,
     write_snapshot,
 )
-from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLost, NoRoom, Trimmed
+from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLogFull, MetadataLost, Trimmed
 from ottla.metadata.snapshot_encoding import encode_snapshot
 from ottla.storage.files.directory_health import is_out_of_descriptors
 
@@ -126,7 +126,7 @@ class FileMetadataLog:
         self._journal = None  # until the operation has succeeded
         try:
             await self._work(change)
-        except NoRoom:
+        except MetadataLogFull:
             self._journal = journal
             raise
         except OSError as error:

@@ -42,7 +42,7 @@ from ottla.metadata.frame import (
     has_whole_frame,
 )
 from ottla.metadata.image import Batch, Image
-from ottla.metadata.log import CorruptMetadataError, NoRoom
+from ottla.metadata.log import CorruptMetadataError, MetadataLogFull
 from ottla.metadata.topic_table import ImageError
 from ottla.storage.files.directory_health import is_full
 
@@ -81,7 +81,7 @@ class Journal:
             if not is_full(error):
                 raise
             self._file.truncate(self._position)  # part of it may have been written
-            raise NoRoom(str(error)) from error
+            raise MetadataLogFull(str(error)) from error
 
     def check(self) -> None:
         """OSError with ESTALE if another process has removed, replaced or truncated the file."""

@@ -18,7 +18,7 @@ class AppendRefused(Exception):
     """Nothing was written: another controller has written, or may write."""
 
 
-class NoRoom(AppendRefused):
+class MetadataLogFull(AppendRefused):
     """Nothing was written, because the disk is full. The log can still be used."""
 
 

@@ -63,7 +63,7 @@ class Listener:
         self._sockets: list[socket.socket] = []
         self._paused: dict[socket.socket, asyncio.TimerHandle] = {}
         self._delayed: dict[socket.socket, asyncio.TimerHandle] = {}  # accepted beyond a rate
-        self._waiting_for_room: set[socket.socket] = set()  # listening sockets
+        self._waiting_for_resources: set[socket.socket] = set()  # listening sockets
         self._connections_counted = 0
         # Short, and never cancelled: event loops differ in what then happens to the socket.
         self._attaching = OwnedTasks()
@@ -102,7 +102,7 @@ class Listener:
             sock.close()
         self._paused.clear()
         self._delayed.clear()
-        self._waiting_for_room.clear()
+        self._waiting_for_resources.clear()
         for listening in self._sockets:
             self._loop.remove_reader(listening)
             listening.close()
@@ -204,7 +204,7 @@ class Listener:
 
     def _wait_for_room(self, listening: socket.socket, quota: ConnectionQuota) -> None:
         self._loop.remove_reader(listening)
-        self._waiting_for_room.add(listening)
+        self._waiting_for_resources.add(listening)
         quota.when_room(lambda: self._has_room(listening))
         self._waits.write(
             self._loop.time(),
@@ -214,8 +214,8 @@ class Listener:
         )
 
     def _has_room(self, listening: socket.socket) -> None:
-        if listening in self._waiting_for_room:  # else `stop` closed it
-            self._waiting_for_room.remove(listening)
+        if listening in self._waiting_for_resources:  # else `stop` closed it
+            self._waiting_for_resources.remove(listening)
             self._loop.add_reader(listening, self._accept_batch, listening)
 
     def _pause_accepting(self, listening: socket.socket, seconds: float) -> None:

@@ -62,12 +62,12 @@ class Deletions:
 
     def free(self, names: Iterable[TopicPartition]) -> None:
         """Rename the files now. The deletion is durable once `settle` has returned."""
-        doomed = {name: self._waiting[name] for name in names}
+        deletable = {name: self._waiting[name] for name in names}
         try:
-            self._logs.begin_deleting(doomed)
+            self._logs.begin_deleting(deletable)
         except (StorageError, OSError) as error:
             log.error("deleted topics are still on disk: %s", error)
-        for name in doomed:  # only now: after a failure they still have their files
+        for name in deletable:  # only now: after a failure they still have their files
             self._waiting.pop(name, None)
 
     async def settle(self) -> None:

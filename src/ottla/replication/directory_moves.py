@@ -142,7 +142,9 @@ class DirectoryMoves:
         try:
             while (future := self._future_of(partition)) is not None:
                 await self._catch_up(partition, future)
-                if not partition.log.is_gone:  # so that the replacement does not wait for the disk
+                if (
+                    not partition.log.is_discarded
+                ):  # so that the replacement does not wait for the disk
                     await self._driver.run(partition.log.producers.loading())
                 await self._driver.run(flushing(future))
                 if self._is_wanted(partition, future) and copy_rest(partition.log, future):
@@ -157,7 +159,7 @@ class DirectoryMoves:
     @staticmethod
     def _is_here(partition: Partition) -> bool:
         """False if the topic was deleted; another one may have its name now."""
-        return not partition.log.is_gone
+        return not partition.log.is_discarded
 
     def _future_of(self, partition: Partition) -> Log | None:
         return self._logs.moves.get(partition.name) if self._is_here(partition) else None
@@ -188,7 +190,7 @@ class DirectoryMoves:
 
     def _take_over(self, partition: Partition, future: Log) -> None:
         """Replace the log. Synchronous, so nothing can be appended in between."""
-        prepare_to_replace(partition.log, future, partition.flush_owed_to)
+        prepare_to_replace(partition.log, future, partition.flush_required_to)
         partition.replace_log(self._logs.moves.finish(partition.name))
         directory = self._logs.directory_of(partition.name)
         assert directory is not None

@@ -46,11 +46,11 @@ class WantedPartition:
         "key",
         "last_fetched_epoch",
         "log_start_offset",
+        "order",
         "partition_bytes_max",
         "sent_high_watermark",
         "sent_log_start_offset",
         "topic_name",
-        "turn",
     )
 
     def __init__(
@@ -71,7 +71,7 @@ class WantedPartition:
         self.sent_high_watermark = -1
         self.sent_log_start_offset = -1
         self.topic_name: str | None = None  # resolved from the id
-        self.turn = 0  # position in the session's order: lower is served first
+        self.order = 0  # position in the session's order: lower is served first
 
     def take_over(self, other: WantedPartition) -> None:
         """The client requests it again, from another position."""
@@ -97,7 +97,7 @@ class WantedPartition:
         )
 
 
-TURN = attrgetter("turn")
+ORDER = attrgetter("order")
 
 
 class Watcher(Protocol):
@@ -113,7 +113,7 @@ class Watcher(Protocol):
 class SessionClient(Protocol):
     """The client of a session."""
 
-    is_gone: bool  # its connection is closed
+    is_disconnected: bool  # its connection is closed
 
 
 class SessionCapacity:
@@ -133,16 +133,16 @@ class FetchSession:
         "_room",
         "created_ms",
         "epoch",
-        "has_late_news",
+        "has_offset_updates",
         "held",
         "id",
         "is_closed",
         "is_follower",
+        "last_order",
         "marked",
         "marks",
         "partitions",
         "reader",
-        "turns",
         "used_ms",
         "uses_topic_ids",
         "watchers",
@@ -167,9 +167,9 @@ class FetchSession:
         self.partitions: dict[FetchKey, WantedPartition] = {}
         self.marked: dict[FetchKey, int] = {}  # with the number of its last mark
         self.marks = NO_MARK  # set so far
-        self.has_late_news = False  # that a waiting fetch of a follower must send now
+        self.has_offset_updates = False  # that a waiting fetch of a follower must send now
         self.held = 0  # partitions, in the limit for all sessions
-        self.turns = 0  # order numbers assigned so far
+        self.last_order = 0  # order numbers assigned so far
         self.watchers: dict[Watcher, None] = {}  # of the waiting fetch, if any
         self._room = room or SessionCapacity()
 
@@ -178,7 +178,7 @@ class FetchSession:
 
     @property
     def is_orphaned(self) -> bool:
-        return self.reader is not None and self.reader.is_gone
+        return self.reader is not None and self.reader.is_disconnected
 
     # Requests
 
@@ -198,7 +198,7 @@ class FetchSession:
             return False
         else:
             self.partitions[wanted.key] = wanted
-            self._end_turn(wanted)
+            self._move_to_end(wanted)
         self._mark(wanted.key)
         return True
 
@@ -261,7 +261,7 @@ class FetchSession:
             and wanted.sent_log_start_offset >= log_start_offset
         ):
             return
-        self.has_late_news = True
+        self.has_offset_updates = True
         self._mark(key)
         for watcher in list(self.watchers):
             watcher.wake()
@@ -270,47 +270,47 @@ class FetchSession:
         self.marks += 1
         self.marked[key] = self.marks
 
-    def to_look_at(self) -> Iterator[WantedPartition]:
+    def partitions_to_read(self) -> Iterator[WantedPartition]:
         """The marked partitions, least recently served first, as in Kafka."""
-        return iter(sorted((self.partitions[key] for key in self.marked), key=TURN))
+        return iter(sorted((self.partitions[key] for key in self.marked), key=ORDER))
 
     def ordering(self) -> Steps[Iterator[WantedPartition]]:
-        """As `to_look_at`, in slices. Partitions removed meanwhile may be among them."""
+        """As `partitions_to_read`, in slices. Partitions removed meanwhile may be among them."""
         keys, partitions = list(self.marked), self.partitions
         sorted_parts = []
         for start in range(0, len(keys), SORTED_AT_ONCE):
             some = keys[start : start + SORTED_AT_ONCE]
             known = (partitions.get(key) for key in some)
-            sorted_parts.append(sorted((each for each in known if each is not None), key=TURN))
+            sorted_parts.append(sorted((each for each in known if each is not None), key=ORDER))
             yield 0
-        return merge(*sorted_parts, key=TURN)
+        return merge(*sorted_parts, key=ORDER)
 
-    def looked_at(
+    def record_read(
         self,
         key: FetchKey,
         mark: int,
         *,
         has_more: bool,
-        is_left_over: bool = False,
+        has_not_fit: bool = False,
         was_served: bool = True,
     ) -> None:
         """Unmark a partition without more data. One with more data moves to the end; one that did
         not fit in the response keeps its position and is served first in the next.
 
-        `mark` is the mark at the time of the read. A newer mark is kept: it stands for a change
-        that the read did not include.
+        `mark` is the mark at the time of the read. A newer mark is kept: it marks a change that the
+        read did not include.
         """
-        if is_left_over:
+        if has_not_fit:
             return
         if not has_more:
             if self.marked.get(key) == mark:
                 del self.marked[key]
         elif was_served and (known := self.partitions.get(key)) is not None:
-            self._end_turn(known)
+            self._move_to_end(known)
 
-    def _end_turn(self, partition: WantedPartition) -> None:
-        self.turns += 1
-        partition.turn = self.turns
+    def _move_to_end(self, partition: WantedPartition) -> None:
+        self.last_order += 1
+        partition.order = self.last_order
 
 
 def next_epoch(epoch: int) -> int:

@@ -1,7 +1,7 @@
 """The role of a follower: what it takes from its leader, and what it serves to consumers.
 
 Owns      what waits for the end of a truncation.
-Promises  the high watermark never decreases, also if a new leader tells a lower one; a partition
+Promises  the high watermark never decreases, even if a new leader sends a lower one; a partition
           does not change leadership while its log is truncated; a consumer never gets an answer
           about records that the follower cannot know to be committed. What only a leader does is
           refused with NOT_LEADER_OR_FOLLOWER.
@@ -24,49 +24,50 @@ from ottla.storage.log.preparation import Prepared
 
 
 class FollowerRole:
-    __slots__ = ("_after_truncation", "replica", "unannounced_bytes")
+    __slots__ = ("_after_truncation", "replica", "uncommitted_bytes")
     is_leader = False
     has_caught_up = False
-    owed_answers = 0
-    owes_answers = False
+    pending_acks = 0
+    has_pending_acks = False
     state = None
 
-    def __init__(self, replica: Replica, unannounced_bytes: int = 0) -> None:
+    def __init__(self, replica: Replica, uncommitted_bytes: int = 0) -> None:
         self.replica = replica
-        self.unannounced_bytes = unannounced_bytes  # appended, but above the high watermark
+        self.uncommitted_bytes = uncommitted_bytes  # appended, but above the high watermark
         # Set while the log is truncated: what to call afterwards.
         self._after_truncation: list[Callable[[], None]] | None = None
 
     # From the leader
 
     def follow_leader(self, high_watermark: int, log_start_offset: int, size: int) -> None:
-        """Apply what the leader has told with its records, of which `size` bytes were appended.
+        """Apply the offsets that the leader has sent with its records, of which `size` bytes were
+        appended.
 
         The high watermark of a new leader may be lower for a short time than the one that the last
-        leader told: it stays, so that no consumer sees it go back.
+        leader sent: it is kept, so that no consumer sees it decrease.
         """
         log = self.replica.log
         offsets = log.offsets
         before = offsets.high_watermark
-        self.unannounced_bytes += size
+        self.uncommitted_bytes += size
         if high_watermark > before:
             log.update_high_watermark(high_watermark)
         if offsets.start < log_start_offset <= offsets.high_watermark:
             log.advance_log_start(log_start_offset)
         if offsets.high_watermark > before:
-            size, self.unannounced_bytes = self.unannounced_bytes, 0
+            size, self.uncommitted_bytes = self.uncommitted_bytes, 0
             self.replica.fetches.announce(log, size)
 
-    def when_own_synced(self, done: Done) -> None:
+    def when_replica_synced(self, done: Done) -> None:
         """Call `done` once all that a follower has appended is synced here, or never will be. If
         it becomes the leader before, the records are not committed without the sync."""
-        self.replica.owe_sync(done)
+        self.replica.require_sync(done)
 
     def flushed(self, error: Exception | None) -> None:
         """Nothing waits here for a sync."""
 
     def advance(self, size: int = 0) -> None:
-        """The leader tells the high watermark."""
+        """The leader sends the high watermark."""
 
     # To consumers
 

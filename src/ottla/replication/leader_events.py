@@ -1,10 +1,10 @@
 """What a leader does for its followers: waking their fetches, and changing who is in sync.
 
 Owns      the partitions whose followers are still to be woken.
-Promises  all that is appended in one iteration of the event loop wakes a follower once. News of the
-          high watermark, and of the log start, is sent with the next records; if none follow within
-          a few milliseconds, it is sent by itself: otherwise each append would cost two responses
-          for every follower.
+Promises  all that is appended in one iteration of the event loop wakes a follower once. A new high
+          watermark or log start is sent with the next records; if none follow within a few
+          milliseconds, it is sent by itself: otherwise each append would cost two responses for
+          every follower.
 Leaves    requests to the controller to `in_sync_changes.py` and `withdrawals.py`.
 """
 
@@ -67,5 +67,5 @@ class LeaderEvents:
     def leads_unrecovered(self, partition: Partition) -> None:
         self._changes.check(partition)
 
-    def out_of_room(self, topic_id: TopicId, index: int, state: Leadership) -> None:
-        self._withdrawals.out_of_room(topic_id, index, state)
+    def out_of_resources(self, topic_id: TopicId, index: int, state: Leadership) -> None:
+        self._withdrawals.out_of_resources(topic_id, index, state)

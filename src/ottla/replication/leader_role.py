@@ -21,7 +21,7 @@ from ottla.replication.leadership import NO_EPOCH, Leadership
 from ottla.replication.partition_state import LeaderState
 from ottla.replication.replica import Replica
 from ottla.replication.waiting import Done, OffsetWaiter, OffsetWaiters
-from ottla.storage.files.directory_health import OutOfRoom
+from ottla.storage.files.directory_health import OutOfResources
 from ottla.storage.log.append import Appended, ProducedBy
 from ottla.storage.log.preparation import Prepared
 
@@ -52,14 +52,14 @@ class LeaderListener(Protocol):
     def leads_unrecovered(self, partition: Partition) -> None:
         """The controller does not know yet that the partition has recovered."""
 
-    def out_of_room(self, topic_id: TopicId, index: int, state: Leadership) -> None:
+    def out_of_resources(self, topic_id: TopicId, index: int, state: Leadership) -> None:
         """This broker's replica, leader or follower, could not write."""
 
 
 class LeaderRole:
     __slots__ = (
         "_acks", "_leads_since_epoch", "_listener", "_partition", "replica", "state",
-        "unannounced_bytes",
+        "uncommitted_bytes",
     )  # fmt: skip
     is_leader = True
 
@@ -69,7 +69,7 @@ class LeaderRole:
         replica: Replica,
         listener: LeaderListener,
         now_ms: int,
-        unannounced_bytes: int,
+        uncommitted_bytes: int,
     ) -> None:
         """The partition is only passed on to the listener."""
         self._partition = partition
@@ -77,7 +77,7 @@ class LeaderRole:
         self._listener = listener
         self._leads_since_epoch = replica.leadership.leader_epoch  # without another leader since
         self._acks = OffsetWaiters()
-        self.unannounced_bytes = unannounced_bytes  # appended, but above the high watermark
+        self.uncommitted_bytes = uncommitted_bytes  # appended, but above the high watermark
         self.state = self._begin_epoch(now_ms)
 
     # Leadership
@@ -85,7 +85,7 @@ class LeaderRole:
     def _begin_epoch(self, now_ms: int) -> LeaderState:
         replica, decided = self.replica, self.replica.leadership
         replica.log.epochs.announce(decided.leader_epoch)
-        replica.sync_what_is_owed(self.flushed)
+        replica.sync_required(self.flushed)
         return LeaderState(
             replica.broker_id,
             decided.replicas,
@@ -158,17 +158,17 @@ class LeaderRole:
                 raise BrokerError(ErrorCode.NOT_ENOUGH_REPLICAS)
         try:
             appended = log.append_as_leader(data, leadership.leader_epoch, by)
-        except OutOfRoom:
-            self._partition.report_out_of_room()
+        except OutOfResources:
+            self._partition.report_out_of_resources()
             raise
         _, _, _, is_duplicate, must_flush = appended  # attributes of a NamedTuple cost more
         if not is_duplicate:
             if must_flush:
-                replica.owe_sync(self.flushed)
+                replica.require_sync(self.flushed)
             if state.followers:
                 self._listener.records_appended(self._partition, len(data))
             if state.needs_others:
-                self.unannounced_bytes += len(data)
+                self.uncommitted_bytes += len(data)
             else:
                 self.advance(len(data))
         return appended
@@ -181,19 +181,19 @@ class LeaderRole:
         `size` is that of the last append. Consumers are notified once they may read it.
         """
         state, replica = self.state, self.replica
-        size += self.unannounced_bytes
+        size += self.uncommitted_bytes
         log = replica.log
         offsets = log.offsets
         own_end = offsets.end
-        if offsets.recovery_point < replica.flush_owed_to:
+        if offsets.recovery_point < replica.flush_required_to:
             own_end = min(own_end, offsets.recovery_point)
         before, wanted = offsets.high_watermark, own_end
         if state.followers:
             wanted = state.high_watermark(before, own_end, log.config.min_insync_replicas)
         if wanted <= before:
-            self.unannounced_bytes = size
+            self.uncommitted_bytes = size
             return
-        self.unannounced_bytes = 0
+        self.uncommitted_bytes = 0
         log.update_high_watermark(wanted)
         self._acks.reached(wanted)
         fetches = replica.fetches
@@ -210,8 +210,8 @@ class LeaderRole:
         if error is None:
             self.advance()
         else:
-            if isinstance(error, OutOfRoom):
-                self._partition.report_out_of_room()
+            if isinstance(error, OutOfResources):
+                self._partition.report_out_of_resources()
             self._acks.fail(error)
 
     # Acknowledging
@@ -237,9 +237,9 @@ class LeaderRole:
         self._acks.remove(waiter)
 
     @property
-    def owed_answers(self) -> int:
+    def pending_acks(self) -> int:
         return len(self._acks)
 
     @property
-    def owes_answers(self) -> bool:
+    def has_pending_acks(self) -> bool:
         return bool(self._acks)

@@ -55,7 +55,7 @@ class Leadership:
         return min(min_in_sync_replicas, max(1, len(self.replicas)))
 
 
-NOBODY = Leadership(-1, NO_EPOCH, NO_EPOCH, (), ())
+NO_LEADERSHIP = Leadership(-1, NO_EPOCH, NO_EPOCH, (), ())
 
 
 def divergence(

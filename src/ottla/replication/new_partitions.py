@@ -19,33 +19,33 @@ class NewPartitions:
     def __init__(self, place: Callable[[Topic, int, PartitionRegistration], None]) -> None:
         self._place = place
         self._making = asyncio.Lock()  # one partition is created per iteration of the loop
-        self._unmade: dict[tuple[str, int], tuple[Topic, PartitionRegistration]] = {}
+        self._pending_creations: dict[tuple[str, int], tuple[Topic, PartitionRegistration]] = {}
 
     def __contains__(self, name: tuple[str, int]) -> bool:
-        return name in self._unmade
+        return name in self._pending_creations
 
     def __len__(self) -> int:
-        return len(self._unmade)
+        return len(self._pending_creations)
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
-        return iter(self._unmade)
+        return iter(self._pending_creations)
 
     def add(self, topic: Topic, index: int, decided: PartitionRegistration) -> None:
-        self._unmade[topic.name, index] = (topic, decided)
+        self._pending_creations[topic.name, index] = (topic, decided)
 
     def forget(self, name: tuple[str, int]) -> None:
         """It was deleted before it was created."""
-        self._unmade.pop(name, None)
+        self._pending_creations.pop(name, None)
 
     def make(self, name: tuple[str, int]) -> None:
-        topic, decided = self._unmade.pop(name)
+        topic, decided = self._pending_creations.pop(name)
         self._place(topic, name[1], decided)
 
     async def make_all(self, names: Collection[tuple[str, int]] | None = None) -> None:
         """Create these partitions, or all."""
-        wanted = list(self._unmade if names is None else names)
+        wanted = list(self._pending_creations if names is None else names)
         for name in wanted:
             async with self._making:
-                if name in self._unmade:  # unless a request has created it meanwhile
+                if name in self._pending_creations:  # unless a request has created it meanwhile
                     self.make(name)
                     await next_iteration()

@@ -73,13 +73,13 @@ class Partition:
 
     def _start_leading(self, now_ms: int) -> None:
         self.role = LeaderRole(
-            self, self.replica, self._listener, now_ms, self.role.unannounced_bytes
+            self, self.replica, self._listener, now_ms, self.role.uncommitted_bytes
         )
 
     def _stop_leading(self, code: ErrorCode) -> None:
         role = self.role
         if isinstance(role, LeaderRole):
-            self.role = FollowerRole(self.replica, role.unannounced_bytes)
+            self.role = FollowerRole(self.replica, role.uncommitted_bytes)
             role.end(code)
 
     def _notify_changed(self) -> None:
@@ -164,9 +164,9 @@ class Partition:
         """Append one batch as leader. It may be acknowledged at once if `is_replicated` is true."""
         return self.role.append(data, acks, by)
 
-    def report_out_of_room(self) -> None:
+    def report_out_of_resources(self) -> None:
         """Others can go on without this replica."""
-        self._listener.out_of_room(self.topic_id, self.name.partition, self.leadership)
+        self._listener.out_of_resources(self.topic_id, self.name.partition, self.leadership)
 
     def read(
         self,
@@ -236,9 +236,9 @@ class Partition:
         """See `FollowerRole.follow_leader`."""
         self.follower.follow_leader(high_watermark, log_start_offset, size)
 
-    def when_own_synced(self, done: Done) -> None:
-        """See `FollowerRole.when_own_synced`."""
-        self.follower.when_own_synced(done)
+    def when_replica_synced(self, done: Done) -> None:
+        """See `FollowerRole.when_replica_synced`."""
+        self.follower.when_replica_synced(done)
 
     def truncating(self, steps: Steps[None]) -> Steps[None]:
         """Run steps that truncate the log. Meanwhile the partition does not change leadership."""
@@ -283,20 +283,20 @@ class Partition:
             self.replica.when_synced(end_offset, done)
 
     @property
-    def flush_owed_to(self) -> int:
+    def flush_required_to(self) -> int:
         """The offset up to which the flush policy requires a sync before acknowledging."""
-        return self.replica.flush_owed_to
+        return self.replica.flush_required_to
 
-    def owes_sync(self, end_offset: int) -> bool:
-        """See `Replica.owes_sync`."""
-        return self.replica.owes_sync(end_offset)
+    def needs_sync(self, end_offset: int) -> bool:
+        """See `Replica.needs_sync`."""
+        return self.replica.needs_sync(end_offset)
 
     @property
-    def owed_answers(self) -> int:
+    def pending_acks(self) -> int:
         """How many wait until what was appended is replicated."""
-        return self.role.owed_answers
+        return self.role.pending_acks
 
     @property
-    def owes_answers(self) -> bool:
+    def has_pending_acks(self) -> bool:
         """Whether requests wait until their records are replicated."""
-        return self.role.owes_answers
+        return self.role.has_pending_acks

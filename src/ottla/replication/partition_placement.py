@@ -32,7 +32,7 @@ from ottla.replication.partition_configs import PartitionConfigs
 from ottla.replication.partition_table import PartitionTable
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
-from ottla.storage.files.directory_health import OutOfRoom
+from ottla.storage.files.directory_health import OutOfResources
 from ottla.storage.log.log import Log
 
 log = logging.getLogger(__name__)
@@ -63,8 +63,8 @@ class PartitionPlacement:
         self._reports = reports  # None without a cluster
         self._damaged = damaged
         self.lost: set[tuple[str, int]] = set()  # their log was not found, or was removed
-        self._waiting_for_room: dict[tuple[str, int], None] = {}
-        self._out_of_room = SparseLog(log, logging.ERROR)
+        self._waiting_for_resources: dict[tuple[str, int], None] = {}
+        self._out_of_resources = SparseLog(log, logging.ERROR)
 
     def place(
         self, topic: entities.Topic, index: int, decided: entities.PartitionRegistration
@@ -76,13 +76,13 @@ class PartitionPlacement:
             return
         try:
             self._lead_or_follow(topic, name, decided)
-        except OutOfRoom as error:
-            self._out_of_room.write(
+        except OutOfResources as error:
+            self._out_of_resources.write(
                 self._clock.monotonic_s(), "%s is offline until there is room: %s", name, error
             )
-            self._waiting_for_room[name] = None
+            self._waiting_for_resources[name] = None
             self._table.take_offline(name)
-            self._listener.out_of_room(topic.id, index, leadership_of(decided))
+            self._listener.out_of_resources(topic.id, index, leadership_of(decided))
         except (StorageError, OSError) as error:
             log.error("%s is offline: %s", name, error)
             self._table.take_offline(name)
@@ -148,7 +148,7 @@ class PartitionPlacement:
 
     def remove(self, name: TopicPartition) -> None:
         self.lost.discard(name)
-        self._waiting_for_room.pop(name, None)
+        self._waiting_for_resources.pop(name, None)
         if self._damaged is not None:
             self._damaged.removed(name)
         self._table.remove(name)
@@ -163,16 +163,16 @@ class PartitionPlacement:
         self.lost.add(partition)
         self._table.take_offline(partition)
 
-    async def retry_without_room(self, image: Image) -> None:
+    async def retry_waiting(self, image: Image) -> None:
         """Place the partitions again for which the disk was full, until one fails again."""
-        waiting, self._waiting_for_room = self._waiting_for_room, {}
+        waiting, self._waiting_for_resources = self._waiting_for_resources, {}
         while waiting:
             name, _ = waiting.popitem()
             topic = image.topic(name[0])
             if topic is not None and name[1] < len(topic.partitions):
                 self.place(topic, name[1], topic.partitions[name[1]])
-            if self._waiting_for_room:
-                self._waiting_for_room.update(waiting)
+            if self._waiting_for_resources:
+                self._waiting_for_resources.update(waiting)
                 return
             await next_iteration()
 

@@ -60,7 +60,7 @@ class PartitionTable:
         if partition is not None:
             partition.log.health.end_use()
             role = partition.role
-            if partition.owes_answers:
+            if partition.has_pending_acks:
                 partition.close()
             else:  # consumers may wait, and freeing the state takes time
                 partition.end_leadership()

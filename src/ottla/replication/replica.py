@@ -11,7 +11,7 @@ from ottla.base.files.readers import Reader
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.steps import Start
 from ottla.replication.fetch_notifications import FetchNotifications
-from ottla.replication.leadership import NOBODY, Leadership, divergence
+from ottla.replication.leadership import NO_LEADERSHIP, Leadership, divergence
 from ottla.replication.waiting import Done
 from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.leader_epochs import EpochEndOffset
@@ -21,8 +21,8 @@ from ottla.storage.log.reading import ReadRange
 
 class Replica:
     __slots__ = (
-        "_commits", "_start", "broker_id", "fetches", "flush_owed_to", "leadership", "log", "name",
-        "topic_id",
+        "_commits", "_start", "broker_id", "fetches", "flush_required_to", "leadership", "log",
+        "name", "topic_id",
     )  # fmt: skip
 
     def __init__(
@@ -37,9 +37,9 @@ class Replica:
         self.topic_id = topic_id
         self.broker_id = broker_id
         self.log = partition_log
-        self.leadership: Leadership = NOBODY
+        self.leadership: Leadership = NO_LEADERSHIP
         self.fetches = FetchNotifications()
-        self.flush_owed_to = 0  # the flush policy requires syncing up to here first
+        self.flush_required_to = 0  # the flush policy requires syncing up to here first
         self._start = start
         self._commits = GroupCommit(partition_log, start)
 
@@ -53,8 +53,8 @@ class Replica:
         synced as far as the flush policy requires."""
         self.log = other
         self._commits = GroupCommit(other, self._start)
-        if other.recovery_point < self.flush_owed_to:
-            self._commits.wait(self.flush_owed_to, flushed)
+        if other.recovery_point < self.flush_required_to:
+            self._commits.wait(self.flush_required_to, flushed)
 
     # Reading
 
@@ -100,21 +100,22 @@ class Replica:
 
     # Syncs
 
-    def owes_sync(self, end_offset: int) -> bool:
+    def needs_sync(self, end_offset: int) -> bool:
         """Whether the flush policy requires a sync before these records are acknowledged."""
         synced = self.log.offsets.recovery_point
-        return synced < self.flush_owed_to and synced < end_offset
+        return synced < self.flush_required_to and synced < end_offset
 
-    def owe_sync(self, done: Done) -> None:
-        """The flush policy requires a sync of all that is there: begin it."""
-        self.flush_owed_to = self.log.log_end_offset
-        self._commits.wait(self.flush_owed_to, done)
+    def require_sync(self, done: Done) -> None:
+        """The flush policy requires a sync of everything that was appended: begin it."""
+        self.flush_required_to = self.log.log_end_offset
+        self._commits.wait(self.flush_required_to, done)
 
-    def sync_what_is_owed(self, done: Done) -> None:
-        """Of what was appended before, some may be truncated, and some not synced yet."""
-        owed = self.flush_owed_to = min(self.flush_owed_to, self.log.offsets.end)
-        if self.log.offsets.recovery_point < owed:
-            self._commits.wait(owed, done)
+    def sync_required(self, done: Done) -> None:
+        """Begin the sync that the flush policy has required, as far as it is not truncated or
+        done."""
+        required = self.flush_required_to = min(self.flush_required_to, self.log.offsets.end)
+        if self.log.offsets.recovery_point < required:
+            self._commits.wait(required, done)
 
     def when_synced(self, end_offset: int, done: Done) -> None:
         self._commits.wait(end_offset, done)

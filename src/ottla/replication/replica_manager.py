@@ -38,7 +38,7 @@ from ottla.replication.partition import Partition
 from ottla.replication.partition_configs import ConfigOf, PartitionConfigs
 from ottla.replication.partition_placement import PartitionPlacement
 from ottla.replication.partition_table import PartitionFollower, PartitionTable
-from ottla.replication.waiting import LEFT_AT_ONCE
+from ottla.replication.waiting import UNREGISTERED_AT_ONCE
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.directories.startup_settlement import settle_duplicates, settle_found
 from ottla.storage.errors import CorruptLogError, StorageError
@@ -46,7 +46,7 @@ from ottla.storage.log.log import Log
 
 log = logging.getLogger(__name__)
 
-LOOKED_AT_ONCE = 20  # partitions per iteration of the event loop
+PARTITIONS_PER_ITERATION = 20  # partitions per iteration of the event loop
 MADE_AT_ONCE = 4  # new partitions per change: creating the files of each takes about 1 ms
 
 
@@ -156,7 +156,7 @@ class ReplicaManager:
 
     def drop_session(self, session: FetchSession) -> None:
         """The session was closed. Unregister it, in slices if it has many partitions."""
-        for _ in range(LEFT_AT_ONCE):
+        for _ in range(UNREGISTERED_AT_ONCE):
             key = session.forget_any()
             if key is None:
                 return
@@ -253,9 +253,9 @@ class ReplicaManager:
         except StorageError as error:
             log.error("partitions missing in the metadata could not be set aside: %s", error)
 
-    async def make_those_without_room(self) -> None:
+    async def retry_waiting_partitions(self) -> None:
         """Try again to create partitions for which the disk was full."""
-        await self._placement.retry_without_room(self._image)
+        await self._placement.retry_waiting(self._image)
 
     @property
     def all_have_logs(self) -> bool:
@@ -278,17 +278,17 @@ class ReplicaManager:
         """Wait until the partitions of these topics exist."""
         names = []
         is_in_the_way = False
-        for number, name in enumerate(self._unmade_of(topics), 1):
+        for number, name in enumerate(self._pending_creations_of(topics), 1):
             if name is not None:
                 names.append(name)
                 is_in_the_way |= self._deletions.is_in_the_way(TopicPartition(*name))
-            if number % LOOKED_AT_ONCE == 0:
+            if number % PARTITIONS_PER_ITERATION == 0:
                 await next_iteration()
         if is_in_the_way:
             await self._deletions.settle()
         await self._new.make_all(names)
 
-    def _unmade_of(self, topics: Iterable[str]) -> Iterator[tuple[str, int] | None]:
+    def _pending_creations_of(self, topics: Iterable[str]) -> Iterator[tuple[str, int] | None]:
         """Partitions that do not exist yet; None for each other topic or partition visited."""
         if not self._new:
             return

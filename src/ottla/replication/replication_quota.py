@@ -76,7 +76,7 @@ class ReplicationQuota:
 
     @property
     def wait_ms(self) -> int:
-        """How long, at most: then it is to be asked again."""
+        """An upper bound: call it again afterwards."""
         limit, now_ms = self._bytes_per_second(), monotonic_ms(self._clock)
         if limit <= 0:
             return LOOK_AGAIN_MS

@@ -18,7 +18,7 @@ from ottla.base.scheduling.loop_timers import LoopTimers
 from ottla.replication.fetch_sessions import Watcher
 
 NOT_KNOWN_YET = 2**63  # bytes: more than can be appended during one read
-LEFT_AT_ONCE = 100  # partitions that a fetch unregisters from at a time
+UNREGISTERED_AT_ONCE = 100  # partitions that a fetch unregisters from at a time
 
 Done = Callable[[Exception | None], None]
 END_OFFSET = attrgetter("end_offset")
@@ -38,22 +38,22 @@ class OffsetWaiters:
     """Callbacks for offsets below the high watermark, lowest offset first.
 
     Nearly all are added in this order: only a request with very many partitions registers its
-    appends after later ones of other requests. Who leaves is removed from the queue at its ends,
-    and from elsewhere once half of the queue has left.
+    appends after later ones of other requests. A cancelled waiter is removed at the ends of the
+    queue; from the middle once half of the queue is cancelled.
     """
 
-    __slots__ = ("_left", "_waiting")
+    __slots__ = ("_cancelled", "_waiting")
 
     def __init__(self) -> None:
         self._waiting: deque[OffsetWaiter] = deque()
-        self._left = 0  # have left, and are still in the queue
+        self._cancelled = 0  # waiters that are still in the queue
 
     def __bool__(self) -> bool:
         """Whether there are waiters."""
         return bool(self._waiting)
 
     def __len__(self) -> int:
-        return len(self._waiting) - self._left
+        return len(self._waiting) - self._cancelled
 
     @property
     def queued(self) -> int:
@@ -74,20 +74,20 @@ class OffsetWaiters:
         if waiter.done is None:
             return
         waiter.done = None
-        self._left += 1
+        self._cancelled += 1
         self._trim()
 
     def _trim(self) -> None:
         waiting = self._waiting
         while waiting and waiting[0].done is None:
             waiting.popleft()
-            self._left -= 1
+            self._cancelled -= 1
         while waiting and waiting[-1].done is None:
             waiting.pop()
-            self._left -= 1
-        if 2 * self._left > len(waiting):
+            self._cancelled -= 1
+        if 2 * self._cancelled > len(waiting):
             self._waiting = deque(each for each in waiting if each.done is not None)
-            self._left = 0
+            self._cancelled = 0
 
     async def wait_for(self, end_offset: int) -> None:
         """As `add`, for one who has a task of its own."""
@@ -110,7 +110,7 @@ class OffsetWaiters:
     def reached(self, high_watermark: int) -> None:
         while (waiting := self._waiting) and waiting[0].end_offset <= high_watermark:
             self._call_first(None)
-        if self._left:
+        if self._cancelled:
             self._trim()
 
     def fail(self, error: Exception) -> None:
@@ -122,7 +122,7 @@ class OffsetWaiters:
         waiter = self._waiting.popleft()
         done, waiter.done = waiter.done, None
         if done is None:
-            self._left -= 1
+            self._cancelled -= 1
         else:
             done(error)
 
@@ -216,14 +216,14 @@ class LargeWaiter:
     too early, but never too late.
     """
 
-    __slots__ = ("_bytes_missing", "_has_news", "_has_readable", "_is_committed", "_watched")
+    __slots__ = ("_bytes_missing", "_has_readable", "_is_committed", "_wake_up", "_watched")
 
     def __init__(self, *, is_committed: bool) -> None:
         self._watched: list[Watchable] = []
         self._is_committed = is_committed
         self._bytes_missing = NOT_KNOWN_YET
         self._has_readable = False  # readable data has arrived
-        self._has_news = asyncio.Event()
+        self._wake_up = asyncio.Event()
 
     def join(self, watched: Watchable) -> None:
         self._watched.append(watched)
@@ -232,7 +232,7 @@ class LargeWaiter:
     def begin(self) -> None:
         self._bytes_missing = NOT_KNOWN_YET
         self._has_readable = False
-        self._has_news.clear()
+        self._wake_up.clear()
 
     def expect(self, bytes_missing: int) -> None:
         self._bytes_missing += bytes_missing - NOT_KNOWN_YET
@@ -249,7 +249,7 @@ class LargeWaiter:
             self.wake()
 
     def wake(self) -> None:
-        self._has_news.set()
+        self._wake_up.set()
 
     async def wait(self, timeout_s: float, pause_s: float = 0) -> None:
         """Wait until data arrives, at least for a pause, or until the timeout expires."""
@@ -257,7 +257,7 @@ class LargeWaiter:
         end_s = loop.time() + min(pause_s, timeout_s)
         timer = loop.call_later(timeout_s, self.wake)
         try:
-            await self._has_news.wait()
+            await self._wake_up.wait()
         finally:
             timer.cancel()
         if (left_s := end_s - loop.time()) > 0:
@@ -269,7 +269,7 @@ class LargeWaiter:
 
 def leave(watcher: Watcher, watched: list[Watchable]) -> None:
     """Unregister from many partitions, some in each of the next iterations of the event loop."""
-    for _ in range(min(LEFT_AT_ONCE, len(watched))):
+    for _ in range(min(UNREGISTERED_AT_ONCE, len(watched))):
         watched.pop().watchers.pop(watcher, None)
     if watched:
         asyncio.get_running_loop().call_soon(leave, watcher, watched)

@@ -1,4 +1,4 @@
-"""Replicas for which there is no room on disk: they leave the in-sync replicas, and others go on.
+"""Replicas without space on disk leave the in-sync replicas, and the others continue.
 
 Owns      which replicas could not write, and the request to the controller: one at a time, with all
           of them.
@@ -56,7 +56,7 @@ class Withdrawals:
         self._messages = SparseLog(log, logging.WARNING)
         self._failures = SparseLog(log, logging.WARNING)
 
-    def out_of_room(self, topic_id: TopicId, index: int, state: Leadership) -> None:
+    def out_of_resources(self, topic_id: TopicId, index: int, state: Leadership) -> None:
         """The replica of this broker could not write. `state` is what the metadata says."""
         key = (topic_id, index)
         if set(state.in_sync_replicas) > {self._broker_id} and self._is_time(key):

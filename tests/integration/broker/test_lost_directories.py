@@ -26,7 +26,7 @@ from ottla.testing.broker import BrokerFailed, RunningBroker
 pytestmark = pytest.mark.ci
 
 TOPIC, PARTITIONS = "t", 4
-UNDER_WAY_MAX = 20  # records that wait to be acknowledged
+PENDING_MAX = 20  # records that wait to be acknowledged
 BETWEEN_BURSTS_S = 0.005
 SOME = 40  # records: the producer is at work
 
@@ -55,7 +55,7 @@ class Load:
 
     def _run(self) -> None:
         while not self._ends.is_set():
-            while self._may_send.is_set() and len(self._producer) < UNDER_WAY_MAX:
+            while self._may_send.is_set() and len(self._producer) < PENDING_MAX:
                 self._send()
             self._producer.poll(BETWEEN_BURSTS_S)
 

@@ -110,7 +110,7 @@ class Listener:
     def leads_unrecovered(self, partition: Partition) -> None:
         self.is_due = True
 
-    def out_of_room(self, topic_id: TopicId, index: int, state: Leadership) -> None: ...
+    def out_of_resources(self, topic_id: TopicId, index: int, state: Leadership) -> None: ...
 
 
 @dataclass
@@ -188,7 +188,7 @@ class Replica:
         partition = self.leading
         session = ReplicaSession(self.broker_id, LIMITS)
         position = run_blocking(locating(partition))
-        if partition.owes_sync(position.offset):
+        if partition.needs_sync(position.offset):
             self._sync()
             return None
         session.put(PartitionKey(partition.topic_id, NAME.partition), position)
@@ -215,7 +215,7 @@ class Replica:
 
     def _sync(self) -> None:
         self.is_syncing = True
-        self.leading.when_own_synced(self._synced)
+        self.leading.when_replica_synced(self._synced)
 
     def _synced(self, _error: Exception | None) -> None:
         self.is_syncing = False

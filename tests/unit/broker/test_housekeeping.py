@@ -312,7 +312,7 @@ class CompactedPlace:
 
     @property
     def are_gone(self) -> list[bool]:
-        return [each.is_gone for each in self.helpers]
+        return [each.has_exited for each in self.helpers]
 
     def close(self) -> None:
         self.housekeeping.close()

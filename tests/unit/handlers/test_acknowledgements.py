@@ -128,7 +128,7 @@ async def until(is_true: Callable[[], bool]) -> None:
 
 
 def waiters_of(world: World) -> int:
-    return sum(partition_of(world, each).owed_answers for each in range(PARTITIONS))
+    return sum(partition_of(world, each).pending_acks for each in range(PARTITIONS))
 
 
 def assert_nothing_remains(world: World) -> None:
@@ -179,7 +179,7 @@ def test_nothing_remains_of_a_client_that_leaves(world: World, partitions: int) 
             await until(lambda: not world.broker.network.connections)
             await until(lambda: waiters_of(world) == 0)
             assert_nothing_remains(world)
-            assert all(not partition_of(world, each).owes_answers for each in range(partitions))
+            assert all(not partition_of(world, each).has_pending_acks for each in range(partitions))
 
     world.run(story())
 

@@ -315,7 +315,7 @@ def test_sessions_of_connections_that_are_gone_make_room(world: World) -> None:
     reader = FakeConnection()
     first = world.ask(named(list(range(300)), session=(0, 0)), VERSION, by=reader)
     assert first.session_id
-    reader.session.is_gone = True
+    reader.session.is_disconnected = True
     second = world.ask(named(list(range(300)), session=(0, 0)), VERSION)
     assert second.session_id
     again = world.ask(named([], session=(first.session_id, 1)), VERSION, by=FakeConnection())

@@ -40,10 +40,10 @@ def test_creating_a_topic_without_room_is_no_success_and_is_done_once_there_is_r
     assert "1 of them have no log (1)" in full.error_message
     assert code_of(world, "full", 0) == NONE
     assert code_of(world, "full", 1) == STORAGE
-    world.run(world.broker.replicas.make_those_without_room())
+    world.run(world.broker.replicas.retry_waiting_partitions())
     assert code_of(world, "full", 1) == STORAGE
     world.disk.heal()
-    world.run(world.broker.replicas.make_those_without_room())
+    world.run(world.broker.replicas.retry_waiting_partitions())
     assert code_of(world, "full", 1) == NONE
 
 
@@ -65,7 +65,7 @@ def test_a_deleted_topic_waits_for_no_room(world: World) -> None:
     world.ask(CreateTopicsRequest([CreatableTopic("t", 1, 1)]), 7)
     world.ask(DeleteTopicsRequest(topic_names=["t"], timeout_ms=1000), 5)
     world.disk.heal()
-    world.run(world.broker.replicas.make_those_without_room())
+    world.run(world.broker.replicas.retry_waiting_partitions())
     assert not world.disk.exists("/disk/a/t-0")
     assert not world.disk.exists("/disk/b/t-0")
 

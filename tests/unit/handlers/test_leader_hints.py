@@ -69,7 +69,7 @@ def test_the_new_leader_is_named(
 
     async def fail_over() -> None:
         last = world.broker.replicas.partition("t", partitions - 1)
-        while not last.owes_answers:
+        while not last.has_pending_acks:
             await asyncio.sleep(0.001)
         lost = (change(topic_id, each, 2, leader=2, leader_epoch=7) for each in range(partitions))
         apply(world, *lost)

@@ -28,19 +28,19 @@ def a_session() -> FetchSession:
     return session
 
 
-def to_look_at(session: FetchSession) -> list[FetchKey]:
-    return [wanted.key for wanted in session.to_look_at()]
+def partitions_to_read(session: FetchSession) -> list[FetchKey]:
+    return [wanted.key for wanted in session.partitions_to_read()]
 
 
-def looked_at(session: FetchSession, key: FetchKey, **outcome: Any) -> None:
+def record_read(session: FetchSession, key: FetchKey, **outcome: Any) -> None:
     """It was read just now."""
-    session.looked_at(key, session.marked.get(key, NO_MARK), **outcome)
+    session.record_read(key, session.marked.get(key, NO_MARK), **outcome)
 
 
 def test_a_partition_without_news_is_not_looked_at_again() -> None:
     session = a_session()
-    looked_at(session, KEYS[1], has_more=False)
-    assert to_look_at(session) == [KEYS[0], KEYS[2]]
+    record_read(session, KEYS[1], has_more=False)
+    assert partitions_to_read(session) == [KEYS[0], KEYS[2]]
 
 
 def test_a_partition_that_changes_after_it_was_read_is_looked_at_again() -> None:
@@ -50,39 +50,39 @@ def test_a_partition_that_changes_after_it_was_read_is_looked_at_again() -> None
     session.update([WantedPartition(KEYS[1], 7, 1000)], ())
     session.forget(KEYS[2])
     for key in KEYS:
-        session.looked_at(key, marks[key], has_more=False)
-    assert to_look_at(session) == KEYS[:2]
+        session.record_read(key, marks[key], has_more=False)
+    assert partitions_to_read(session) == KEYS[:2]
     for key in KEYS:
-        looked_at(session, key, has_more=False)
-    assert to_look_at(session) == []
+        record_read(session, key, has_more=False)
+    assert partitions_to_read(session) == []
 
 
 def test_a_partition_that_was_served_goes_behind_the_others() -> None:
     session = a_session()
-    looked_at(session, KEYS[0], has_more=True)
-    assert to_look_at(session) == [KEYS[1], KEYS[2], KEYS[0]]
+    record_read(session, KEYS[0], has_more=True)
+    assert partitions_to_read(session) == [KEYS[1], KEYS[2], KEYS[0]]
 
 
 def test_news_of_a_partition_come_before_what_others_that_were_served_have_left() -> None:
     session = a_session()
-    looked_at(session, KEYS[2], has_more=False)
-    looked_at(session, KEYS[0], has_more=True)
+    record_read(session, KEYS[2], has_more=False)
+    record_read(session, KEYS[0], has_more=True)
     session.changed(KEYS[2], 10)
-    assert to_look_at(session) == [KEYS[1], KEYS[2], KEYS[0]]
+    assert partitions_to_read(session) == [KEYS[1], KEYS[2], KEYS[0]]
 
 
 def test_a_partition_without_records_but_with_changes_keeps_its_position() -> None:
     session = a_session()
-    looked_at(session, KEYS[0], has_more=True, was_served=False)
-    assert to_look_at(session) == KEYS
+    record_read(session, KEYS[0], has_more=True, was_served=False)
+    assert partitions_to_read(session) == KEYS
 
 
 def test_a_partition_left_over_for_want_of_room_keeps_its_place() -> None:
     session = a_session()
-    looked_at(session, KEYS[0], has_more=True)
-    looked_at(session, KEYS[1], has_more=False, is_left_over=True)
-    looked_at(session, KEYS[2], has_more=False, is_left_over=True)
-    assert to_look_at(session) == [KEYS[1], KEYS[2], KEYS[0]]
+    record_read(session, KEYS[0], has_more=True)
+    record_read(session, KEYS[1], has_more=False, has_not_fit=True)
+    record_read(session, KEYS[2], has_more=False, has_not_fit=True)
+    assert partitions_to_read(session) == [KEYS[1], KEYS[2], KEYS[0]]
 
 
 # What a reader is told
@@ -90,7 +90,7 @@ def test_a_partition_left_over_for_want_of_room_keeps_its_place() -> None:
 
 def test_a_partition_is_sent_when_anything_has_changed() -> None:
     wanted = WantedPartition(KEYS[0], 5, 1000)
-    assert (wanted.sent_high_watermark, wanted.sent_log_start_offset, wanted.turn) == (-1, -1, 0)
+    assert (wanted.sent_high_watermark, wanted.sent_log_start_offset, wanted.order) == (-1, -1, 0)
     assert wanted.record_sent(0, 10, 2)
     assert not wanted.is_changed(0, 10, 2)
     assert not wanted.record_sent(0, 10, 2)
@@ -106,14 +106,14 @@ def test_a_repeated_request_updates_the_position_and_keeps_what_was_sent() -> No
     known = session.partitions[KEYS[1]]
     known.record_sent(0, 10, 2)
     for key in KEYS:
-        looked_at(session, key, has_more=False)
+        record_read(session, key, has_more=False)
     session.update([WantedPartition(KEYS[1], 7, 50, 3, 4, 6)], ())
     assert session.partitions[KEYS[1]] is known
     asked = (known.fetch_offset, known.partition_bytes_max, known.current_leader_epoch)
     assert asked == (7, 50, 3)
     assert (known.last_fetched_epoch, known.log_start_offset) == (4, 6)
     assert not known.is_changed(0, 10, 2)
-    assert to_look_at(session) == [KEYS[1]]
+    assert partitions_to_read(session) == [KEYS[1]]
     plain = WantedPartition(KEYS[0], 1, 2)
     assert (plain.current_leader_epoch, plain.last_fetched_epoch, plain.log_start_offset) == (
         -1, -1, -1,
@@ -124,12 +124,14 @@ def test_a_repeated_request_updates_the_position_and_keeps_what_was_sent() -> No
 def test_a_forgotten_partition_is_neither_looked_at_nor_marked_again() -> None:
     session = a_session()
     session.update((), [KEYS[1], FetchKey("other", 0)])
-    assert to_look_at(session) == [KEYS[0], KEYS[2]]
+    assert partitions_to_read(session) == [KEYS[0], KEYS[2]]
     session.changed(KEYS[1], 10)
-    assert to_look_at(session) == [KEYS[0], KEYS[2]]
-    looked_at(session, KEYS[1], has_more=True)
+    assert partitions_to_read(session) == [KEYS[0], KEYS[2]]
+    record_read(session, KEYS[1], has_more=True)
     session.update([WantedPartition(KEYS[1], 0, 1000)], ())
-    assert to_look_at(session) == [KEYS[0], KEYS[2], KEYS[1]], "it comes last, as a new one does"
+    assert partitions_to_read(session) == [KEYS[0], KEYS[2], KEYS[1]], (
+        "it comes last, as a new one does"
+    )
 
 
 class Waiter:

@@ -52,7 +52,7 @@ class CountingListener(SoleReplica):
     def __init__(self) -> None:
         self.out_of_room_count = 0
 
-    def out_of_room(self, topic_id: TopicId, index: int, state: Leadership) -> None:
+    def out_of_resources(self, topic_id: TopicId, index: int, state: Leadership) -> None:
         self.out_of_room_count += 1
 
 
@@ -141,13 +141,13 @@ def test_acks_all_waits_for_the_sync_required_by_the_flush_policy() -> None:
         waiting = asyncio.ensure_future(world.partition.wait_replicated(end))
         await run_pending()
         assert not waiting.done()
-        assert world.partition.owes_answers
-        assert world.partition.owes_sync(end)
+        assert world.partition.has_pending_acks
+        assert world.partition.needs_sync(end)
         world.syncs.run_one()
         assert world.high_watermark == world.partition.log.recovery_point == end
         await waiting
-        assert not world.partition.owes_answers
-        assert not world.partition.owes_sync(end)
+        assert not world.partition.has_pending_acks
+        assert not world.partition.needs_sync(end)
         assert world.partition.is_replicated(end)
 
     run(story())
@@ -168,8 +168,8 @@ def test_what_comes_during_a_sync_waits_for_the_next_one() -> None:
         await run_pending()
         assert world.partition.log.recovery_point == first
         assert (world.high_watermark, waits[0].done(), waits[1].done()) == (first, True, False)
-        assert world.partition.owes_sync(second)
-        assert not world.partition.owes_sync(first)
+        assert world.partition.needs_sync(second)
+        assert not world.partition.needs_sync(first)
         world.syncs.run_one()
         assert (world.high_watermark, len(world.syncs.waiting)) == (third, 0)
         await asyncio.gather(*waits)
@@ -188,14 +188,14 @@ def test_a_reader_sees_nothing_that_is_not_on_disk_yet() -> None:
     world.syncs.run_one()
     found = world.partition.read(BLOCKING, 0, 1000, is_committed=False, at_least_one=True)
     assert len(found.records) > 0
-    assert world.partition.flush_owed_to == end
+    assert world.partition.flush_required_to == end
 
 
 def test_without_a_flush_policy_there_is_no_wait_for_the_disk() -> None:
     world = World(TopicConfig())
     end = world.append()
     assert world.partition.is_replicated(end)
-    assert not world.partition.owes_sync(end)
+    assert not world.partition.needs_sync(end)
     assert not world.syncs.waiting
     assert world.partition.log.recovery_point == 0
 
@@ -204,13 +204,13 @@ def test_a_flush_owed_by_earlier_records_holds_back_later_ones() -> None:
     """A sync is due from the third record on; those before it need none."""
     world = World(TopicConfig(flush_messages=3))
     assert [world.append(), world.append()] == [1, 2]
-    assert (world.high_watermark, world.partition.flush_owed_to) == (2, 0)
+    assert (world.high_watermark, world.partition.flush_required_to) == (2, 0)
     third = world.append()
-    assert (world.high_watermark, world.partition.flush_owed_to) == (2, third)
+    assert (world.high_watermark, world.partition.flush_required_to) == (2, third)
     fourth = world.append()
     assert world.high_watermark == 2, "what was visible stays so, and no more is"
     world.syncs.run_one()
-    assert (world.high_watermark, world.partition.flush_owed_to) == (third, fourth)
+    assert (world.high_watermark, world.partition.flush_required_to) == (third, fourth)
     world.syncs.run_one()
     assert world.high_watermark == fourth
     assert world.append() == world.high_watermark == 5, "nothing is owed for it"
@@ -230,7 +230,7 @@ def test_a_failed_sync_fails_all_waiters() -> None:
             with pytest.raises(StorageUnavailable):
                 await each
         assert world.high_watermark == 0
-        assert not world.partition.owes_answers
+        assert not world.partition.has_pending_acks
 
     run(story())
 
@@ -533,15 +533,15 @@ def test_sessions_and_waiting_fetches_are_notified_separately() -> None:
     session = FetchSession(1, False, False, 0)
     key = FetchKey("t", 0)
     session.update([WantedPartition(key, 0, 1000)], [])
-    session.looked_at(key, session.marked[key], has_more=False)
+    session.record_read(key, session.marked[key], has_more=False)
     world.append()
-    assert list(session.to_look_at()) == []
+    assert list(session.partitions_to_read()) == []
     world.partition.fetches.sessions[session] = key
     world.append()
-    assert [each.key for each in session.to_look_at()] == [key]
-    session.looked_at(key, session.marked[key], has_more=False)
+    assert [each.key for each in session.partitions_to_read()] == [key]
+    session.record_read(key, session.marked[key], has_more=False)
     world.decide(ME)
-    assert [each.key for each in session.to_look_at()] == [key]
+    assert [each.key for each in session.partitions_to_read()] == [key]
 
 
 def test_a_reader_is_woken_to_find_out_where_the_producers_are_not_in_memory() -> None:
@@ -612,8 +612,8 @@ def test_only_durable_records_become_visible_whatever_happens(seed: int) -> None
             high_watermark = world.high_watermark
             assert high_watermark >= before
             if high_watermark > before:
-                owed = partition.flush_owed_to
-                assert high_watermark <= max(synced, 0) or synced >= owed
+                required = partition.flush_required_to
+                assert high_watermark <= max(synced, 0) or synced >= required
                 if OTHER in state.in_sync_replicas:
                     assert high_watermark <= state.followers[OTHER].log_end_offset
             for end, wait in waits.items():
@@ -645,7 +645,7 @@ def test_what_a_follower_has_not_synced_is_not_committed_when_it_leads() -> None
     world = World(replicas=(ME, OTHER))
     world.decide(OTHER)
     world.partition.log.append_as_follower(placed(batch_of(b"v"), 0, epoch=world.epoch))
-    world.partition.when_own_synced(lambda _error: None)
+    world.partition.when_replica_synced(lambda _error: None)
     world.decide(ME)
     world.fetched(OTHER, 1)
     assert world.high_watermark == 0

@@ -27,7 +27,7 @@ from ottla.replication.leadership import Leadership
 from ottla.replication.low_watermarks import LowWatermarks
 from ottla.replication.partition import Partition
 from ottla.replication.withdrawals import Withdrawals
-from ottla.storage.files.directory_health import OutOfRoom
+from ottla.storage.files.directory_health import OutOfResources
 
 NAME = TopicPartition("t", 0)
 TOPIC_ID = TopicId(b"sixteen bytes ID")
@@ -297,7 +297,7 @@ async def test_a_leader_without_room_asks_to_leave() -> None:
     world = World(in_sync=(ME, OTHER))
     leaving = asyncio.create_task(world.withdrawals.run())
     world.place.disk.fail("write", "*.log", error=errno.ENOSPC)
-    with pytest.raises(OutOfRoom):
+    with pytest.raises(OutOfResources):
         world.append()
     await asyncio.sleep(0.01)
     assert world.asked == [{OTHER}]

@@ -155,11 +155,11 @@ def test_followers_with_a_session_are_told_of_a_new_log_start_once(world: World)
     world.partition.notify_log_start()
     assert world.told.log_starts == [world.partition]
     wanted.record_sent(0, world.partition.log.high_watermark, 5)
-    session.looked_at(key, session.marked[key], has_more=False)
+    session.record_read(key, session.marked[key], has_more=False)
     world.partition.send_followers_offsets()
-    assert session.has_late_news
+    assert session.has_offset_updates
     assert key in session.marked
-    session.has_late_news = False
+    session.has_offset_updates = False
     wanted.record_sent(0, world.partition.log.high_watermark, 7)
     world.partition.send_followers_offsets()
-    assert not session.has_late_news
+    assert not session.has_offset_updates

@@ -54,19 +54,19 @@ def test_they_are_made_once_there_is_room_and_the_others_wait_on(world: BrokerWo
     world.create_topic("t", 3)
     world.create_topic("u", 2)
     asyncio.run(world.replicas.settle())
-    asyncio.run(world.replicas.make_those_without_room())
+    asyncio.run(world.replicas.retry_waiting_partitions())
     assert world.replicas.without_log("t") == {0, 2}
     world.disk.heal()
     fill_up(world, "u-1")
     for _ in range(3):  # one that has none again ends the round
-        asyncio.run(world.replicas.make_those_without_room())
+        asyncio.run(world.replicas.retry_waiting_partitions())
     assert world.replicas.without_log("u") == {1}
     world.disk.heal()
-    asyncio.run(world.replicas.make_those_without_room())
+    asyncio.run(world.replicas.retry_waiting_partitions())
     assert world.replicas.all_have_logs
     assert all(is_served(world, "t", index) for index in range(3))
     assert is_served(world, "u", 1)
-    asyncio.run(world.replicas.make_those_without_room())  # nothing is left to do
+    asyncio.run(world.replicas.retry_waiting_partitions())  # nothing is left to do
 
 
 @pytest.mark.parametrize("is_made_again", [False, True])
@@ -81,7 +81,7 @@ def test_topics_that_are_deleted_during_a_round_are_left_out(
     world.disk.heal()
 
     async def story() -> None:
-        making = asyncio.ensure_future(world.replicas.make_those_without_room())
+        making = asyncio.ensure_future(world.replicas.retry_waiting_partitions())
         await asyncio.sleep(0)
         for topic in "tuv":
             world.delete_topic(topic)

@@ -87,7 +87,7 @@ def test_who_wrote_to_one_of_very_many_deleted_partitions_hears_of_it_at_once(
         partition.append(batch_of(b"a"), -1)
         waiting = asyncio.ensure_future(partition.wait_replicated(1000))
         await asyncio.sleep(0)
-        assert partition.owes_answers
+        assert partition.has_pending_acks
         world.publish(TopicDeleted(topic_id))
         with pytest.raises(BrokerError) as raised:
             await waiting

@@ -31,7 +31,7 @@ from ottla.replication.replica_manager import MADE_AT_ONCE
 from ottla.storage.files.file_names import PARTITION_METADATA_NAME
 from ottla.testing.filesystem import MemoryDisk
 
-OTHER, THIRD, NOBODY = 2, 3, -1
+OTHER, THIRD, NO_LEADERSHIP = 2, 3, -1
 NAMES = ("t", "u")
 Key = tuple[TopicId, int]
 
@@ -85,7 +85,7 @@ class Story:
         if self.random.random() < 0.7 and BROKER not in replicas:
             replicas = (*replicas, BROKER)
         in_sync = tuple(self.random.sample(replicas, self.random.randint(1, len(replicas))))
-        return replicas, in_sync, self.random.choice((*in_sync, in_sync[0], NOBODY))
+        return replicas, in_sync, self.random.choice((*in_sync, in_sync[0], NO_LEADERSHIP))
 
     # Steps
 
@@ -131,12 +131,12 @@ class Story:
         assert replicas.all_have_logs == (not here)
         disk.heal()
         disk.fail("make_directory", "*", error=errno.ENOSPC, times=1)
-        asyncio.run(replicas.make_those_without_room())
+        asyncio.run(replicas.retry_waiting_partitions())
         assert self.without_room() == here, "one that has no room ends the round"
         disk.heal()
         if self.random.random() < 0.5:
             self.delete()
-        asyncio.run(replicas.make_those_without_room())
+        asyncio.run(replicas.retry_waiting_partitions())
         assert self.without_room() == set()
 
     def without_room(self) -> set[Key]:
@@ -156,7 +156,7 @@ class Story:
         changes = [
             PartitionChanged(
                 topic_id, index, decided.partition_epoch + 1,
-                leader=self.random.choice((*decided.in_sync_replicas, NOBODY)),
+                leader=self.random.choice((*decided.in_sync_replicas, NO_LEADERSHIP)),
                 leader_epoch=decided.leader_epoch + 1,
             )
             for (topic_id, index), decided in self.some().items()
@@ -184,7 +184,7 @@ class Story:
             (topic_id, index), decided = chosen
             others = [each for each in decided.replicas if each != decided.leader]
             some = self.random.sample(others, self.random.randint(0, len(others)))
-            in_sync = (*some, decided.leader) if decided.leader != NOBODY else tuple(some)
+            in_sync = (*some, decided.leader) if decided.leader != NO_LEADERSHIP else tuple(some)
             epoch = decided.partition_epoch + 1
             self.world.publish(PartitionChanged(topic_id, index, epoch, in_sync_replicas=in_sync))
 

@@ -18,7 +18,7 @@ LONG_NAME = "\N{SNOWMAN}" * 32  # takes the room of two partitions
 
 @dataclass
 class Reader:
-    is_gone: bool = False
+    is_disconnected: bool = False
 
 
 @dataclass
@@ -94,7 +94,7 @@ class World:
         if self.open_ones:
             reader = self.random.choice(self.sessions).reader
             assert reader is not None
-            reader.is_gone = True
+            reader.is_disconnected = True
 
     def close(self) -> None:
         if self.open_ones:

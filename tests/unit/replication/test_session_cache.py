@@ -23,7 +23,7 @@ LATER_MS = EVICTION_MS + 1
 
 @dataclass
 class Reader:
-    is_gone: bool = False
+    is_disconnected: bool = False
 
 
 class Cache:
@@ -95,7 +95,7 @@ def test_sessions_whose_reader_is_gone_make_room_at_once() -> None:
     first = opened(cache.open(90, reader))
     kept = opened(cache.open(10))
     assert cache.open(20) is None
-    reader.is_gone = True
+    reader.is_disconnected = True
     assert cache.open(20) is not None
     assert cache.closed == [first.id]
     assert cache.sessions.get(kept.id) is kept
@@ -106,7 +106,7 @@ def test_a_session_that_is_resumed_belongs_to_the_new_connection() -> None:
     reader = Reader()
     first = opened(cache.open(90, reader))
     cache.sessions.resume(first.id, 1, False, 0, Reader())
-    reader.is_gone = True
+    reader.is_disconnected = True
     assert cache.open(20) is None
 
 
@@ -145,7 +145,7 @@ def test_no_session_is_evicted_if_that_is_not_sufficient() -> None:
     reader = Reader()
     opened(cache.open(10, reader))
     opened(cache.open(90))
-    reader.is_gone = True
+    reader.is_disconnected = True
     assert cache.open(50) is None
     assert cache.closed == []
 
@@ -160,7 +160,7 @@ def test_the_slot_of_a_reader_that_is_gone_is_taken_first() -> None:
     opened(cache.open(1))
     second = opened(cache.open(1, reader))
     assert cache.open(1) is None
-    reader.is_gone = True
+    reader.is_disconnected = True
     assert cache.open(1) is not None
     assert cache.closed == [second.id]
 
@@ -169,7 +169,7 @@ def test_a_session_that_was_evicted_is_not_found() -> None:
     cache = Cache(partitions_max=10)
     reader = Reader()
     first = opened(cache.open(10, reader))
-    reader.is_gone = True
+    reader.is_disconnected = True
     opened(cache.open(1))
     with pytest.raises(BrokerError) as error:
         cache.sessions.resume(first.id, 1, False, 0)
@@ -188,7 +188,7 @@ def test_very_many_marked_partitions_are_looked_at_in_the_same_order() -> None:
     session = FetchSession(1, is_follower=False, uses_topic_ids=False, now_ms=0)
     session.update(wanted(5000))
     for at in Random(5).sample(range(5000), 3000):
-        session.looked_at(FetchKey("t", at), NO_MARK, has_more=True)
+        session.record_read(FetchKey("t", at), NO_MARK, has_more=True)
     ordering = session.ordering()
     steps = 0
     while True:
@@ -198,7 +198,7 @@ def test_very_many_marked_partitions_are_looked_at_in_the_same_order() -> None:
         except StopIteration as end:
             found = list(end.value)
             break
-    assert found == list(session.to_look_at())
+    assert found == list(session.partitions_to_read())
     assert steps == 5
 
 

@@ -18,7 +18,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.fetch_sessions import Watcher
 from ottla.replication.waiting import (
-    LEFT_AT_ONCE,
+    UNREGISTERED_AT_ONCE,
     DataWaiter,
     LargeWaiter,
     OffsetWaiter,
@@ -237,11 +237,11 @@ def test_a_reader_wakes_with_the_last_byte_that_it_wants(is_committed: bool) -> 
 
 def test_a_fetch_of_many_partitions_unregisters_in_slices() -> None:
     async def story() -> None:
-        places = [Place() for _ in range(3 * LEFT_AT_ONCE)]
+        places = [Place() for _ in range(3 * UNREGISTERED_AT_ONCE)]
         waiter = data_waiter(places, 1)
         waiter.wake()
         left = sum(not place.watchers for place in places)
-        assert left == LEFT_AT_ONCE
+        assert left == UNREGISTERED_AT_ONCE
         await waiter.wait(60_000)
         for _ in range(5):
             await asyncio.sleep(0)
@@ -280,7 +280,7 @@ def test_a_reader_whose_time_is_up_is_woken() -> None:
     run(story())
 
 
-@pytest.mark.parametrize("count", [1, LEFT_AT_ONCE, 2 * LEFT_AT_ONCE + 1])
+@pytest.mark.parametrize("count", [1, UNREGISTERED_AT_ONCE, 2 * UNREGISTERED_AT_ONCE + 1])
 def test_a_reader_that_has_left_gives_the_event_loop_nothing_more_to_do(count: int) -> None:
     async def story() -> None:
         loop = asyncio.get_running_loop()

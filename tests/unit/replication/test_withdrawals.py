@@ -41,7 +41,7 @@ async def reported(sent: Sent, state: Leadership, times: int, every_s: float) ->
     running = asyncio.create_task(withdrawals.run())
     for _ in range(times):
         for index in (0, 1):
-            withdrawals.out_of_room(TOPIC_ID, index, state)
+            withdrawals.out_of_resources(TOPIC_ID, index, state)
         await asyncio.sleep(every_s)
     running.cancel()
 

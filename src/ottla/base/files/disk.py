@@ -83,9 +83,9 @@ class DiskFileSystem:
                 shutil.rmtree(path)
                 return
             except OSError as error:
-                is_gone = isinstance(error, FileNotFoundError) and not os.path.lexists(path)
+                is_removed = isinstance(error, FileNotFoundError) and not os.path.lexists(path)
                 has_changed = error.errno in (errno.ENOENT, errno.ENOTEMPTY)
-                if is_gone or not has_changed or not tries_left:
+                if is_removed or not has_changed or not tries_left:
                     raise
 
     def sync_directory(self, path: str) -> None:

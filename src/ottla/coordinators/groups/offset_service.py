@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeVar
 from ottla.base.ids import TopicId
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps
-from ottla.coordinators.batches import NOBODY, Writer
+from ottla.coordinators.batches import COORDINATOR_ITSELF, Writer
 from ottla.coordinators.groups import offset_api
 from ottla.coordinators.groups.commit_drafts import CommitDraft, drafting_commit
 from ottla.coordinators.groups.offset_commits import CommitRules
@@ -79,7 +79,7 @@ class OffsetService:
         draft: CommitDraft,
         response: A,
         rules: Callable[[], CommitRules],
-        writer: Writer = NOBODY,
+        writer: Writer = COORDINATOR_ITSELF,
         by: ProducedBy = BY_COORDINATOR,
     ) -> A:
         """Validate against the group again, write the draft, and answer when it is replicated."""

@@ -119,7 +119,7 @@ def _is_changed(found: Found) -> bool:
     answer = found.answer
     return (
         found.size > 0
-        or found.is_news
+        or found.is_urgent
         or found.wanted.is_changed(
             answer.error_code, answer.high_watermark, answer.log_start_offset
         )
@@ -134,16 +134,16 @@ def _record(found: Found, requested: RequestedPartitions) -> bool:
     is_new = found.wanted.record_sent(
         answer.error_code, answer.high_watermark, answer.log_start_offset
     )
-    has_more = found.size > 0 or found.is_news
-    is_left_over = not has_more and _has_readable(found, requested)
+    has_more = found.size > 0 or found.is_urgent
+    has_not_fit = not has_more and _has_readable(found, requested)
     was_served = (
         found.size > 0 and not requested.is_full
     )  # the first response does not change the order
-    requested.session.looked_at(
+    requested.session.record_read(
         found.wanted.key,
         found.mark,
         has_more=has_more,
-        is_left_over=is_left_over,
+        has_not_fit=has_not_fit,
         was_served=was_served,
     )
     return requested.is_full or is_new or has_more

@@ -28,7 +28,7 @@ from ottla.replication.fetch_sessions import WantedPartition
 from ottla.replication.waiting import DataWaiter, Watchable
 
 UNPARKED_THROTTLE_MS = 100
-LOOKED_AT_TOGETHER_MAX = 20  # partitions of one fetch
+READ_TOGETHER_MAX = 20  # partitions of one fetch
 ABORTED_HERE_MAX = 500  # of one response: with more it is encoded in a thread
 
 
@@ -46,7 +46,7 @@ class FetchOperation:
         self.unchecked: list[
             int
         ] = []  # indexes in `found` that must be checked before they are sent
-        self.has_news = False  # something that cannot wait for more data
+        self.has_urgent = False  # something that cannot wait for more data
         self.has_unstable = False  # there is data that is not committed yet
         self.aborted = 0  # transactions, of all partitions
         self.is_unparked = False  # it did not wait because there was no room
@@ -77,7 +77,7 @@ class FetchOperation:
     def begin_look_up(self) -> None:
         self.found, self.unchecked, self.missing = [], [], []
         self.size = self.aborted = 0
-        self.has_news = self.has_unstable = False
+        self.has_urgent = self.has_unstable = False
 
     def take(self, wanted: WantedPartition) -> None:
         """Read one partition."""
@@ -97,7 +97,7 @@ class FetchOperation:
             or answer.diverging_epoch is not None
             or answer.preferred_read_replica >= 0
         ):
-            self.has_news = True
+            self.has_urgent = True
         if self.requested.is_committed:
             self.aborted += len(answer.aborted_transactions or ())
             if answer.last_stable_offset < answer.high_watermark:
@@ -107,7 +107,7 @@ class FetchOperation:
     def has_enough(self) -> bool:
         session = self.requested.session
         has_partitions = bool(session.partitions if session else self.found)
-        if self.size >= self.bytes_wanted or self.has_news or not has_partitions:
+        if self.size >= self.bytes_wanted or self.has_urgent or not has_partitions:
             return True
         return self.requested.must_respond
 
@@ -131,7 +131,7 @@ class FetchOperation:
     async def is_enough(self) -> bool:
         """A record or a deadline may wake many fetches in one iteration of the event loop: those
         with many partitions wait for a slice each."""
-        if self.requested.count > LOOKED_AT_TOGETHER_MAX:
+        if self.requested.count > READ_TOGETHER_MAX:
             await self.context.parts.scheduler.next()
         is_enough = self.look_up_all_again()
         return await self.fetch_missing() if self.missing else is_enough

@@ -53,7 +53,7 @@ class Found(NamedTuple):
         return self.partition.log.log_end_offset
 
     @property
-    def is_news(self) -> bool:
+    def is_urgent(self) -> bool:
         """Whether it cannot wait for more data."""
         answer = self.answer
         return (

@@ -71,11 +71,11 @@ class RequestedPartitions:
         session = self.session
         if session is None:
             return False
-        return session.has_late_news or session.epoch != self._session_epoch
+        return session.has_offset_updates or session.epoch != self._session_epoch
 
     def note_response(self) -> None:
         if self.session is not None:
-            self.session.has_late_news = False
+            self.session.has_offset_updates = False
 
     @property
     def session_id(self) -> int:
@@ -88,7 +88,7 @@ class RequestedPartitions:
 
     def partitions(self) -> Iterable[WantedPartition]:
         """The partitions to read now."""
-        return self.named.values() if self.session is None else self.session.to_look_at()
+        return self.named.values() if self.session is None else self.session.partitions_to_read()
 
     def mark_of(self, key: FetchKey) -> int:
         """The session's mark of a partition that is about to be read."""

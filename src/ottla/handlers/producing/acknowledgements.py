@@ -18,7 +18,7 @@ from ottla.protocol.messages.produce_response import PartitionProduceResponse
 from ottla.replication.partition import Partition
 from ottla.replication.waiting import OffsetWaiter
 
-LEFT_AT_ONCE = 100  # partitions
+UNREGISTERED_AT_ONCE = 100  # partitions
 
 
 class Unreplicated(NamedTuple):
@@ -74,9 +74,9 @@ class Acknowledgements:
         self._left, self._when_known = 0, None
         self._timers.cancel(self)
         while self._waiters:
-            for partition, waiter in self._waiters[-LEFT_AT_ONCE:]:
+            for partition, waiter in self._waiters[-UNREGISTERED_AT_ONCE:]:
                 partition.stop_waiting(waiter)
-            del self._waiters[-LEFT_AT_ONCE:]
+            del self._waiters[-UNREGISTERED_AT_ONCE:]
             yield 0
 
     def _note(self, number: int, error: Exception | None) -> None:

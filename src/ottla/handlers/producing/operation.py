@@ -360,7 +360,7 @@ def must_wait(partition: Partition, end_offset: int, acks: int) -> bool:
     """For acks=all until it is replicated; for acks=1 as the flush policy requires."""
     if acks == ACKS_ALL:
         return not partition.is_replicated(end_offset)
-    return acks != ACKS_NONE and partition.owes_sync(end_offset)
+    return acks != ACKS_NONE and partition.needs_sync(end_offset)
 
 
 def complete(future: asyncio.Future[None]) -> None:

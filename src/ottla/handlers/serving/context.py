@@ -27,7 +27,7 @@ class Peer:
     principal: str = "User:ANONYMOUS"
     software_name: str = "unknown"
     software_version: str = "unknown"
-    is_gone: bool = False  # its connection has ended
+    is_disconnected: bool = False  # its connection has ended
     received_by: int | None = None  # the broker that has passed its request on; None for this one
 
     @property

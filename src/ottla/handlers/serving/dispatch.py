@@ -72,7 +72,7 @@ class Dispatcher:
     def closed(self, connection: Connection) -> None:
         peer, connection.session = connection.session, None
         if isinstance(peer, Peer):
-            peer.is_gone = True
+            peer.is_disconnected = True
         self._decoding.closed(connection)
 
     def serve(self, frame: memoryview, connection: Connection) -> Served:

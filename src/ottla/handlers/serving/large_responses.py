@@ -65,7 +65,7 @@ class LargeResponses:
             before, is_done = account.size, False
             while not is_done:
                 await account.grow_to(before + work.grown)
-                if context.peer.is_gone:
+                if context.peer.is_disconnected:
                     raise asyncio.CancelledError
                 is_done = await self._scheduler.advance(work)
                 check_built(work, before + work.grown, self.bytes_max)

@@ -1,12 +1,12 @@
 """Copies partitions from one leader's broker, over one connection and with one fetch session.
 
-Owns      the partitions that follow this leader, their delays after errors, and the requests under
-          way.
+Owns      the partitions that follow this leader, their delays after errors, and the requests in
+          flight.
 Promises  a partition that begins to follow is fetched at once, although the leader holds back the
           fetch of the others. Responses count only for the leader epoch in which they were
           requested. An error of one partition delays that partition alone.
 Leaves    the request to `replica_session.py`, the records to `fetched_records.py`, which partitions
-          follow whom to `leader_fetchers.py`.
+          follow which broker to `leader_fetchers.py`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ottla.replication.following.replica_session import FetchLimits, PartitionKe
 from ottla.replication.partition import Partition
 from ottla.replication.replication_quota import ReplicationQuota
 from ottla.storage.errors import StorageError
-from ottla.storage.files.directory_health import OutOfRoom
+from ottla.storage.files.directory_health import OutOfResources
 
 log = logging.getLogger(__name__)
 
@@ -168,7 +168,7 @@ class LeaderFetcher:
                 continue
             if self._followed.get(key) is not followed or not followed.is_current:
                 continue
-            if followed.partition.owes_sync(position.offset):  # of what another leader has sent
+            if followed.partition.needs_sync(position.offset):  # of what another leader has sent
                 self._wait_for_sync(key, followed)
             else:
                 self._session.put(key, position)
@@ -182,14 +182,14 @@ class LeaderFetcher:
             else:
                 self._fail_here(key, followed, error)
 
-        followed.partition.when_own_synced(done)
+        followed.partition.when_replica_synced(done)
 
     def _is_held_back(self, followed: Followed) -> bool:
         """A replica that catches up waits if its throttle requires it: others are fetched."""
         return followed.is_behind and self._quota.holds_back(followed.partition)
 
     def _send(self) -> None:
-        """Another request, unless one is under way that asks for the same."""
+        """Send another request, unless one for the same is in flight."""
         if not self._session:
             return
         if self._in_flight and not (
@@ -301,7 +301,7 @@ class LeaderFetcher:
             unsynced.append(self._synced(key, followed))
 
     def _synced(self, key: PartitionKey, followed: Followed) -> asyncio.Future[None]:
-        """Done once all that was appended is on disk. The next fetch tells the leader that it is:
+        """Done once all that was appended is on disk. The next fetch acknowledges it to the leader:
         if the sync fails, the partition is not fetched until another one has succeeded."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -311,15 +311,15 @@ class LeaderFetcher:
             if not future.done():
                 future.set_result(None)
 
-        followed.partition.when_own_synced(done)
+        followed.partition.when_replica_synced(done)
         return future
 
     def _fail_here(self, key: PartitionKey, followed: Followed, error: Exception) -> None:
         """This broker could not take what the leader has sent."""
         self._report(followed, error)
         self._delay(key, followed, self._backoff_s)
-        if isinstance(error, OutOfRoom):
-            followed.partition.report_out_of_room()
+        if isinstance(error, OutOfResources):
+            followed.partition.report_out_of_resources()
 
     def _fail(self, key: PartitionKey, followed: Followed, code: ErrorCode) -> None:
         if code in SHORT_DELAY:

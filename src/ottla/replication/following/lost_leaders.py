@@ -1,8 +1,8 @@
 """Leaders whose connection to this follower was lost a moment ago.
 
 When a broker is killed, its clients ask another one for the leader at once, which is before the
-controller has elected one. Told the old leader, librdkafka does not ask again for one or two
-seconds; told that there is none, it asks again after a tenth of a second.
+controller has elected one. If the response has the old leader, librdkafka does not ask again for
+one or two seconds; if it has none, after a tenth of a second.
 
 Owns      the brokers that are taken for lost: until they are reached again, the metadata says
           something new of them, or a second has passed.

@@ -2,8 +2,8 @@
 
 Owns      a hash table in one stretch of memory, 16 bytes a slot: 80 bits of the key's hash and 48
           bits of offset, counted from the map's base and from 1, so that 0 is an empty slot.
-Promises  keys are not kept, so memory does not depend on their size; a full map says so, and
-          forgets nothing. The hash has a secret, so that no client can choose keys that collide.
+Promises  keys are not kept, so memory does not depend on their size; a full map reports it, and
+          loses no entry. The hash has a secret, so that no client can choose keys that collide.
 Leaves    reading records to `ottla.protocol.records`, whose index arrays it takes: offsets and
           timestamps in `numbers`, places of keys and values in `places`.
 """
@@ -125,7 +125,7 @@ class KeyMap:
 
 
 def are_rising(numbers: memoryview, count: int, first_offset: int, last_offset: int) -> bool:
-    """Whether the first `count` offsets rise, and lie between these two."""
+    """Whether the first `count` offsets increase, and are between these two."""
     least = first_offset
     for offset in numbers[:count]:
         if not least <= offset <= last_offset:

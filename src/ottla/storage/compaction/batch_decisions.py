@@ -17,8 +17,10 @@ from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.compaction.request import LastBatch
 
 
-class Fate(NamedTuple):
-    drops_records: bool  # all of them, unseen
+class BatchDecision(NamedTuple):
+    """What the cleaner does with one batch."""
+
+    drops_records: bool  # all of them, without reading them
     stays_if_empty: bool
     starts_horizon: bool  # the time until its removal begins now, unless it began earlier
 
@@ -29,27 +31,31 @@ class BatchRules(NamedTuple):
     last_batches: Mapping[int, LastBatch]
 
 
-def decide_data(header: BatchHeader, is_aborted: bool, is_last: bool, rules: BatchRules) -> Fate:
+def decide_data(
+    header: BatchHeader, is_aborted: bool, is_last: bool, rules: BatchRules
+) -> BatchDecision:
     """`is_last`: it is the last batch of a new segment.
 
     Whether tombstones start a horizon is seen later, with the records.
     """
-    return Fate(
+    return BatchDecision(
         drops_records=is_aborted and is_in_range(header, rules),
         stays_if_empty=is_last or is_last_of_producer(header, rules.last_batches),
         starts_horizon=False,
     )
 
 
-def decide_marker(header: BatchHeader, is_idle: bool, is_last: bool, rules: BatchRules) -> Fate:
+def decide_marker(
+    header: BatchHeader, is_idle: bool, is_last: bool, rules: BatchRules
+) -> BatchDecision:
     """`is_idle`: no batch of its transaction is left."""
     is_in_reach = is_idle and is_in_range(header, rules)
-    # The last word of a producer that is still known stays as it is: its epoch fences, and an
+    # The last batch of a producer that is still known is not changed: its epoch fences, and an
     # empty marker does not contain it for a broker that rebuilds its state from the log.
-    is_last_word = is_last_of_producer(header, rules.last_batches)
-    return Fate(
-        drops_records=is_in_reach and has_expired(header, rules.now_ms) and not is_last_word,
-        stays_if_empty=is_last or is_last_word,
+    is_last_batch = is_last_of_producer(header, rules.last_batches)
+    return BatchDecision(
+        drops_records=is_in_reach and has_expired(header, rules.now_ms) and not is_last_batch,
+        stays_if_empty=is_last or is_last_batch,
         starts_horizon=is_in_reach,
     )
 

@@ -18,7 +18,7 @@ from ottla.protocol.records.batch import BatchHeader, Buffer
 from ottla.protocol.records.building import build_emptied_batch
 from ottla.protocol.records.reading import open_body
 from ottla.protocol.records.retaining import retain_records
-from ottla.storage.compaction.batch_decisions import Fate, has_expired
+from ottla.storage.compaction.batch_decisions import BatchDecision, has_expired
 from ottla.storage.compaction.key_map import KeyMap, are_rising
 
 RECORD_BYTES_MIN = 7
@@ -74,24 +74,30 @@ class BatchRewriter:
         self._horizon_ms = now_ms + delete_retention_ms
         self._index = index
 
-    def rewrite(self, batch: memoryview, header: BatchHeader, fate: Fate) -> Buffer | None:
+    def rewrite(
+        self, batch: memoryview, header: BatchHeader, decision: BatchDecision
+    ) -> Buffer | None:
         """The batch as it stays in the log, or None where it leaves."""
         if header.base_offset >= self._end_offset:
             return batch
-        if fate.drops_records or header.records_count == 0:
-            return build_emptied_batch(header) if fate.stays_if_empty else None
+        if decision.drops_records or header.records_count == 0:
+            return build_emptied_batch(header) if decision.stays_if_empty else None
         if header.is_control:
-            return self._rewrite_marker(batch, header, fate)
-        return self._rewrite_data(batch, header, fate)
+            return self._rewrite_marker(batch, header, decision)
+        return self._rewrite_data(batch, header, decision)
 
-    def _rewrite_marker(self, batch: memoryview, header: BatchHeader, fate: Fate) -> Buffer:
-        if not fate.starts_horizon or header.delete_horizon_ms is not None:
+    def _rewrite_marker(
+        self, batch: memoryview, header: BatchHeader, decision: BatchDecision
+    ) -> Buffer:
+        if not decision.starts_horizon or header.delete_horizon_ms is not None:
             return batch
         self._index.open(batch, header)
         keep = bytes([1]) * header.records_count
         return retain_records(header, self._index.body, keep, delete_horizon_ms=self._horizon_ms)
 
-    def _rewrite_data(self, batch: memoryview, header: BatchHeader, fate: Fate) -> Buffer | None:
+    def _rewrite_data(
+        self, batch: memoryview, header: BatchHeader, decision: BatchDecision
+    ) -> Buffer | None:
         index, count = self._index, header.records_count
         index.open(batch, header)
         keep = bytearray(count)
@@ -100,7 +106,7 @@ class BatchRewriter:
             self._end_offset, has_expired(header, self._now_ms), keep,
         )  # fmt: skip
         if not kept:
-            return build_emptied_batch(header) if fate.stays_if_empty else None
+            return build_emptied_batch(header) if decision.stays_if_empty else None
         starts_horizon = (
             has_tombstones
             and header.delete_horizon_ms is None

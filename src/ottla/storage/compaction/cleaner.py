@@ -4,7 +4,7 @@ The first pass reads the dirty part and notes the newest offset of each key. The
 over everything up to the end of what was noted and copies what is still needed.
 
 Owns      the two walks. Reads the old segments, writes only `.cleaned` files.
-Promises  bounded memory; a map that is full ends the round early, and the next one goes on there.
+Promises  bounded memory; a map that is full ends the round early, and the next one continues there.
           Damage of any kind ends the round with an error: what cannot be read is never dropped.
           Groups come out in the order of the log. They must be swapped in in that order: an old
           value must be removed before its tombstone.
@@ -194,11 +194,11 @@ class Cleaning:
                 is_idle = self._see_marker(segment, position, header, batch, transactions)
                 if aborted is not None and not is_idle:
                     cleaned.append_aborted(aborted)
-                fate = decide_marker(header, is_idle, is_last, rules)
+                decision = decide_marker(header, is_idle, is_last, rules)
             else:
-                fate = decide_data(header, transactions.see_data(header), is_last, rules)
+                decision = decide_data(header, transactions.see_data(header), is_last, rules)
             try:
-                left = rewriter.rewrite(batch, header, fate)
+                left = rewriter.rewrite(batch, header, decision)
             except InvalidBatch as error:
                 raise self._damage(segment, position, error) from error
             has_changed |= left is not batch

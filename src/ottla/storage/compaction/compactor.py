@@ -4,7 +4,7 @@
     for event in helper.run(round_.request):     # elsewhere: another process, for minutes
         run_blocking(compactor.taking(round_, event))  # here: swap in what is ready
 
-Owns      the choice, the rounds under way, and the cleaner offsets of the directory.
+Owns      the choice, the running rounds, and the cleaner offsets of the directory.
 Promises  a result is taken only for a log that is still what it was when the round began, so a
           log may be truncated or deleted at any time. A damaged log is not compacted any more.
 Leaves    running the helper process, and how often to begin, to the broker.
@@ -66,7 +66,7 @@ class Compactor:
 
     def preload(self, reader: Reader, log: Log, now_ms: int) -> None:
         """Read what `begin` needs of a candidate."""
-        if not log.is_gone:
+        if not log.is_discarded:
             self._survey(reader, log, now_ms)
 
     def begin(self, reader: Reader, logs: Iterable[Log], now_ms: int) -> Round | None:

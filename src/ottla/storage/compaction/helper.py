@@ -2,7 +2,7 @@
 
     python -m ottla.storage.compaction.helper_start
 
-Owns      the process: its output, its end when the broker is gone.
+Owns      the process: its output, its end when the broker has ended.
 Promises  it writes no files but `.cleaned` ones, and none after the broker has died or closed its
           end of the pipe; every error is sent as an event.
 Leaves    starting and killing it to `helper_process.py`.

@@ -34,13 +34,13 @@ class HelperProcess:
         return self._process.pid
 
     @property
-    def is_gone(self) -> bool:
+    def has_exited(self) -> bool:
         return self._process.poll() is not None
 
     def run(self, request: CleanRequest) -> Generator[Event, None, None]:
         """The events of the helper, as they arrive; the last is a summary or a failure.
 
-        Then it can be given the next request, unless it `is_gone`.
+        Then it can be given the next request, unless it `has_exited`.
         """
         process = self._process
         assert process.stdin is not None, "it was opened as a pipe"

@@ -31,7 +31,7 @@ from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import (
     CLEAN_SHUTDOWN_NAME,
     CLEANER_OFFSETS_NAME,
-    OWN_NAME,
+    OTTLA_MARK_NAME,
     DirectoryMark,
     PartitionDirectoryName,
     parse_directory_name,
@@ -80,7 +80,7 @@ def _load(directory: LogDirectory, config_of: ConfigOf, is_placed: IsPlaced) -> 
     directory.loading_begins(read_clean_shutdown(directory.files, marker))
     if directory.last_shutdown is not None:
         remove_clean_shutdown(directory.files, marker)
-    own = f"{directory.path}/{OWN_NAME}"
+    own = f"{directory.path}/{OTTLA_MARK_NAME}"
     is_foreign = not directory.files.exists(own)
     offsets = directory.checkpoints.read()
     cleaned = {} if is_foreign else _read_cleaned(directory)

@@ -125,7 +125,7 @@ class DirectoryWatch:
         for _ in range(min(COMPARED_MAX, len(self._waiting))):
             log = self._waiting.pop()
             check = checks.get(id(log.context))
-            if check is None or log.is_gone:
+            if check is None or log.is_discarded:
                 continue
             seen = self._seen.get(log)
             is_written = seen is None or seen.end_offset != log.log_end_offset
@@ -160,7 +160,7 @@ class DirectoryWatch:
         for each in check.suspects:
             log, segment = each.log, each.segment
             if (
-                log.is_gone
+                log.is_discarded
                 or log.segments.active is not segment
                 or log.offsets.truncations != each.cuts
             ):

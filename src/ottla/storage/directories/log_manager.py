@@ -324,7 +324,7 @@ class LogManager:
         """Another process removed or replaced the files of a log: it is offline from now on."""
         partition = log.partition
         directory = next(each for each in self.directories if each.context is log.context)
-        if log.is_gone or not directory.health.is_online:
+        if log.is_discarded or not directory.health.is_online:
             return
         logger.error("%s is offline: %s", partition, why)
         is_current = directory.logs.get(partition) is log

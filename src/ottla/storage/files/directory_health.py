@@ -27,7 +27,7 @@ class StorageUnavailable(StorageError, BrokerError):
         BrokerError.__init__(self, ErrorCode.KAFKA_STORAGE_ERROR, message)
 
 
-class OutOfRoom(StorageUnavailable):
+class OutOfResources(StorageUnavailable):
     """The disk is full, or no descriptor is left: nothing was lost, and a retry may succeed."""
 
 
@@ -66,15 +66,15 @@ class DirectoryHealth:
         if self.error is not None:
             raise StorageUnavailable(f"log directory {self.path} is offline: {self.error}")
 
-    def failed(self, doing: str, error: OSError) -> StorageUnavailable:
+    def failed(self, operation: str, error: OSError) -> StorageUnavailable:
         """Take the directory offline; the exception to raise instead of `error`."""
         if self.error is None:
             self.error = error
-            log.error("log directory %s goes offline: %s: %s", self.path, doing, error)
+            log.error("log directory %s goes offline: %s: %s", self.path, operation, error)
             self._on_failure(self.path)
-        return StorageUnavailable(f"{doing}: {error}")
+        return StorageUnavailable(f"{operation}: {error}")
 
-    def refused(self, doing: str, error: OSError) -> StorageUnavailable:
+    def refused(self, operation: str, error: OSError) -> StorageUnavailable:
         """As `failed`, unless nothing was lost and the next try may succeed.
 
         A full disk can still be read, and space may be freed; a process that has no file
@@ -82,14 +82,14 @@ class DirectoryHealth:
         """
         now_s = self._monotonic_s()
         if is_full(error):
-            self._full.write(now_s, "log directory %s is full: %s", self.path, doing)
-            return OutOfRoom(f"{doing}: {error}")
+            self._full.write(now_s, "log directory %s is full: %s", self.path, operation)
+            return OutOfResources(f"{operation}: {error}")
         if error.errno == errno.ENOTEMPTY:
-            self._not_empty.write(now_s, "log directory %s: %s: %s", self.path, doing, error)
-            return StorageUnavailable(f"{doing}: {error}")
-        return self.unsynced(doing, error)
+            self._not_empty.write(now_s, "log directory %s: %s: %s", self.path, operation, error)
+            return StorageUnavailable(f"{operation}: {error}")
+        return self.unsynced(operation, error)
 
-    def unsynced(self, doing: str, error: OSError) -> StorageUnavailable:
+    def unsynced(self, operation: str, error: OSError) -> StorageUnavailable:
         """As `failed`, unless the sync did not begin, for lack of a file descriptor.
 
         A sync that fails on a full disk has lost what it was to sync.
@@ -99,11 +99,11 @@ class DirectoryHealth:
                 self._monotonic_s(),
                 "no file can be opened in %s: %s: %s",
                 self.path,
-                doing,
+                operation,
                 error.strerror,
             )
-            return OutOfRoom(f"{doing}: {error}")
-        return self.failed(doing, error)
+            return OutOfResources(f"{operation}: {error}")
+        return self.failed(operation, error)
 
 
 def is_full(error: OSError) -> bool:

@@ -29,7 +29,7 @@ from ottla.storage.errors import CorruptLogError
 
 PAGE_BYTES = 4096  # read at once by a search
 TAIL_BYTES_MAX = 2048  # kept in memory of a file that is being appended to
-GUESSES_MAX = 3  # by proportion; after that a search halves, which needs no luck
+GUESSES_MAX = 3  # by interpolation; after that a binary search, whose steps are bounded
 PAGES_MAX = 256  # found last, one of a file
 PAIR_OF_INTS = ">ii"
 _COPY_BYTES = 1 << 20

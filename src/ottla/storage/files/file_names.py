@@ -2,8 +2,8 @@
 
 Owns      the 20-digit segment names with their suffixes, and `<topic>-<partition>` directories
           with the marks `-delete`, `-future` and `-stray`.
-Promises  what is parsed here is safe to use as a path: no separators, no dots alone, a topic name
-          that Kafka allows. Anything else is None: a stranger's file, left alone.
+Promises  what is parsed here is safe to use as a path: no separators, not only dots, a topic name
+          that Kafka allows. Anything else is None: a file of another program, which is ignored.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HIGH_WATERMARKS_NAME = "replication-offset-checkpoint"
 CLEANER_OFFSETS_NAME = "cleaner-offset-checkpoint"
 CLEAN_SHUTDOWN_NAME = ".kafka_cleanshutdown"
 LOCK_NAME = ".lock"
-OWN_NAME = ".ottla"  # Kafka has no such file: without it, Kafka wrote the directory
+OTTLA_MARK_NAME = ".ottla"  # Kafka has no such file: without it, Kafka wrote the directory
 CLUSTER_MARK_NAME = "ottla.properties"  # nor this one
 
 NAME_CHARACTERS_MAX = 255  # what common file systems allow in one part of a path

@@ -3,10 +3,10 @@
 A swap uses three names: `.cleaned` while the new segments are written, `.swap` once all of
 them are complete and durable, none when the old ones are removed. So:
 
-.deleted   was on its way out: removed.
+.deleted   was being deleted: removed.
 .cleaned   was not complete: removed, and with it every `.swap` from the same offset on, because
            segments are renamed from the last to the first.
-.swap      was complete: old segments that it stands for are removed, then it takes their place.
+.swap      was complete: old segments that it replaces are removed, then it is renamed.
 
 Owns      these rules, as functions from names to names.
 Leaves    touching the disk to `recovery.py`.

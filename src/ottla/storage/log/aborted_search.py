@@ -144,16 +144,16 @@ def _check_entry(reader: Reader, log: Log, segment: Segment, entry: AbortedTrans
     if entry.first_offset >= log.log_start_offset:
         place = log.segments.floor(entry.first_offset)
         first = None if place is None else find_batch(reader, place, entry.first_offset)
-    may_be_gone = log.config.is_compacted
+    may_be_compacted = log.config.is_compacted
     is_right = (
         entry.last_stable_offset <= entry.last_offset + 1
         and entry.last_offset < log.segments.end_of(segment, log.log_end_offset)
         and (
-            may_be_gone
+            may_be_compacted
             if marker is None
-            else _is_marker(reader, segment, *marker, entry, may_be_gone)
+            else _is_marker(reader, segment, *marker, entry, may_be_compacted)
         )
-        and (first is None or _is_first(first[1], entry, may_be_gone))
+        and (first is None or _is_first(first[1], entry, may_be_compacted))
     )
     if not is_right:
         raise CorruptLogError(segment.indexes.transactions.path, 0, f"{entry} fits no records")
@@ -165,17 +165,17 @@ def _is_marker(
     position: int,
     header: BatchHeader,
     entry: AbortedTransaction,
-    may_be_gone: bool,
+    may_be_compacted: bool,
 ) -> bool:
     if header.base_offset > entry.last_offset:
-        return may_be_gone
+        return may_be_compacted
     if header.producer_id != entry.producer_id or not header.is_control:
         return False
     marker = marker_at(reader, segment.open(reader), position, header)
     return marker is None or not marker.is_commit
 
 
-def _is_first(header: BatchHeader, entry: AbortedTransaction, may_be_gone: bool) -> bool:
+def _is_first(header: BatchHeader, entry: AbortedTransaction, may_be_compacted: bool) -> bool:
     if header.base_offset > entry.first_offset:
-        return may_be_gone
+        return may_be_compacted
     return header.base_offset == entry.first_offset and header.producer_id == entry.producer_id

@@ -33,7 +33,7 @@ from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX, Codec
 from ottla.protocol.records.reading import open_body
 from ottla.storage.errors import StorageError
 from ottla.storage.log.quick_admission import recognise
-from ottla.storage.log.topic_codec import bytes_at_once, codec_and_level, hurried_level
+from ottla.storage.log.topic_codec import bytes_at_once, codec_and_level, fast_level
 
 RATIO_MAX = 8  # by which large batches may grow when they are decompressed; small ones by more
 _TIMESTAMP = Struct(">q")
@@ -153,7 +153,7 @@ def admit_internal(
     if header.is_control:
         writable: bytearray | memoryview = _writable(data)  # Kafka leaves markers as they are
     else:
-        writable = _in_final_codec(data, header, _hurried(rules, header.size_bytes))
+        writable = _in_final_codec(data, header, _with_fast_level(rules, header.size_bytes))
     if rules.is_log_append_time:
         stamp_log_append_time(writable, 0, read_header(writable), now_ms)
     return writable, read_header(writable)
@@ -205,11 +205,11 @@ def _in_final_codec(
     return changed
 
 
-def _hurried(rules: AppendRules, size_bytes: int) -> AppendRules:
+def _with_fast_level(rules: AppendRules, size_bytes: int) -> AppendRules:
     """A coordinator decides and appends without yielding: its batches are compressed at once."""
     if rules.codec is None or size_bytes <= rules.bytes_at_once:
         return rules
-    return rules._replace(level=hurried_level(rules.codec, rules.level))
+    return rules._replace(level=fast_level(rules.codec, rules.level))
 
 
 def _writable(data: Buffer) -> bytearray | memoryview:

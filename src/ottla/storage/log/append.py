@@ -151,16 +151,16 @@ def _decide(
 ) -> WrittenBatch | None:
     """The batch that this one repeats, if it does; BrokerError if the producer may not write it."""
     if marker is not None:
-        verdict = states.decide_marker(header, marker, by.transaction_version)
+        decision = states.decide_marker(header, marker, by.transaction_version)
     else:
-        verdict = states.decide_append(
+        decision = states.decide_append(
             header, by.origin, by.guard, verification_enabled=log.context.has_verification
         )
-    if verdict is ACCEPTED:
+    if decision is ACCEPTED:
         return None
-    if verdict.duplicate is None:
-        raise BrokerError(verdict.code, f"{log.partition}: {verdict.message}")
-    return verdict.duplicate
+    if decision.duplicate is None:
+        raise BrokerError(decision.code, f"{log.partition}: {decision.message}")
+    return decision.duplicate
 
 
 def _segment_for(log: Log, header: BatchHeader, now_ms: int) -> Segment:

@@ -136,9 +136,9 @@ class Log:
         return self.health.is_closed
 
     @property
-    def is_gone(self) -> bool:
+    def is_discarded(self) -> bool:
         """Deleted or closed: its files may be removed at any moment."""
-        return self.health.is_gone
+        return self.health.is_discarded
 
     # Appending: `append.py`, `rolling.py`
 
@@ -244,14 +244,14 @@ class Log:
         if self.offsets.lower(cut.recovery_point, cut.end_offset):
             # Before any record is removed: recovery must not trust what follows.
             yield from self.context.checkpoints.writing_with(self)
-        if self.is_gone:
+        if self.is_discarded:
             return
         truncation.remove_later(cut, self.files, self.config)
         self.offsets.truncate(cut.end_offset)
         self._apply_truncation()
         if cut.later:
             yield partial(self.context.files.sync_directory, self.path)
-        if cut.position is not None and not self.is_gone:
+        if cut.position is not None and not self.is_discarded:
             truncation.cut_last(cut)
             yield cut.segment.sync_cut
 

@@ -39,7 +39,7 @@ def copying_some(source: Log, target: Log) -> Steps[int]:
 
 def find_next(reader: Reader, source: Log, target: Log) -> ReadRange | None:
     """What to copy next; None if the source was deleted or closed."""
-    if source.is_gone:
+    if source.is_discarded:
         return None
     follow_beginning(source, target)
     return source.read(reader, target.log_end_offset, CHUNK_BYTES, source.log_end_offset)

@@ -30,7 +30,7 @@ class LogHealth:
         self.is_closed = True
 
     @property
-    def is_gone(self) -> bool:
+    def is_discarded(self) -> bool:
         """Deleted or closed: its files may be removed at any moment."""
         return self.is_closed or not self.is_in_use
 
@@ -45,14 +45,14 @@ class LogHealth:
     def check(self) -> None:
         self._directory.check()
 
-    def failed(self, doing: str, error: OSError) -> StorageUnavailable:
-        return self._of_gone(doing, error) or self._directory.failed(doing, error)
+    def failed(self, operation: str, error: OSError) -> StorageUnavailable:
+        return self._of_discarded(operation, error) or self._directory.failed(operation, error)
 
-    def refused(self, doing: str, error: OSError) -> StorageUnavailable:
-        return self._of_gone(doing, error) or self._directory.refused(doing, error)
+    def refused(self, operation: str, error: OSError) -> StorageUnavailable:
+        return self._of_discarded(operation, error) or self._directory.refused(operation, error)
 
-    def unsynced(self, doing: str, error: OSError) -> StorageUnavailable:
-        return self._of_gone(doing, error) or self._directory.unsynced(doing, error)
+    def unsynced(self, operation: str, error: OSError) -> StorageUnavailable:
+        return self._of_discarded(operation, error) or self._directory.unsynced(operation, error)
 
-    def _of_gone(self, doing: str, error: OSError) -> StorageUnavailable | None:
-        return StorageUnavailable(f"{doing}: {error}") if self.is_gone else None
+    def _of_discarded(self, operation: str, error: OSError) -> StorageUnavailable | None:
+        return StorageUnavailable(f"{operation}: {error}") if self.is_discarded else None

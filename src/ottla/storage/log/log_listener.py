@@ -1,6 +1,6 @@
 """What a log directory and its logs report, and what they need from their owner.
 
-Both are handed in when a directory is created: a log without a listener would lose syncs, and
+Both are arguments when a directory is created: a log without a listener would lose syncs, and
 compaction would trust records that were truncated.
 """
 

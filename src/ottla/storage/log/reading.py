@@ -55,7 +55,7 @@ class RangeCheck:
         self._start = start
         self._end = end
         self._end_offset = log.segments.end_of(segment, log.offsets.end)
-        # Both are those of now: what is appended during the check lies behind this end offset.
+        # Both are current: what is appended during the check is after this end offset.
         self._segment_size = segment.size
         self._epochs = log.epochs.load(reader).entries
         self.verified_end = start
@@ -66,7 +66,7 @@ class RangeCheck:
         """Whether the range is unchanged: not after the log was truncated or deleted."""
         segment = self._segment
         is_same = self._generation == segment.generation and segment.state != DELETED_SUFFIX
-        return is_same and not self._log.is_gone
+        return is_same and not self._log.is_discarded
 
     def run(self) -> None:
         """Read and check every batch of the range. CorruptLogError if one must not be served.

@@ -53,7 +53,7 @@ def encoding(log: Log, states: ProducerStates, offset: int) -> Steps[None]:
         states.thaw()
         log.producers.encoding_ended()
     is_same = log.offsets.truncations == truncations
-    if not log.is_gone and is_same and offset >= log.segments[0].base_offset:
+    if not log.is_discarded and is_same and offset >= log.segments[0].base_offset:
         _write_late(log, offset, data)
 
 

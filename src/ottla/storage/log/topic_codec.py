@@ -48,7 +48,7 @@ def bytes_at_once(codec: Codec | None, level: int | None) -> int:
     return QUICK_BYTES_AT_ONCE if _is_quick(codec, level) else SLOW_BYTES_AT_ONCE
 
 
-def hurried_level(codec: Codec, level: int | None) -> int | None:
+def fast_level(codec: Codec, level: int | None) -> int | None:
     """The level for a large batch that must be compressed on the event loop."""
     if _is_quick(codec, level):
         return level

@@ -1,1 +1,1 @@
-"""What a log remembers of its producers: a pure function of the records in it."""
+"""The state that a log keeps of its producers: a pure function of the records in it."""

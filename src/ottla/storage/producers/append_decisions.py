@@ -34,15 +34,15 @@ class AppendOrigin(Enum):
     REPLICATION = "replication"  # nothing: the leader has checked
 
 
-class Verdict(NamedTuple):
-    """May the batch be appended? Where it is a repetition, `duplicate` is the batch in the log."""
+class AppendDecision(NamedTuple):
+    """Whether a batch may be appended; for a repetition, `duplicate` is the batch in the log."""
 
     code: ErrorCode
     message: str = ""
     duplicate: WrittenBatch | None = None
 
 
-ACCEPTED = Verdict(ErrorCode.NONE)
+ACCEPTED = AppendDecision(ErrorCode.NONE)
 
 
 def find_duplicate(entry: ProducerEntry, header: BatchHeader) -> WrittenBatch | None:
@@ -55,18 +55,18 @@ def find_duplicate(entry: ProducerEntry, header: BatchHeader) -> WrittenBatch | 
     return entry.find(header.base_sequence, header.last_sequence)
 
 
-def decide_epoch(producer_id: int, epoch: int, entry: ProducerEntry) -> Verdict:
+def decide_epoch(producer_id: int, epoch: int, entry: ProducerEntry) -> AppendDecision:
     return ACCEPTED if epoch >= entry.epoch else _fenced(producer_id, epoch, entry)
 
 
 def decide_sequence(
     header: BatchHeader, entry: ProducerEntry | None, verification: Verification | None
-) -> Verdict:
+) -> AppendDecision:
     """Does the batch follow on what its producer wrote before?"""
     if verification is not None:
-        verdict = _decide_verified_sequence(header, entry, verification)
-        if verdict is not ACCEPTED:
-            return verdict
+        decision = _decide_verified_sequence(header, entry, verification)
+        if decision is not ACCEPTED:
+            return decision
     if entry is None or entry.epoch == NO_EPOCH:
         # Nothing is known, possibly because of retention: any sequence may follow.
         return ACCEPTED
@@ -75,7 +75,7 @@ def decide_sequence(
         expected = (entry.last_sequence + 1) & SEQUENCE_MASK
     if header.base_sequence == expected:
         return ACCEPTED
-    return Verdict(
+    return AppendDecision(
         ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
         f"producer {header.producer_id} epoch {header.producer_epoch}: sequence "
         f"{header.base_sequence}, expected {expected}",
@@ -84,16 +84,16 @@ def decide_sequence(
 
 def _decide_verified_sequence(
     header: BatchHeader, entry: ProducerEntry | None, verification: Verification
-) -> Verdict:
+) -> AppendDecision:
     has_batches = entry is not None and entry.has_batches
     if verification.supports_epoch_bump and header.base_sequence != 0 and not has_batches:
-        return Verdict(
+        return AppendDecision(
             ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
             f"producer {header.producer_id}: sequence {header.base_sequence} without any state, "
             "expected 0",
         )
     if header.base_sequence > verification.lowest_sequence:
-        return Verdict(
+        return AppendDecision(
             ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
             f"producer {header.producer_id}: sequence {header.base_sequence} overtook "
             f"{verification.lowest_sequence}",
@@ -103,23 +103,23 @@ def _decide_verified_sequence(
 
 def decide_guard(
     header: BatchHeader, entry: ProducerEntry | None, verification: Verification | None, guard: int
-) -> Verdict:
+) -> AppendDecision:
     """Are these transactional records known to the coordinator?"""
     if entry is not None and entry.has_open_transaction and entry.epoch == header.producer_epoch:
         return ACCEPTED
     if verification is not None and guard != NO_GUARD and guard == verification.guard:
         return ACCEPTED
-    return Verdict(
+    return AppendDecision(
         ErrorCode.INVALID_TXN_STATE,
         f"producer {header.producer_id}: the records are not part of a verified transaction",
     )
 
 
-def decide_outside_transaction(header: BatchHeader, entry: ProducerEntry) -> Verdict:
+def decide_outside_transaction(header: BatchHeader, entry: ProducerEntry) -> AppendDecision:
     """Plain records may not come between those of the producer's transaction."""
     if not entry.has_open_transaction:
         return ACCEPTED
-    return Verdict(
+    return AppendDecision(
         ErrorCode.INVALID_TXN_STATE,
         f"producer {header.producer_id}: a transaction is open, the records are not part of it",
     )
@@ -127,11 +127,11 @@ def decide_outside_transaction(header: BatchHeader, entry: ProducerEntry) -> Ver
 
 def decide_marker(
     header: BatchHeader, marker: EndMarker, entry: ProducerEntry, transaction_version: int
-) -> Verdict:
+) -> AppendDecision:
     if not _is_current_marker_epoch(header.producer_epoch, entry, transaction_version):
         return _fenced(header.producer_id, header.producer_epoch, entry)
     if marker.coordinator_epoch < entry.coordinator_epoch:
-        return Verdict(
+        return AppendDecision(
             ErrorCode.TRANSACTION_COORDINATOR_FENCED,
             f"producer {header.producer_id}: marker of coordinator epoch "
             f"{marker.coordinator_epoch}, {entry.coordinator_epoch} was here",
@@ -152,8 +152,8 @@ def _is_current_marker_epoch(epoch: int, entry: ProducerEntry, transaction_versi
     return epoch > entry.epoch
 
 
-def _fenced(producer_id: int, epoch: int, entry: ProducerEntry) -> Verdict:
-    return Verdict(
+def _fenced(producer_id: int, epoch: int, entry: ProducerEntry) -> AppendDecision:
+    return AppendDecision(
         ErrorCode.INVALID_PRODUCER_EPOCH,
         f"producer {producer_id}: epoch {epoch}, {entry.epoch} was here",
     )

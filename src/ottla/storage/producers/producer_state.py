@@ -23,7 +23,7 @@ from ottla.protocol.records.batch import (
 )
 from ottla.protocol.records.control import EndMarker
 from ottla.storage.producers import append_decisions as decisions
-from ottla.storage.producers.append_decisions import ACCEPTED, AppendOrigin, Verdict
+from ottla.storage.producers.append_decisions import ACCEPTED, AppendDecision, AppendOrigin
 from ottla.storage.producers.open_transactions import CompletedTransaction, OpenTransactions
 from ottla.storage.producers.producer_bound import UNBOUNDED
 from ottla.storage.producers.producer_entry import (
@@ -110,30 +110,30 @@ class ProducerStates:
         guard: int = NO_GUARD,
         *,
         verification_enabled: bool = False,
-    ) -> Verdict:
+    ) -> AppendDecision:
         """May this data batch be appended by the leader? Its offset need not be known yet."""
         producer_id = header.producer_id
         if producer_id == NO_PRODUCER_ID or origin is _REPLICATION:
             return ACCEPTED
         entry = self._producers.get(producer_id)
-        verdict = ACCEPTED
+        decision = ACCEPTED
         if entry is not None:
             if self._simply_follows(header, entry):
                 return ACCEPTED
             if origin is _CLIENT:
                 duplicate = decisions.find_duplicate(entry, header)
                 if duplicate is not None:
-                    return Verdict(ErrorCode.NONE, "already written", duplicate)
-            verdict = decisions.decide_epoch(producer_id, header.producer_epoch, entry)
+                    return AppendDecision(ErrorCode.NONE, "already written", duplicate)
+            decision = decisions.decide_epoch(producer_id, header.producer_epoch, entry)
         verification = self._verifications.get(producer_id)
         is_transactional = header.attributes & TRANSACTIONAL_BIT
-        if verdict is ACCEPTED and is_transactional and verification_enabled:
-            verdict = decisions.decide_guard(header, entry, verification, guard)
-        if verdict is ACCEPTED and origin is _CLIENT:
-            verdict = decisions.decide_sequence(header, entry, verification)
-        if verdict is ACCEPTED and not is_transactional and entry is not None:
-            verdict = decisions.decide_outside_transaction(header, entry)
-        return verdict
+        if decision is ACCEPTED and is_transactional and verification_enabled:
+            decision = decisions.decide_guard(header, entry, verification, guard)
+        if decision is ACCEPTED and origin is _CLIENT:
+            decision = decisions.decide_sequence(header, entry, verification)
+        if decision is ACCEPTED and not is_transactional and entry is not None:
+            decision = decisions.decide_outside_transaction(header, entry)
+        return decision
 
     def _simply_follows(self, header: BatchHeader, entry: ProducerEntry) -> bool:
         """The usual case: after the last batch of the same epoch, no transaction.
@@ -150,14 +150,14 @@ class ProducerStates:
 
     def decide_marker(
         self, header: BatchHeader, marker: EndMarker, transaction_version: int
-    ) -> Verdict:
+    ) -> AppendDecision:
         """May the coordinator's marker be appended by the leader?"""
         entry = self._producers.get(header.producer_id)
         if entry is None:
             return ACCEPTED
         return decisions.decide_marker(header, marker, entry, transaction_version)
 
-    def decide_verification(self, producer_id: int, epoch: int) -> Verdict:
+    def decide_verification(self, producer_id: int, epoch: int) -> AppendDecision:
         """May `start_verification` be called? Only an older epoch is refused."""
         entry = self._producers.get(producer_id)
         return ACCEPTED if entry is None else decisions.decide_epoch(producer_id, epoch, entry)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import count
 
 NO_GUARD = 0
-UNDER_WAY_MAX = 10_000  # in one partition: a producer need not exist to be verified
+PENDING_MAX = 10_000  # in one partition: a producer need not exist to be verified
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class Verifications:
         """Begin a verification or join the one in progress; the guard for the append."""
         current = self._by_producer.get(producer_id)
         if current is None:
-            if len(self._by_producer) >= UNDER_WAY_MAX:
+            if len(self._by_producer) >= PENDING_MAX:
                 del self._by_producer[next(iter(self._by_producer))]  # its append will be refused
             guard = next(self._guards)
             self._by_producer[producer_id] = Verification(

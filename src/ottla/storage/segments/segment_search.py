@@ -46,7 +46,7 @@ def find_batch(reader: Reader, segment: Segment, offset: int) -> tuple[int, Batc
                 return position, header
         return None
 
-    return with_sound_index(reader, segment, search)
+    return with_valid_index(reader, segment, search)
 
 
 def read_next_offset(reader: Reader, segment: Segment) -> int:
@@ -59,7 +59,7 @@ def read_next_offset(reader: Reader, segment: Segment) -> int:
             next_offset = header.base_offset + header.last_offset_delta + 1
         return next_offset
 
-    return with_sound_index(reader, segment, search)
+    return with_valid_index(reader, segment, search)
 
 
 def last_before(reader: Reader, segment: Segment, offset: int) -> BatchHeader | None:
@@ -74,7 +74,7 @@ def last_before(reader: Reader, segment: Segment, offset: int) -> BatchHeader | 
             last = header
         return last
 
-    return with_sound_index(reader, segment, search)
+    return with_valid_index(reader, segment, search)
 
 
 def bound_after(reader: Reader, segment: Segment, position: int) -> int | None:
@@ -87,7 +87,7 @@ def bound_after(reader: Reader, segment: Segment, position: int) -> int | None:
         next(scan_from(reader, segment, entry), None)  # which compares it with the records
         return entry.offset
 
-    return with_sound_index(reader, segment, search)
+    return with_valid_index(reader, segment, search)
 
 
 def prepare(reader: Reader, segment: Segment) -> None:
@@ -112,7 +112,7 @@ def prepare(reader: Reader, segment: Segment) -> None:
                 segment.note_newest(header.max_timestamp, header.last_offset)
         return bytes_since_index
 
-    segment.prepared(with_sound_index(reader, segment, search))
+    segment.prepared(with_valid_index(reader, segment, search))
 
 
 def largest_timestamp(reader: Reader, segment: Segment) -> int:
@@ -156,7 +156,7 @@ def scan_from(
         raise IndexDamage(f"{segment.indexes.offsets.path}: no batch ends at {entry}")
 
 
-def with_sound_index(reader: Reader, segment: Segment, search: Callable[[], T]) -> T:
+def with_valid_index(reader: Reader, segment: Segment, search: Callable[[], T]) -> T:
     """The result of `search`, if necessary with rebuilt indexes."""
     try:
         return search()

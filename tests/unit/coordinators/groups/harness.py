@@ -19,7 +19,7 @@ from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.base.scheduling.timers import Timers
 from ottla.config.load import load_config
 from ottla.config.resource_options import GroupConfig
-from ottla.coordinators.batches import NOBODY, BatchFormat, Writer
+from ottla.coordinators.batches import COORDINATOR_ITSELF, BatchFormat, Writer
 from ottla.coordinators.groups import consumer_api, membership_api, offset_api
 from ottla.coordinators.groups.classic.group import ClassicGroup
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
@@ -147,7 +147,7 @@ class ListPartition:
             assert marker is not None
             self.log.records.append(Logged(None, None, writer, marker.is_commit))
         else:
-            writer = writer if header.is_transactional else NOBODY
+            writer = writer if header.is_transactional else COORDINATOR_ITSELF
             for record in iterate_records(bytes(batch)):
                 self.log.records.append(Logged(record.key, record.value, writer))
         return Appended(first_offset, self.log.log_end_offset - 1)
@@ -266,7 +266,7 @@ class Harness:
 
     # The log
 
-    def write(self, records: Records, writer: Writer = NOBODY) -> None:
+    def write(self, records: Records, writer: Writer = COORDINATOR_ITSELF) -> None:
         self.runtime.write(self.loaded, records, writer)
 
     def end_transaction(self, producer_id: int, *, is_commit: bool) -> None:
@@ -285,7 +285,7 @@ class Harness:
         self.runtime.step(self.loaded, act)
 
     def decide(
-        self, act: Callable[[GroupShard], CoordinatorResult[A]], writer: Writer = NOBODY
+        self, act: Callable[[GroupShard], CoordinatorResult[A]], writer: Writer = COORDINATOR_ITSELF
     ) -> A:
         answer = self.runtime.decide(self.loaded, act, writer)
         assert not isinstance(answer, Awaitable)

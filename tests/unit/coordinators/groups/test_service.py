@@ -756,11 +756,11 @@ def test_a_member_that_gives_up_partitions_meanwhile_commits_only_what_it_still_
 def test_offsets_that_do_not_fit_one_batch_are_refused_before_they_are_all_looked_at() -> None:
     async def story() -> None:
         world = await new_world()
-        drafting, looked_at = many(world, 1000, 7, metadata="x" * 4000), list[object]()
+        drafting, record_read = many(world, 1000, 7, metadata="x" * 4000), list[object]()
         with pytest.raises(BrokerError) as refused:
-            looked_at.extend(drafting)
+            record_read.extend(drafting)
         assert refused.value.code == ErrorCode.UNKNOWN_SERVER_ERROR
-        assert len(looked_at) < 300
+        assert len(record_read) < 300
 
     run(story())
 

@@ -13,7 +13,7 @@ from tests.unit.coordinators.transactions.making import NewIds
 
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import run_blocking
-from ottla.coordinators.batches import NOBODY
+from ottla.coordinators.batches import COORDINATOR_ITSELF
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.transactions.ending import (
     EndRequest,
@@ -61,7 +61,7 @@ class Cluster:
         else:
             self.begun_ms.setdefault(name, self.now_ms)
         record = record_of(changed, 2)
-        self.shard.apply(record, NOBODY, len(self.log))
+        self.shard.apply(record, COORDINATOR_ITSELF, len(self.log))
         self.shard.remember_last_epoch(changed.transactional_id, changed.last_epoch)
         self.log.append(record)
 
@@ -155,7 +155,7 @@ class Cluster:
         current = self.shard.get(name)
         if current is not None and current.state in IDLE and self.random.random() < 0.3:
             record = tombstone_of(name)
-            self.shard.apply(record, NOBODY, len(self.log))
+            self.shard.apply(record, COORDINATOR_ITSELF, len(self.log))
             self.log.append(record)
             assert self.shard.get(name) is None
             assert self.shard.end_offset(name) == 0
@@ -176,7 +176,7 @@ class Cluster:
         """A new coordinator folds the log."""
         loaded = TransactionShard()
         for offset, record in enumerate(self.log):
-            loaded.apply(record, NOBODY, offset)
+            loaded.apply(record, COORDINATOR_ITSELF, offset)
         assert loaded.transactions.keys() == self.shard.transactions.keys()
         assert loaded._end_offsets == self.shard._end_offsets
         assert loaded._end_offsets.keys() == loaded.transactions.keys()

@@ -9,7 +9,7 @@ from tests.unit.coordinators.transactions.making import ID, NOW_MS, NewIds
 
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import run_blocking
-from ottla.coordinators.batches import NOBODY
+from ottla.coordinators.batches import COORDINATOR_ITSELF
 from ottla.coordinators.transactions.ending import EndRequest, decide_complete, decide_end
 from ottla.coordinators.transactions.enlisting import decide_add_partitions
 from ottla.coordinators.transactions.initialising import InitRequest, decide_init
@@ -40,11 +40,11 @@ class Story:
         if changed is None:
             return
         self.log.append(changed)
-        self.shard.apply(record_of(changed, 2), NOBODY, len(self.log))
+        self.shard.apply(record_of(changed, 2), COORDINATOR_ITSELF, len(self.log))
         if self.restarts:
             self.shard = TransactionShard()
             for offset, each in enumerate(self.log):
-                self.shard.apply(record_of(each, 2), NOBODY, offset)
+                self.shard.apply(record_of(each, 2), COORDINATOR_ITSELF, offset)
 
     def add(self, partition: int, now_ms: int) -> None:
         names = [TopicPartition("t", partition)]

@@ -134,7 +134,7 @@ def test_work_for_a_client_that_has_left_ends_at_the_next_slice() -> None:
         asked = Asked()
         work = asyncio.ensure_future(building.build(6 * MIB, asked))
         await asyncio.sleep(0)
-        asked.peer.is_gone = True
+        asked.peer.is_disconnected = True
         before_s = building.clock.monotonic_s()
         with pytest.raises(asyncio.CancelledError):
             await work

@@ -455,7 +455,7 @@ async def test_a_new_leader_hears_of_records_after_their_sync() -> None:
     world.leader.append(0, b"a")
     partition = world.partitions[0]
     partition.log.append_as_follower(placed(batch_of(b"a"), 0, epoch=1))
-    partition.when_own_synced(lambda _error: None)  # sent by the last leader
+    partition.when_replica_synced(lambda _error: None)  # sent by the last leader
     world.follow(epoch=2)
     await asyncio.sleep(1)
     assert not world.leader.wanted

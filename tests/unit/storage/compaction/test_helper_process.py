@@ -118,7 +118,7 @@ def test_a_helper_does_one_round_after_the_other(place: Place) -> None:
             *_, summary = place.clean(place.begin(), helper)
             assert isinstance(summary, CleanSummary)
             assert summary.end_offset == number * 1000
-            assert not helper.is_gone
+            assert not helper.has_exited
 
 
 def test_a_helper_whose_round_is_given_up_does_no_other(place: Place) -> None:
@@ -127,7 +127,7 @@ def test_a_helper_whose_round_is_given_up_does_no_other(place: Place) -> None:
     events = helper.run(place.begin().request)
     assert isinstance(next(events), CleanedGroup)
     events.close()
-    assert helper.is_gone
+    assert helper.has_exited
 
 
 def test_a_helper_stands_back_for_the_broker(place: Place) -> None:

@@ -32,7 +32,7 @@ from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.directories.startup_settlement import settle_duplicates, settle_found
 from ottla.storage.errors import CorruptLogError, StorageError
-from ottla.storage.files.directory_health import OutOfRoom, StorageUnavailable
+from ottla.storage.files.directory_health import OutOfResources, StorageUnavailable
 from ottla.storage.files.meta_properties import MetaProperties, write_meta_properties
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log
@@ -369,7 +369,7 @@ def test_a_log_that_a_full_disk_left_half_made_is_made_whole_in_the_same_directo
 ) -> None:
     manager = Broker(disk).manager
     disk.fail(kind, f"/*/{A.topic}-{A.partition}/{place}", error=errno.ENOSPC, keep_bytes=3)
-    with pytest.raises(OutOfRoom):
+    with pytest.raises(OutOfResources):
         manager.create(A, CONFIG, TopicId(b"1" * 16))
     assert len(manager.online) == 2
     (half_made,) = (each for each in manager.directories if each.has_created_in_part(A))

@@ -15,7 +15,7 @@ from ottla.storage.log.topic_codec import (
     SLOW_BYTES_AT_ONCE,
     bytes_at_once,
     codec_and_level,
-    hurried_level,
+    fast_level,
 )
 
 
@@ -51,10 +51,10 @@ def test_codecs_and_levels_that_take_long_get_little_at_once(
 
 
 def test_who_cannot_wait_hurries_unless_the_level_is_quick_already() -> None:
-    assert hurried_level(Codec.ZSTD, 22) == 3
-    assert hurried_level(Codec.ZSTD, -5) == -5
-    assert hurried_level(Codec.GZIP, 9) == 1
-    assert hurried_level(Codec.LZ4, 17) is None
+    assert fast_level(Codec.ZSTD, 22) == 3
+    assert fast_level(Codec.ZSTD, -5) == -5
+    assert fast_level(Codec.GZIP, 9) == 1
+    assert fast_level(Codec.LZ4, 17) is None
 
 
 @pytest.mark.parametrize("count", [1, 2000])

@@ -20,7 +20,7 @@ from ottla.storage.producers.producer_bound import (
 )
 from ottla.storage.producers.producer_snapshot import encode_snapshot, read_snapshot
 from ottla.storage.producers.producer_state import ProducerStates
-from ottla.storage.producers.transaction_verification import UNDER_WAY_MAX, Verifications
+from ottla.storage.producers.transaction_verification import PENDING_MAX, Verifications
 
 MANY = 2**40
 
@@ -240,8 +240,8 @@ def test_producers_expire_in_slices_while_others_write() -> None:
 def test_verifications_of_producers_that_never_write_do_not_pile_up() -> None:
     verifications = Verifications()
     first = verifications.start(-1, 0, 0, True, 0)
-    for producer_id in range(UNDER_WAY_MAX + 10):
+    for producer_id in range(PENDING_MAX + 10):
         verifications.start(producer_id, 0, 0, True, 0)
-    assert len(verifications) == UNDER_WAY_MAX
+    assert len(verifications) == PENDING_MAX
     assert verifications.get(-1) is None
     assert verifications.start(-1, 0, 0, True, 0) != first

@@ -59,10 +59,10 @@ class Leader:
     def attempt(self, attempt: Attempt) -> None:
         entry = Entry(self.header_of(attempt), attempt.marker)
         if entry.marker is None:
-            verdict = self.states.decide_append(entry.header)
+            decision = self.states.decide_append(entry.header)
         else:
-            verdict = self.states.decide_marker(entry.header, entry.marker, attempt.version)
-        if verdict is not ACCEPTED:
+            decision = self.states.decide_marker(entry.header, entry.marker, attempt.version)
+        if decision is not ACCEPTED:
             return
         done = self.states.apply(entry.header, entry.marker)
         self.completed.extend([done] if done else [])

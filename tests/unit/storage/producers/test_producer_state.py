@@ -7,7 +7,7 @@ import pytest
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.records.batch import CONTROL_BIT, TRANSACTIONAL_BIT, BatchHeader
 from ottla.protocol.records.control import EndMarker
-from ottla.storage.producers.append_decisions import ACCEPTED, AppendOrigin, Verdict
+from ottla.storage.producers.append_decisions import ACCEPTED, AppendDecision, AppendOrigin
 from ottla.storage.producers.open_transactions import CompletedTransaction
 from ottla.storage.producers.producer_state import ProducerStates
 from ottla.storage.producers.transaction_verification import NO_GUARD
@@ -47,19 +47,19 @@ class Partition:
     def __init__(self) -> None:
         self.states = ProducerStates()
 
-    def produce(self, sequence: int, records: int = 1, **fields: int) -> Verdict:
+    def produce(self, sequence: int, records: int = 1, **fields: int) -> AppendDecision:
         header = batch(sequence, records=records, **fields)  # type: ignore[arg-type]
-        verdict = self.states.decide_append(header)
-        if verdict is ACCEPTED:
+        decision = self.states.decide_append(header)
+        if decision is ACCEPTED:
             self.states.apply(header._replace(base_offset=self.states.end_offset))
-        return verdict
+        return decision
 
     def end(
         self, marker: EndMarker, *, producer: int = 1, epoch: int = 0, version: int = 1
-    ) -> Verdict | CompletedTransaction | None:
+    ) -> AppendDecision | CompletedTransaction | None:
         header = marker_batch(self.states.end_offset, producer=producer, epoch=epoch)
-        verdict = self.states.decide_marker(header, marker, version)
-        return self.states.apply(header, marker) if verdict is ACCEPTED else verdict
+        decision = self.states.decide_marker(header, marker, version)
+        return self.states.apply(header, marker) if decision is ACCEPTED else decision
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def partition() -> Partition:
 
 
 def code_of(outcome: object) -> ErrorCode:
-    assert isinstance(outcome, Verdict)
+    assert isinstance(outcome, AppendDecision)
     return outcome.code
 
 
@@ -159,8 +159,8 @@ def test_a_coordinator_writes_without_sequences_but_not_with_an_old_epoch() -> N
     again = batch(-1, 1, epoch=5, transactional=True)
     assert states.decide_append(again, AppendOrigin.COORDINATOR) is ACCEPTED
     late = batch(-1, 1, epoch=4, transactional=True)
-    verdict = states.decide_append(late, AppendOrigin.COORDINATOR)
-    assert verdict.code == ErrorCode.INVALID_PRODUCER_EPOCH
+    decision = states.decide_append(late, AppendOrigin.COORDINATOR)
+    assert decision.code == ErrorCode.INVALID_PRODUCER_EPOCH
 
 
 def test_what_the_leader_sent_is_taken_as_it_is() -> None:
@@ -328,7 +328,7 @@ def test_a_reset_forgets_everything(partition: Partition) -> None:
 # Verification (KIP-890)
 
 
-def decide(states: ProducerStates, header: BatchHeader, guard: int) -> Verdict:
+def decide(states: ProducerStates, header: BatchHeader, guard: int) -> AppendDecision:
     return states.decide_append(header, guard=guard, verification_enabled=True)
 
 
@@ -364,16 +364,16 @@ def test_a_batch_that_overtook_a_lower_one_in_the_verification_is_out_of_order()
     states = ProducerStates()
     guard = states.start_verification(1, 4, 0, False, now_ms=0)
     assert states.start_verification(1, 2, 0, False, now_ms=0) == guard
-    verdict = decide(states, batch(4, transactional=True), guard)
-    assert verdict.code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    decision = decide(states, batch(4, transactional=True), guard)
+    assert decision.code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
     assert decide(states, batch(2, transactional=True), guard) is ACCEPTED
 
 
 def test_a_producer_without_state_begins_at_zero_where_epochs_are_bumped() -> None:
     states = ProducerStates()
     guard = states.start_verification(1, 7, 0, True, now_ms=0)
-    verdict = decide(states, batch(7, transactional=True), guard)
-    assert verdict.code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    decision = decide(states, batch(7, transactional=True), guard)
+    assert decision.code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
     guard = states.start_verification(1, 0, 0, True, now_ms=0)
     assert decide(states, batch(0, transactional=True), guard) is ACCEPTED
 
