@@ -85,7 +85,7 @@ pipelines:
 def ours(spark: Any, bootstrap: str, directory: Path, form: str) -> float:
     declared = load(str(pipeline_file(bootstrap, directory, form)))
     start = time.perf_counter()
-    service = PipelineService(spark, declared, ["bench"], once=True, tell=lambda _: None)
+    service = PipelineService(spark, declared, ["bench"], once=True, on_report=lambda _: None)
     assert service.run(), service.running["bench"].failure
     return time.perf_counter() - start
 

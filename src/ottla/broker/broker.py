@@ -47,7 +47,7 @@ from ottla.broker.producer_ids import ProducerIds
 from ottla.broker.registration import host_name, registration
 from ottla.broker.replication_parts import build_replication
 from ottla.broker.storage_events import StorageEvents
-from ottla.broker.transaction_peers import CoordinatorAnywhere, TransactionPeers
+from ottla.broker.transaction_peers import RoutedCoordinator, TransactionPeers
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
 from ottla.controller.controller import ControllerSettings
@@ -272,7 +272,7 @@ class Broker:
         """The components that request handlers use."""
         coordinator: Coordinator = self.transactions
         if self._peers is not None:
-            coordinator = CoordinatorAnywhere(self.broker_id, self.transactions, self._peers)
+            coordinator = RoutedCoordinator(self.broker_id, self.transactions, self._peers)
         verifier = Verifier(coordinator, self.current, self.clock)
         moved_logs = MovedLogs(self.housekeeping, self.directory_reports)
         self.parts = Parts(

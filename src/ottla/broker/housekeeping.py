@@ -92,7 +92,7 @@ class Housekeeping:
                 if not each.is_closed:
                     each.enforce_retention()
             except (BrokerError, StorageError) as error:
-                self._tell(self._unretained_log, "%s: retention: %s", each.partition, error)
+                self._log_sparsely(self._unretained_log, "%s: retention: %s", each.partition, error)
             except OSError as error:
                 each.health.refused(f"retention of {each.path}", error)
             await asyncio.sleep(0)
@@ -104,11 +104,13 @@ class Housekeeping:
                 try:
                     await self._driver.run(flushing(each))
                 except (OSError, BrokerError) as error:
-                    self._tell(self._unsynced_log, "%s: not synced: %s", each.partition, error)
+                    self._log_sparsely(
+                        self._unsynced_log, "%s: not synced: %s", each.partition, error
+                    )
                     if each.health.is_online:  # its files cannot be opened, but no sync has failed
                         self._events.log_needs_sync(each)
 
-    def _tell(self, sparse: SparseLog, message: str, *arguments: object) -> None:
+    def _log_sparsely(self, sparse: SparseLog, message: str, *arguments: object) -> None:
         """Log a failure. A full disk affects every log on it and is logged once."""
         sparse.write(self._clock.monotonic_s(), message, *arguments)
 

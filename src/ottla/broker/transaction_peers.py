@@ -142,7 +142,7 @@ class RemoteMarkers:
         return await asyncio.gather(*map(self._batched.add, markers))
 
 
-class CoordinatorAnywhere:
+class RoutedCoordinator:
     """The coordinator of a transactional id, on the broker that leads its partition."""
 
     def __init__(

@@ -49,9 +49,10 @@ class InvalidSetting(ClientError):
 
 class Unreachable(ClientError):
     def __init__(self, problems: dict[str, str]) -> None:
-        told = "; ".join(f"{address}: {problem}" for address, problem in problems.items())
+        reasons = "; ".join(f"{address}: {problem}" for address, problem in problems.items())
         super().__init__(
-            f"no broker can be reached ({told}). Check bootstrap.servers, and that the cluster runs"
+            f"no broker can be reached ({reasons}). "
+            "Check bootstrap.servers, and that the cluster runs"
         )
         self.addresses = list(problems)
 

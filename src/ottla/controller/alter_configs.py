@@ -249,8 +249,8 @@ def _touched(
     """Names that get a record. Those of a broker always do: setting a value again reloads its
     files."""
     named = {change.name: None for change in asked.changes}
-    gone = [name for name in old if name not in new and name not in named]
-    return [name for name in named if is_broker or old.get(name) != new.get(name)] + gone
+    reset = [name for name in old if name not in new and name not in named]
+    return [name for name in named if is_broker or old.get(name) != new.get(name)] + reset
 
 
 def _check(state: ControllerState, resource: ConfigResource, new: Mapping[str, str]) -> None:

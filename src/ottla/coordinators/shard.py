@@ -57,7 +57,7 @@ S = TypeVar("S", bound=ShardState)
 class Status(Enum):
     LOADING = "loading"
     ACTIVE = "active"
-    UNLOADED = "gone"
+    UNLOADED = "unloaded"
 
 
 class Shard(Generic[S]):

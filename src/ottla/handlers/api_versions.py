@@ -57,12 +57,12 @@ def announced_keys(context: Context) -> list[ApiKey]:
     keys = set(ANNOUNCED)
     if not context.parts.telemetry.has_subscriptions:
         keys -= TELEMETRY
-    if is_asked_by_broker(context):
+    if is_from_broker(context):
         keys |= INTER_BROKER.keys()
     return sorted(keys)
 
 
-def is_asked_by_broker(context: Context) -> bool:
+def is_from_broker(context: Context) -> bool:
     cluster, peer = context.parts.cluster, context.peer
     return (
         cluster is not None

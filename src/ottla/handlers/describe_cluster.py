@@ -5,7 +5,7 @@ v1 kind of endpoint, of which only brokers are supported here · v2 fenced broke
 
 from __future__ import annotations
 
-from ottla.handlers.administration.permissions import CLUSTER_OPERATIONS, NOT_ASKED
+from ottla.handlers.administration.permissions import CLUSTER_OPERATIONS, NOT_REQUESTED
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -24,12 +24,12 @@ CONTROLLERS = 2
 @handles(ApiKey.DESCRIBE_CLUSTER)
 def describe_cluster(request: DescribeClusterRequest, context: Context) -> DescribeClusterResponse:
     check_endpoint_type(request.endpoint_type)
-    asks = request.include_cluster_authorized_operations
+    with_operations = request.include_cluster_authorized_operations
     return DescribeClusterResponse(
         cluster_id=context.parts.metadata.cluster_id,
         controller_id=context.parts.controller_id,
         brokers=described_brokers(context, request.include_fenced_brokers),
-        cluster_authorized_operations=CLUSTER_OPERATIONS if asks else NOT_ASKED,
+        cluster_authorized_operations=CLUSTER_OPERATIONS if with_operations else NOT_REQUESTED,
     )
 
 

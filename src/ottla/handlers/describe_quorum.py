@@ -37,14 +37,14 @@ UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 def describe_quorum(
     request: DescribeQuorumRequest, context: Context
 ) -> Steps[DescribeQuorumResponse]:
-    if not asks_for_the_metadata_log(request):
+    if not requests_metadata_log(request):
         return (yield from refused(request))
     log = TopicData(METADATA_TOPIC, [described_log(context)])
     nodes = controller_nodes(context) if context.version >= NODES_FROM_VERSION else []
     return DescribeQuorumResponse(topics=[log], nodes=nodes)
 
 
-def asks_for_the_metadata_log(request: DescribeQuorumRequest) -> bool:
+def requests_metadata_log(request: DescribeQuorumRequest) -> bool:
     if len(request.topics) != 1 or len(request.topics[0].partitions) != 1:
         return False
     topic = request.topics[0]

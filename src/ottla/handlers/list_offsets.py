@@ -101,8 +101,8 @@ async def complete(
     later: list[tuple[list[ListOffsetsPartitionResponse], int, Later]],
 ) -> ListOffsetsResponse:
     """Search the records of the remaining partitions, one partition at a time."""
-    for answers, place, find_out in later:
-        answers[place] = await find_out()
+    for answers, place, look_up_later in later:
+        answers[place] = await look_up_later()
     return response
 
 
@@ -161,9 +161,9 @@ class PartitionQuery:
         found = self._begin()
         return found if isinstance(found, ListOffsetsPartitionResponse) else await found()
 
-    async def _complete(self, find_out: Later) -> ListOffsetsPartitionResponse:
+    async def _complete(self, look_up_later: Later) -> ListOffsetsPartitionResponse:
         try:
-            return await find_out()
+            return await look_up_later()
         except BrokerError as error:
             return self._refused(error)
 

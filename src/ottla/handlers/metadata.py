@@ -17,7 +17,7 @@ from ottla.base.ids import NO_TOPIC_ID, TopicId
 from ottla.base.scheduling.steps import Steps
 from ottla.handlers.administration.permissions import (
     CLUSTER_OPERATIONS,
-    NOT_ASKED,
+    NOT_REQUESTED,
     TOPIC_OPERATIONS,
 )
 from ottla.handlers.partitions.leaders import live_brokers
@@ -203,7 +203,9 @@ def respond(
         cluster_id=context.parts.metadata.cluster_id,
         controller_id=context.parts.controller_id,
         topics=topics,
-        cluster_authorized_operations=CLUSTER_OPERATIONS if has_cluster_operations else NOT_ASKED,
+        cluster_authorized_operations=CLUSTER_OPERATIONS
+        if has_cluster_operations
+        else NOT_REQUESTED,
     )
 
 
@@ -252,5 +254,5 @@ def missing_topic(name: str, operations: bool) -> MetadataResponseTopic:
         missing_topic_code(name),
         name,
         is_internal=name in INTERNAL_TOPICS,
-        topic_authorized_operations=TOPIC_OPERATIONS if operations else NOT_ASKED,
+        topic_authorized_operations=TOPIC_OPERATIONS if operations else NOT_REQUESTED,
     )

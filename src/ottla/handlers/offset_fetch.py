@@ -136,8 +136,8 @@ def fetching_in_slices(
         wanted = list(request.groups)
     reader: GroupReader[OffsetFetchResponseGroup] = GroupReader(context)
     for at, each in enumerate(wanted):
-        who = each.group_id, each.member_id, each.member_epoch
-        key: Hashable = who if each.topics is None else at
+        member_key = each.group_id, each.member_id, each.member_epoch
+        key: Hashable = member_key if each.topics is None else at
         yield from reader.read(
             key,
             each.group_id,
@@ -219,15 +219,15 @@ def identifying(
     topics: Sequence[OffsetFetchResponseTopics], image: Image
 ) -> Steps[list[OffsetFetchResponseTopics]]:
     """For all topics of a group: topics without an id are left out."""
-    told = []
+    identified = []
     for topic in topics:
         found = image.topic(topic.name) if topic.topic_id == NO_TOPIC_ID else None
         if found is not None:
             topic.topic_id = found.id
         if topic.topic_id != NO_TOPIC_ID:
-            told.append(topic)
+            identified.append(topic)
         yield 0
-    return told
+    return identified
 
 
 def failing_topic(

@@ -52,7 +52,7 @@ _NAME = re.compile(r"(\d{20})\.(journal|snapshot)")
 
 
 class Journal:
-    """Created by `open_journal`. After any error except NoRoom it can only be closed."""
+    """Created by `open_journal`. After any error except MetadataLogFull it can only be closed."""
 
     def __init__(self, files: FileSystem, directory: str, file: File, end_offset: int) -> None:
         self._files = files

@@ -168,9 +168,9 @@ class RunningBroker:
         wait_for_end(process)
         self.is_paused = False
 
-    def wait_for_end(self, patience_s: float = STOP_S) -> int:
+    def wait_for_end(self, timeout_s: float = STOP_S) -> int:
         """Until the process has ended by itself; its exit code."""
-        return wait_for_end(self._running(), patience_s)
+        return wait_for_end(self._running(), timeout_s)
 
     def restart(self) -> Self:
         """Stop cleanly and start again; returns itself, for chaining."""
@@ -307,9 +307,9 @@ class RunningBroker:
         raise BrokerFailed(f"not ready within {START_S:.0f} s:\n{self.log_end()}")
 
 
-def wait_for_end(process: subprocess.Popen[str], patience_s: float | None = None) -> int:
+def wait_for_end(process: subprocess.Popen[str], timeout_s: float | None = None) -> int:
     """The exit code, with the pipes to the process closed."""
-    code = process.wait(patience_s)
+    code = process.wait(timeout_s)
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             pipe.close()

@@ -21,7 +21,7 @@ from ottla.testing.leftovers import Leftovers
 from ottla.testing.reading import POLL_S, NoSuchTopic, from_message, read_topic
 from ottla.testing.records import Record, Rows, as_record, rows_of
 
-PATIENCE_S = 30.0  # with what must be answered
+REQUEST_TIMEOUT_S = 30.0  # with what must be answered
 TIMEOUT_S = 10.0  # with what may come later
 REPORT_S = 5.0  # for what failing tests show, also of a broker that they have killed
 DUMPED_RECORDS = 20
@@ -91,7 +91,7 @@ class Kafka:
         full = self.prefix + name
         wanted = new_topic(full, partitions, config=as_settings(config))
         try:
-            self.admin.create_topics([wanted])[full].result(PATIENCE_S)
+            self.admin.create_topics([wanted])[full].result(REQUEST_TIMEOUT_S)
         except (load("confluent_kafka", "KafkaException"), TimeoutError) as error:
             raise RuntimeError(f"topic {name} cannot be created: {self._why(error)}") from None
         self._wait_for(full)
@@ -100,8 +100,10 @@ class Kafka:
 
     def _wait_for(self, topic: str) -> None:
         """Apache Kafka answers for a new topic before its brokers know of it."""
-        end_s = time.monotonic() + PATIENCE_S
-        while self.admin.list_topics(topic, timeout=PATIENCE_S).topics[topic].error is not None:
+        end_s = time.monotonic() + REQUEST_TIMEOUT_S
+        while (
+            self.admin.list_topics(topic, timeout=REQUEST_TIMEOUT_S).topics[topic].error is not None
+        ):
             if time.monotonic() > end_s:
                 raise RuntimeError(f"topic {topic} was created and is not there")
             time.sleep(0.05)
@@ -125,7 +127,7 @@ class Kafka:
         if self._broker is not None and self._broker.is_paused:
             return "the broker is paused; its method resume() lets it go on"
         if isinstance(error, TimeoutError):
-            return f"no answer within {PATIENCE_S:g} s"
+            return f"no answer within {REQUEST_TIMEOUT_S:g} s"
         reason = error if isinstance(error, str) else error.args[0]
         return str(reason.str() if hasattr(reason, "str") else reason)
 
@@ -142,7 +144,7 @@ class Kafka:
         full = self.topics.get(topic, topic)
         if full in self.topics.values() or full.startswith(self.prefix):
             return full
-        if full not in self.admin.list_topics(timeout=PATIENCE_S).topics:
+        if full not in self.admin.list_topics(timeout=REQUEST_TIMEOUT_S).topics:
             raise RuntimeError(self._unknown(topic))
         return full
 
@@ -169,9 +171,9 @@ class Kafka:
         except load("confluent_kafka", "KafkaException") as error:
             about = self._missing_partition(full, records)
             raise RuntimeError(f"writing to {topic}: {about or self._why(error)}") from None
-        self._clients.producer.flush(PATIENCE_S)
+        self._clients.producer.flush(REQUEST_TIMEOUT_S)
         if failed or len(self._clients.producer):
-            what = failed[0] if failed else f"not acknowledged within {PATIENCE_S:g} s"
+            what = failed[0] if failed else f"not acknowledged within {REQUEST_TIMEOUT_S:g} s"
             about = self._missing_partition(full, records)
             raise RuntimeError(f"writing to {topic}: {about or self._why(what)}")
         return delivered
@@ -181,7 +183,7 @@ class Kafka:
         named = max((each.partition for each in records), default=-1)
         if named < 0 or (self._broker is not None and not self._broker.is_running):
             return None
-        count = len(self.admin.list_topics(full, timeout=PATIENCE_S).topics[full].partitions)
+        count = len(self.admin.list_topics(full, timeout=REQUEST_TIMEOUT_S).topics[full].partitions)
         return (
             f"there is no partition {named}, there are 0 to {count - 1}" if named >= count else None
         )
@@ -242,11 +244,15 @@ class Kafka:
             raise AssertionError(f"{topic}: {problem}")
 
     def _read(
-        self, topic: str, at_least: int, timeout: float, patience_s: float = PATIENCE_S
+        self,
+        topic: str,
+        at_least: int,
+        timeout: float,
+        request_timeout_s: float = REQUEST_TIMEOUT_S,
     ) -> list[Record]:
         __tracebackhide__ = True
         try:
-            return read_topic(self._clients, topic, at_least, timeout, patience_s)
+            return read_topic(self._clients, topic, at_least, timeout, request_timeout_s)
         except NoSuchTopic:
             raise AssertionError(self._unknown(topic)) from None
         except load("confluent_kafka", "KafkaException") as error:
@@ -266,13 +272,15 @@ class Kafka:
         partition = load("confluent_kafka", "TopicPartition")
         consumer = self._clients.consumer({"group.id": group, "enable.auto.commit": False})
         try:
-            numbers = consumer.list_topics(full, timeout=PATIENCE_S).topics[full].partitions
+            numbers = consumer.list_topics(full, timeout=REQUEST_TIMEOUT_S).topics[full].partitions
             if not numbers:
                 raise AssertionError(self._unknown(topic))
             places = [partition(full, number) for number in numbers]
-            ends = [consumer.get_watermark_offsets(each, PATIENCE_S)[1] for each in places]
+            ends = [consumer.get_watermark_offsets(each, REQUEST_TIMEOUT_S)[1] for each in places]
             deadline_s = time.monotonic() + timeout
-            while (lag := sum(lags(committed := consumer.committed(places, PATIENCE_S), ends))) > 0:
+            while (
+                lag := sum(lags(committed := consumer.committed(places, REQUEST_TIMEOUT_S), ends))
+            ) > 0:
                 if time.monotonic() > deadline_s:
                     nothing = all(each.offset < 0 for each in committed)
                     why = " and has committed nothing" if nothing else ""

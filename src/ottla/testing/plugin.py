@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 VARIABLE = "OTTLA_TESTING_KAFKA"  # the same words as --kafka
 SERVERS_VARIABLE = "KAFKA_BOOTSTRAP_SERVERS"
-OWN = "ottla"
+OTTLA = "ottla"
 EXTERNAL = "external"
 
 
 _BROKER = pytest.StashKey["RunningBroker"]()
 _CLUSTER = pytest.StashKey["RunningCluster"]()
 _LOG_POSITIONS = pytest.StashKey[dict[Path, int]]()
-_GONE = pytest.StashKey[str]()  # why the shared broker is gone for good
+_LOST = pytest.StashKey[str]()  # why the shared broker is gone for good
 
 FRESH = "fresh_kafka_broker"
 CLUSTER = "kafka_cluster"
@@ -56,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--kafka",
         metavar="WHERE",
-        help=f"{OWN}: start a broker (default); {EXTERNAL}:HOST:PORT: use that one; {EXTERNAL}: "
+        help=f"{OTTLA}: start a broker (default); {EXTERNAL}:HOST:PORT: use that one; {EXTERNAL}: "
         f"the one that ${SERVERS_VARIABLE} names. Also ${VARIABLE}",
     )
     group.addoption(
@@ -79,12 +79,12 @@ def external_servers(given: str | None, environment: Mapping[str, str]) -> str |
     An address in the environment alone asks for nothing: it may be there for the program under
     test, and name a cluster that tests had better leave alone.
     """
-    where = (environment.get(VARIABLE) or OWN) if given is None else given
+    where = (environment.get(VARIABLE) or OTTLA) if given is None else given
     kind, _, servers = where.partition(":")
-    if where == OWN:
+    if where == OTTLA:
         return None
     if kind != EXTERNAL:
-        raise pytest.UsageError(f"--kafka={where}: expected {OWN} or {EXTERNAL}:HOST:PORT")
+        raise pytest.UsageError(f"--kafka={where}: expected {OTTLA} or {EXTERNAL}:HOST:PORT")
     servers = servers or environment.get(SERVERS_VARIABLE, "")
     if not servers:
         raise pytest.UsageError(
@@ -252,7 +252,7 @@ def spark(spark_config: Mapping[str, str]) -> Iterator[Any]:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if (why := item.config.stash.get(_GONE, None)) is not None and uses_shared(item):
+    if (why := item.config.stash.get(_LOST, None)) is not None and uses_shared(item):
         pytest.fail(why, pytrace=False)
     brokers = running_brokers(item.config)
     if brokers:
@@ -286,7 +286,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
     """Before the fixtures end: they delete topics, which takes a broker that answers."""
     warning = None
     broker = item.config.stash.get(_BROKER, None)
-    if broker is not None and _GONE not in item.config.stash:
+    if broker is not None and _LOST not in item.config.stash:
         warning = revived(item, broker)
     cluster = item.config.stash.get(_CLUSTER, None)
     if cluster is not None and uses_cluster(item):
@@ -304,7 +304,7 @@ def revived(item: pytest.Item, broker: RunningBroker) -> str | None:
         return revive(broker, item.nodeid)
     except BrokerFailed as error:
         why = f"the Kafka broker is gone since {item.nodeid} and cannot be started: {error}"
-        item.config.stash[_GONE] = why
+        item.config.stash[_LOST] = why
         return why
 
 

@@ -23,31 +23,31 @@ class NoSuchTopic(LookupError):
 
 
 def read_topic(
-    clients: Clients, topic: str, at_least: int, timeout: float, patience_s: float
+    clients: Clients, topic: str, at_least: int, timeout: float, request_timeout_s: float
 ) -> list[Record]:
-    """Up to the end of every partition, which may take `patience_s`, and then on until there are
-    `at_least` so many records, or `timeout` seconds have passed."""
+    """The records up to the end of every partition, which may take `request_timeout_s`; then more,
+    until there are `at_least` so many, or `timeout` seconds have passed."""
     __tracebackhide__ = True
     partition = load("confluent_kafka", "TopicPartition")
     start = load("confluent_kafka", "OFFSET_BEGINNING")
     consumer = clients.consumer(READER)
     try:
-        numbers = consumer.list_topics(topic, timeout=patience_s).topics[topic].partitions
+        numbers = consumer.list_topics(topic, timeout=request_timeout_s).topics[topic].partitions
         if not numbers:
             raise NoSuchTopic(topic)
         consumer.assign([partition(topic, number, start) for number in numbers])
-        found = read_to_end(consumer, set(numbers), patience_s)
+        found = read_to_end(consumer, set(numbers), request_timeout_s)
         found += read_more(consumer, at_least - len(found), timeout)
     finally:
         consumer.close()
     return sorted(found, key=lambda record: (record.partition, record.offset))
 
 
-def read_to_end(consumer: Any, reading: set[int], patience_s: float) -> list[Record]:
+def read_to_end(consumer: Any, reading: set[int], request_timeout_s: float) -> list[Record]:
     """All that is in these partitions now."""
     end_of_partition = load("confluent_kafka", "KafkaError")._PARTITION_EOF
     found: list[Record] = []
-    deadline_s = time.monotonic() + patience_s
+    deadline_s = time.monotonic() + request_timeout_s
     while reading and time.monotonic() < deadline_s:
         message = consumer.poll(POLL_S)
         if message is None:

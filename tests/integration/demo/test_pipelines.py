@@ -33,7 +33,7 @@ def send_all(servers: str) -> None:
 
 def run_once(spark: Any, directory: DemoDirectory) -> None:
     declared = load(str(directory.pipelines))
-    service = PipelineService(spark, declared, QUERIES, once=True, tell=lambda _report: None)
+    service = PipelineService(spark, declared, QUERIES, once=True, on_report=lambda _report: None)
     assert service.run(), [each.failure for each in service.running.values()]
 
 

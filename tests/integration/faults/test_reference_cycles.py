@@ -110,21 +110,21 @@ def test_no_client_that_leaves_while_its_request_waits_to_be_decoded_leaves_cycl
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A task keeps its CancelledError, and so the frames that it was cancelled in."""
-    goes_on = threading.Event()
+    continues = threading.Event()
     decode = decoding.decode_large
 
     def decode_later(
         request: type[Message], frame: memoryview, version: int, at: int
     ) -> decoding.Decoded:
-        goes_on.wait(TIMEOUT_S)
+        continues.wait(TIMEOUT_S)
         return decode(request, frame, version, at)
 
     monkeypatch.setattr(decoding, "decode_large", decode_later)
-    assert asyncio.run(find_cycles_of_leaving_clients(tmp_path, goes_on)) == {}
+    assert asyncio.run(find_cycles_of_leaving_clients(tmp_path, continues)) == {}
 
 
 async def find_cycles_of_leaving_clients(
-    directory: Path, goes_on: threading.Event
+    directory: Path, continues: threading.Event
 ) -> dict[str, int]:
     settings = ["listeners=PLAINTEXT://127.0.0.1:0", f"log.dirs={directory}"]
     broker = Broker(load_config(settings=settings))
@@ -139,7 +139,7 @@ async def find_cycles_of_leaving_clients(
     gc.collect()
     gc.disable()
     try:
-        await asyncio.to_thread(send_and_leave, port, frame, 3, broker, goes_on)
+        await asyncio.to_thread(send_and_leave, port, frame, 3, broker, continues)
         await asyncio.sleep(0.1)
         gc.set_debug(gc.DEBUG_SAVEALL)
         gc.collect()
@@ -154,7 +154,7 @@ async def find_cycles_of_leaving_clients(
 
 
 def send_and_leave(
-    port: int, frame: bytes, count: int, broker: Broker, goes_on: threading.Event
+    port: int, frame: bytes, count: int, broker: Broker, continues: threading.Event
 ) -> None:
     """The first request is being decoded, the others wait for their turn."""
     with ExitStack() as connections:
@@ -169,5 +169,5 @@ def send_and_leave(
     deadline_s = time.monotonic() + 10.0
     while broker.network.connections and time.monotonic() < deadline_s:
         time.sleep(0.001)
-    goes_on.set()
+    continues.set()
     assert not broker.network.connections

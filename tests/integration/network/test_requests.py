@@ -205,10 +205,10 @@ def test_a_bug_in_the_server_closes_one_connection_and_no_other(
 def test_a_request_that_turns_out_malformed_closes_its_connection_without_alarm(
     network: RunningNetwork, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def find_out() -> Answer:
+    async def look_up_later() -> Answer:
         raise MalformedMessage("not a request")
 
-    network.server.script(b"M", lambda *_: TakingEffect(find_out()))
+    network.server.script(b"M", lambda *_: TakingEffect(look_up_later()))
     client = network.connect()
     client.send(b"M")
     assert client.receive_to_the_end() == b""

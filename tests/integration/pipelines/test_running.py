@@ -32,7 +32,7 @@ def run_once(spark: Any, path: Path, names: Sequence[str] = ()) -> list[BatchRep
     declared = load(str(path))
     told: list[BatchReport] = []
     service = PipelineService(
-        spark, declared, names or list(declared.pipelines), once=True, tell=told.append
+        spark, declared, names or list(declared.pipelines), once=True, on_report=told.append
     )
     is_right = service.run()
     assert is_right, [each.failure for each in service.running.values()]

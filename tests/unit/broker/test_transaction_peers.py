@@ -16,7 +16,7 @@ from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.broker.transaction_peers import (
     BATCH_MAX,
     BatchedRequests,
-    CoordinatorAnywhere,
+    RoutedCoordinator,
     TransactionPeers,
 )
 from ottla.coordinators.transactions.coordinator import TransactionCoordinator
@@ -168,7 +168,7 @@ class Answers(dict[TopicPartition, ErrorCode]):
         return AddPartitionsToTxnResponse(results_by_transaction=[result])
 
 
-Ask = Callable[[CoordinatorAnywhere], Coroutine[Any, Any, Any]]
+Ask = Callable[[RoutedCoordinator], Coroutine[Any, Any, Any]]
 
 
 def ask_elsewhere(ask: Ask, answers: Answers | None) -> tuple[Any, Any]:
@@ -180,7 +180,7 @@ def ask_elsewhere(ask: Ask, answers: Answers | None) -> tuple[Any, Any]:
         async with ScriptedPeer() as peer:
             channels = Channels(lambda _id: ("127.0.0.1", peer.port), SETTINGS)
             peers = TransactionPeers(channels, LONG_S, OwnedTasks())
-            anywhere = CoordinatorAnywhere(1, cast(TransactionCoordinator, here), peers)
+            anywhere = RoutedCoordinator(1, cast(TransactionCoordinator, here), peers)
             asking = asyncio.ensure_future(ask(anywhere))
             received = await peer.received.get()
             if answers is None:
@@ -196,11 +196,11 @@ def ask_elsewhere(ask: Ask, answers: Answers | None) -> tuple[Any, Any]:
     return asyncio.run(asyncio.wait_for(story(), LONG_S))
 
 
-def verify(anywhere: CoordinatorAnywhere) -> Coroutine[Any, Any, Any]:
+def verify(anywhere: RoutedCoordinator) -> Coroutine[Any, Any, Any]:
     return anywhere.verify_partitions("id", PRODUCER, PARTITIONS)
 
 
-def add(anywhere: CoordinatorAnywhere) -> Coroutine[Any, Any, Any]:
+def add(anywhere: RoutedCoordinator) -> Coroutine[Any, Any, Any]:
     return anywhere.add_partitions("id", PRODUCER, PARTITIONS, 2)
 
 

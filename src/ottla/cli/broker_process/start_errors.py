@@ -140,9 +140,9 @@ LISTEN_HINT = (
 def explain_port_in_use(error: OSError, bound: Iterable[Listener]) -> str:
     ports = [each.port for each in bound if each.port]
     owners = [(port, owner) for port in ports if (owner := port_owner(port)) is not None]
-    by_whom = [f"  port {port} is used by {owner}" for port, owner in owners]
+    users = [f"  port {port} is used by {owner}" for port, owner in owners]
     advice = "  stop it, or choose another port with --listen HOST:PORT (port 0 picks a free one)"
-    return "\n".join([str(error.strerror), *by_whom, advice])
+    return "\n".join([str(error.strerror), *users, advice])
 
 
 def explain_wrong_directory(error: WrongDirectory, settings: LoadedConfig) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ottla.cli.cluster.connection import Connection
-from ottla.cli.cluster.own_client import is_usable, own_client
+from ottla.cli.cluster.raw_client import is_usable, raw_client
 from ottla.client.admin.brokers import BrokerDescription, describe_brokers
 from ottla.client.errors import ClientError
 
@@ -13,7 +13,7 @@ def fenced_brokers(connection: Connection) -> list[BrokerDescription] | None:
     if not is_usable(connection):
         return None
     try:
-        with own_client(connection) as cluster:
+        with raw_client(connection) as cluster:
             return [each for each in describe_brokers(cluster) if each.is_fenced]
     except ClientError:
         return None

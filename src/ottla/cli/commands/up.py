@@ -288,7 +288,7 @@ async def serve(settings: LoadedConfig, *, stops_with_stdin: bool = False) -> in
     await asyncio.wait([ready, running], return_when=asyncio.FIRST_COMPLETED)
     if ready.done():
         log_start(broker)
-        say_ready(ready_message(broker, is_for_people=sys.stdout.isatty()))
+        say_ready(ready_message(broker, is_interactive=sys.stdout.isatty()))
     stop = asyncio.create_task(stopping.wait(), name="stop")
     await asyncio.wait([stop, running], return_when=asyncio.FIRST_COMPLETED)
     log.info("stopping")
@@ -382,9 +382,9 @@ def stop_signals(*, stops_with_stdin: bool) -> asyncio.Event:
     return stopping
 
 
-def ready_message(broker: Broker, *, is_for_people: bool) -> str:
+def ready_message(broker: Broker, *, is_interactive: bool) -> str:
     lines = [f"ottla is ready on {broker.address}"]
-    if is_for_people:
+    if is_interactive:
         other = "" if broker.address == DEFAULT_LISTEN else f" --bootstrap {broker.address}"
         directories = ", ".join(map(os.path.relpath, broker.config.log_directories))
         lines += [

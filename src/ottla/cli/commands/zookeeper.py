@@ -110,11 +110,11 @@ def run(arguments: argparse.Namespace) -> int:
     os.execv(java, [*command, "-cp", ":".join(map(str, jars)), main_class, str(config)])
 
 
-def check_membership(members: list[EnsembleServer], own_id: int | None) -> None:
+def check_membership(members: list[EnsembleServer], server_id: int | None) -> None:
     ids = [each.id for each in members]
-    if members and own_id not in ids:
+    if members and server_id not in ids:
         raise CommandFailed(f"--id must be one of the ids in --servers: {ids}", code=2)
-    if own_id is not None and not members:
+    if server_id is not None and not members:
         raise CommandFailed("--id belongs to an ensemble: name its --servers, too", code=2)
 
 

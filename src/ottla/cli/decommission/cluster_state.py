@@ -89,11 +89,11 @@ def plan(state: ClusterState, broker_id: int, *, may_replace_dead: bool = True) 
     leaving: dict[TopicPartition, set[int]] = {}
     for at, replicas in assignments.items():
         moving = state.reassignments.get(at)
-        must_go = {broker_id} & set(replicas)
+        removed = {broker_id} & set(replicas)
         if moving is not None and broker_id in (*moving.removing, *moving.adding):
-            must_go |= dead & set(moving.adding) & set(replicas)
-        if must_go:
-            leaving[at] = must_go
+            removed |= dead & set(moving.adding) & set(replicas)
+        if removed:
+            leaving[at] = removed
     racks = {each: state.brokers[each].rack for each in state.serving if each != broker_id}
     try:
         return plan_moves(assignments, leaving, racks)

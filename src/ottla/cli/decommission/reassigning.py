@@ -48,22 +48,22 @@ def move_all(cluster: Cluster, broker_id: int, rate: int | None, report: Report)
     check(state, broker_id)
     begun = plan(state, broker_id)
     begin(cluster, state, begun, rate)
-    total, told = len(state.held_by(broker_id)), ""
+    total, reported = len(state.held_by(broker_id)), ""
     while held := (state := read(cluster)).held_by(broker_id):
         # Topics that were created meanwhile may have replicas there, too.
         if added := plan(state, broker_id, may_replace_dead=False):
             begin(cluster, state, added, rate)
             begun += added
         total = max(total, len(held))
-        told = _tell(progress(state, broker_id, total), told, report)
+        reported = _report_change(progress(state, broker_id, total), reported, report)
         time.sleep(POLL_S)
     remove_throttles(cluster, sorted(state.brokers), broker_id)
     report(f"broker {broker_id} has no replicas; {count_text(total, 'partition')} moved")
     return begun
 
 
-def _tell(text: str, told: str, report: Report) -> str:
-    if text != told:
+def _report_change(text: str, reported: str, report: Report) -> str:
+    if text != reported:
         report(text)
     return text
 

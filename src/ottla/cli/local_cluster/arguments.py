@@ -31,10 +31,10 @@ def add_member_arguments(
     add_data_argument(parser)
 
 
-def carry_out(verb: str, arguments: argparse.Namespace, done: str, *, goes_on: bool = True) -> int:
+def run_verb(verb: str, arguments: argparse.Namespace, done: str, *, continues: bool = True) -> int:
     """Have `ottla cluster up` do this to each member in turn. `done` may name their fields.
 
-    Each failure is reported; without `goes_on` the first one ends it.
+    Each failure is reported; without `continues` the first one ends it.
     """
     directory = ClusterDirectory(arguments.data)
     names = list(dict.fromkeys(arguments.ids))
@@ -45,7 +45,7 @@ def carry_out(verb: str, arguments: argparse.Namespace, done: str, *, goes_on: b
         except CommandFailed as error:
             failures[str(error)] = None
             rest = names[position:]
-            if rest and not goes_on:
+            if rest and not continues:
                 failures[f"  not tried: {', '.join(rest)}"] = None
                 break
         else:

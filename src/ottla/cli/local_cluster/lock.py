@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 POLL_S = 0.02
-PATIENCE_S = 0.3  # longer than another command has the lock, to see whether it is free
+TIMEOUT_S = 0.3  # longer than another command has the lock, to see whether it is free
 
 
 class Locked(Exception):
@@ -20,7 +20,7 @@ class Locked(Exception):
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Locked if another process has it."""
-    if not wait_until_unlocked(path, PATIENCE_S):
+    if not wait_until_unlocked(path, TIMEOUT_S):
         raise Locked
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:

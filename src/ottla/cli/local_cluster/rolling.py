@@ -71,10 +71,10 @@ def read_min_in_sync(cluster: Cluster, topics: Iterable[str]) -> dict[str, int]:
 
 
 def wait_until_in_sync(
-    cluster: Cluster, patience_s: float, besides: int | None = None
+    cluster: Cluster, timeout_s: float, besides: int | None = None
 ) -> list[TopicPartition]:
     """What is still behind when time is over: nothing, usually."""
-    deadline_s = time.monotonic() + patience_s
+    deadline_s = time.monotonic() + timeout_s
     while True:
         try:
             left = behind(read_partitions(cluster), besides)
@@ -91,11 +91,11 @@ def restart_all(
     cluster: Cluster,
     broker_ids: Sequence[int],
     restart: Callable[[int], None],
-    patience_s: float,
+    timeout_s: float,
 ) -> None:
     """CommandFailed if partitions are behind for longer than this."""
     for number, broker_id in enumerate(broker_ids):
-        left = wait_until_in_sync(cluster, patience_s, broker_id)
+        left = wait_until_in_sync(cluster, timeout_s, broker_id)
         partitions = read_partitions(cluster)
         min_in_sync = read_min_in_sync(cluster, {each.topic for each in left})
         if stopped := stopped_without(
@@ -103,9 +103,9 @@ def restart_all(
         ):
             raise refusal(stopped, broker_id, number)
         restart(broker_id)
-    if left := wait_until_in_sync(cluster, patience_s):
+    if left := wait_until_in_sync(cluster, timeout_s):
         raise CommandFailed(
-            f"restarted all, but after {patience_s:g} s replicas of {listed(left)} are behind",
+            f"restarted all, but after {timeout_s:g} s replicas of {listed(left)} are behind",
             "see: ottla status, and the logs of the brokers",
         )
 

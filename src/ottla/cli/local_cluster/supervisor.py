@@ -97,7 +97,7 @@ class Supervisor:
 
     def run(self, on_ready: Callable[[], None]) -> int:
         """Until it is stopped; the exit code. CommandFailed if it does not start."""
-        with self._stop_signals(), ControlServer(self._directory, self.carry_out) as server:
+        with self._stop_signals(), ControlServer(self._directory, self.run_verb) as server:
             serving = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
             serving.start()
             starting = threading.Thread(target=self._start_all, daemon=True)
@@ -177,7 +177,7 @@ class Supervisor:
             "members": [each.describe() for each in self.members.values()],
         }
 
-    def carry_out(self, request: dict[str, Any]) -> Any:
+    def run_verb(self, request: dict[str, Any]) -> Any:
         match request:
             case {"do": "status"}:
                 return self.describe()

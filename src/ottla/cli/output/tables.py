@@ -38,16 +38,16 @@ def table(columns: Sequence[Column], documents: Iterable[Mapping[str, Any]]) -> 
     widths = [max(display_width(row[i]) for row in texts) for i in range(len(columns))]
     return "\n".join(
         GAP.join(
-            padded(text, width, to_the_left=numeric)
+            padded(text, width, aligns_right=numeric)
             for text, width, numeric in zip(row, widths, is_numeric, strict=True)
         ).rstrip()
         for row in texts
     )
 
 
-def padded(text: str, width: int, *, to_the_left: bool) -> str:
+def padded(text: str, width: int, *, aligns_right: bool) -> str:
     padding = " " * (width - display_width(text))
-    return padding + text if to_the_left else text + padding
+    return padding + text if aligns_right else text + padding
 
 
 def fields_text(pairs: Iterable[tuple[str, Any]]) -> str:

@@ -139,8 +139,8 @@ class RecordSender:
         self._last_sent = number
         self.producer.poll(0)
 
-    def _drain(self, patience_s: float) -> None:
-        deadline_s = time.monotonic() + patience_s
+    def _drain(self, timeout_s: float) -> None:
+        deadline_s = time.monotonic() + timeout_s
         while self.producer.flush(POLL_S) and time.monotonic() < deadline_s:
             self._report_errors()
 

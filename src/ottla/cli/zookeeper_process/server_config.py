@@ -68,12 +68,14 @@ def _parse_member(text: str) -> EnsembleServer:
     return EnsembleServer(int(number), data.host, data.port, parse_port(text, election))
 
 
-def write_config(data: Path, listen: Address, own_id: int, members: list[EnsembleServer]) -> Path:
+def write_config(
+    data: Path, listen: Address, server_id: int, members: list[EnsembleServer]
+) -> Path:
     """Write what the server reads at its start, and return the path of its configuration."""
     lines = COMMON
     lines += f"dataDir={data}\nclientPortAddress={listen.host}\nclientPort={listen.port}\n"
     if members:
-        _write_own_id(data, own_id)
+        _write_server_id(data, server_id)
         lines += ENSEMBLE
         lines += "".join(f"server.{each}\n" for each in members)
     path = data / CONFIG_NAME
@@ -81,11 +83,12 @@ def write_config(data: Path, listen: Address, own_id: int, members: list[Ensembl
     return path
 
 
-def _write_own_id(data: Path, own_id: int) -> None:
+def _write_server_id(data: Path, server_id: int) -> None:
     path = data / "myid"
-    if path.exists() and path.read_text().strip() != str(own_id):
+    if path.exists() and path.read_text().strip() != str(server_id):
         raise CommandFailed(
-            f"{data} belongs to server {path.read_text().strip()} of an ensemble, not to {own_id}",
+            f"{data} belongs to server {path.read_text().strip()} of an ensemble, not to "
+            f"{server_id}",
             "use another --data directory, or the --id that it had",
         )
-    path.write_text(f"{own_id}\n")
+    path.write_text(f"{server_id}\n")

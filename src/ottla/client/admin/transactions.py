@@ -58,7 +58,7 @@ class ProducerIdentity(NamedTuple):
     epoch: int
 
 
-NOBODY = ProducerIdentity(-1, -1)
+NO_PRODUCER = ProducerIdentity(-1, -1)
 
 
 class ListedTransaction(NamedTuple):
@@ -81,7 +81,7 @@ def init_producer_id(
     cluster: Cluster,
     transactional_id: str | None = None,
     timeout_ms: int = 60_000,
-    expected: ProducerIdentity = NOBODY,
+    expected: ProducerIdentity = NO_PRODUCER,
 ) -> ProducerIdentity:
     """A producer id and epoch. With a transactional id, earlier producers of the id are fenced and
     an open transaction of it is aborted; without, the identity is for idempotence alone.

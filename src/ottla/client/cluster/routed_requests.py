@@ -44,10 +44,10 @@ class PartResult(NamedTuple):
     message: str | None = None
 
 
-def check(told: Iterable[PartResult], failing: Collection[ErrorCode] = ()) -> KafkaError | None:
+def check(results: Iterable[PartResult], failing: Collection[ErrorCode] = ()) -> KafkaError | None:
     """The first retriable error, or None; an error that is not retriable is raised."""
     passing = None
-    for code, where, message in told:
+    for code, where, message in results:
         if code == ErrorCode.NONE:
             continue
         error = kafka_error(code, where, message)
@@ -204,14 +204,14 @@ def send_to_leaders(
 
 def _take(
     cluster: Cluster,
-    told: Iterable[tuple[TopicPartition, PartResult, R]],
+    results: Iterable[tuple[TopicPartition, PartResult, R]],
     remaining: dict[TopicPartition, T],
     found: dict[TopicPartition, R],
 ) -> ClientError | None:
     """Move partitions with a result from `remaining` to `found`. Returns a retriable error, if
     there was one; others are raised."""
     problem: ClientError | None = None
-    for partition, (code, where, message), result in told:
+    for partition, (code, where, message), result in results:
         if code == ErrorCode.NONE:
             found[partition] = result
             remaining.pop(partition, None)

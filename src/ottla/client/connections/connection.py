@@ -90,7 +90,7 @@ class Connection:
             raise UnsupportedByBroker(self.address, api.name, wanted, served)
         return version
 
-    # Asking
+    # Requests
 
     def ask(
         self, request: Message, *, at_most: int | None = None, timeout_ms: int | None = None
@@ -224,7 +224,7 @@ def open_connection(
     try:
         transport = open_transport(address, settings)
     except OSError as error:
-        raise Unreachable({str(address): _told(error)}) from error
+        raise Unreachable({str(address): _reason_of(error)}) from error
     connection = Connection(address, settings, transport)
     try:
         connection.negotiate()
@@ -234,5 +234,5 @@ def open_connection(
     return connection
 
 
-def _told(error: OSError) -> str:
+def _reason_of(error: OSError) -> str:
     return "no connection in time" if isinstance(error, TimeoutError) else str(error)

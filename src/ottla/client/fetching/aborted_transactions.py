@@ -37,9 +37,9 @@ def wanted_batches(
     data: Buffer, aborted: Iterable[AbortedTransaction]
 ) -> Callable[[BatchHeader], bool]:
     """The predicate for `read_arrow`: no control batches, and none of aborted transactions."""
-    left_out = aborted_batches(data, aborted) if aborted else frozenset[int]()
+    skipped = aborted_batches(data, aborted) if aborted else frozenset[int]()
 
     def is_wanted(header: BatchHeader) -> bool:
-        return not header.is_control and header.base_offset not in left_out
+        return not header.is_control and header.base_offset not in skipped
 
     return is_wanted

@@ -53,7 +53,7 @@ def _classify_out_of_range(cluster: Cluster, position: Position) -> ClientError:
     raise error
 
 
-def has_nothing_left(cluster: Cluster, position: Position) -> bool:
+def is_empty_to_end(cluster: Cluster, position: Position) -> bool:
     """An apparent gap may also be a broker that does not deliver records, briefly or for good."""
     now_s = time.monotonic()
     if position.silent_since_s is None:

@@ -65,7 +65,7 @@ class FetchLimits:
     isolation_number: int
 
 
-class Asked(NamedTuple):
+class FetchStart(NamedTuple):
     """What the broker's session has stored for a partition."""
 
     offset: int
@@ -81,32 +81,32 @@ class FetchSession:
         self._session_id = 0
         self._epoch = FIRST_EPOCH
         self._was_full = True  # the last request named every partition
-        self._asked: dict[TopicPartition, tuple[bytes, Asked]] = {}
+        self._requested: dict[TopicPartition, tuple[bytes, FetchStart]] = {}
 
     @property
     def has_slot(self) -> bool:
         """Whether the broker stores a session, which should be closed."""
         return self._session_id != 0
 
-    # Asking
+    # Requests
 
     def next_request(self) -> FetchRequest:
-        asked = {
-            at: (each.topic_id, Asked(each.offset, each.leader_epoch))
+        requested = {
+            at: (each.topic_id, FetchStart(each.offset, each.leader_epoch))
             for at, each in self.positions.items()
         }
         self._was_full = not self.has_slot
         if self._was_full:
-            epoch = FIRST_EPOCH if len(asked) > 1 else NO_SESSION_EPOCH
-            self._asked = asked
-            return self._request(epoch, asked, {})
-        changed = {at: each for at, each in asked.items() if self._asked.get(at) != each}
+            epoch = FIRST_EPOCH if len(requested) > 1 else NO_SESSION_EPOCH
+            self._requested = requested
+            return self._request(epoch, requested, {})
+        changed = {at: each for at, each in requested.items() if self._requested.get(at) != each}
         forgotten = {
             at: each
-            for at, each in self._asked.items()
-            if at not in asked or each[0] != asked[at][0]
+            for at, each in self._requested.items()
+            if at not in requested or each[0] != requested[at][0]
         }
-        self._asked = asked
+        self._requested = requested
         return self._request(self._epoch, changed, forgotten)
 
     def closing_request(self) -> FetchRequest:
@@ -116,12 +116,12 @@ class FetchSession:
     def _request(
         self,
         epoch: int,
-        asked: dict[TopicPartition, tuple[bytes, Asked]],
-        forgotten: dict[TopicPartition, tuple[bytes, Asked]],
+        requested: dict[TopicPartition, tuple[bytes, FetchStart]],
+        forgotten: dict[TopicPartition, tuple[bytes, FetchStart]],
     ) -> FetchRequest:
         limits = self._limits
         topics: dict[tuple[str, bytes], list[FetchPartition]] = {}
-        for at, (topic_id, (offset, leader_epoch)) in asked.items():
+        for at, (topic_id, (offset, leader_epoch)) in requested.items():
             topics.setdefault((at.topic, topic_id), []).append(
                 FetchPartition(
                     at.partition,
@@ -130,9 +130,9 @@ class FetchSession:
                     partition_max_bytes=limits.partition_max_bytes,
                 )
             )
-        gone: dict[tuple[str, bytes], list[int]] = {}
+        forgotten_by_topic: dict[tuple[str, bytes], list[int]] = {}
         for at, (topic_id, _) in forgotten.items():
-            gone.setdefault((at.topic, topic_id), []).append(at.partition)
+            forgotten_by_topic.setdefault((at.topic, topic_id), []).append(at.partition)
         return FetchRequest(
             max_wait_ms=limits.max_wait_ms,
             min_bytes=limits.min_bytes,
@@ -141,7 +141,9 @@ class FetchSession:
             session_id=self._session_id,
             session_epoch=epoch,
             topics=[FetchTopic(*topic, parts) for topic, parts in topics.items()],
-            forgotten_topics_data=[ForgottenTopic(*topic, parts) for topic, parts in gone.items()],
+            forgotten_topics_data=[
+                ForgottenTopic(*topic, parts) for topic, parts in forgotten_by_topic.items()
+            ],
             rack_id=self._rack,
         )
 
@@ -184,7 +186,7 @@ class FetchSession:
 
     def reset(self) -> None:
         """Begin a new session: the next request names every partition."""
-        self._session_id, self._epoch, self._asked = 0, FIRST_EPOCH, {}
+        self._session_id, self._epoch, self._requested = 0, FIRST_EPOCH, {}
 
     def _note_session(self, session_id: int) -> None:
         if session_id and session_id == self._session_id:
@@ -236,14 +238,14 @@ class FetchSession:
         have removed the rest. A gap is assumed only after several such responses in a row that
         name the partition. A session omits partitions that have not changed, so a new session is
         begun, which makes the broker read every partition again."""
-        told = {position.partition for position, _ in self._parts(answer)}
+        included = {position.partition for position, _ in self._parts(answer)}
         for position in self.positions.values():
             end_offset = position.end_offset
             if not is_idle or end_offset is None or position.readable_offset < end_offset:
                 position.empty_answers = 0
             elif not self._was_full:
                 self.reset()
-            elif position.partition in told:
+            elif position.partition in included:
                 position.empty_answers += 1
             if is_idle and end_offset is not None:
                 content.waiting = waiting_for(position)

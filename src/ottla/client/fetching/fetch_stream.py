@@ -58,7 +58,7 @@ class FetchStream:
         self._added = positions
         self._connection: Connection | None = None
         self._session: FetchSession | None = None
-        self._asked_s = inf  # when the request without a response was sent
+        self._sent_s = inf  # when the request without a response was sent
         self._is_ended = False
         self._is_stopped = False
         self._thread = threading.Thread(
@@ -78,7 +78,7 @@ class FetchStream:
 
     def is_silent(self, now_s: float) -> bool:
         """Whether the broker does not answer: it may be paused, or cut off."""
-        return now_s - self._asked_s > SILENT_S + self._limits.max_wait_ms / 1000
+        return now_s - self._sent_s > SILENT_S + self._limits.max_wait_ms / 1000
 
     @property
     def positions(self) -> list[Position]:
@@ -124,14 +124,14 @@ class FetchStream:
 
     def _converse(self, session: FetchSession, connection: Connection) -> None:
         refusals = 0
-        is_going_on = self._ask(session, connection)
-        while is_going_on:
+        has_more = self._send_next(session, connection)
+        while has_more:
             content = self._receive(session, connection)
             refusals = refusals + 1 if content.session_error else 0
             if refusals > REFUSALS_MAX:
                 raise ConnectionLost(connection.address, "Fetch", content.session_error.name)
             try:
-                is_going_on = self._ask(session, connection)
+                has_more = self._send_next(session, connection)
             finally:  # the positions have moved past these records: they must be delivered
                 is_wanted = self._deliveries.put(Delivery(content))
             if not is_wanted:
@@ -140,7 +140,7 @@ class FetchStream:
 
     def _receive(self, session: FetchSession, connection: Connection) -> ResponseContent:
         answer = connection.receive()
-        self._asked_s = inf
+        self._sent_s = inf
         try:
             content = session.read(answer)
         except MalformedMessage as error:
@@ -150,7 +150,7 @@ class FetchStream:
         session.review(content, time.monotonic())
         return content
 
-    def _ask(self, session: FetchSession, connection: Connection) -> bool:
+    def _send_next(self, session: FetchSession, connection: Connection) -> bool:
         """Send the next request. False if there is nothing left to read."""
         with self._lock:
             for position in self._added:
@@ -161,12 +161,12 @@ class FetchStream:
                 return False
         timeout_ms = connection.request_timeout_ms + self._limits.max_wait_ms
         connection.send(session.next_request(), version=session.version, timeout_ms=timeout_ms)
-        self._asked_s = time.monotonic()
+        self._sent_s = time.monotonic()
         return True
 
     def _end(self, session: FetchSession | None, error: Exception | None) -> None:
         with self._lock:
-            self._is_ended, self._asked_s = True, inf
+            self._is_ended, self._sent_s = True, inf
             connection, self._connection = self._connection, None
             returned = [*(session.positions.values() if session else ()), *self._added]
         if connection is not None:

@@ -27,7 +27,7 @@ from ottla.client.cluster.cluster import Cluster
 from ottla.client.cluster.retries import Reaction, Retries, reaction_to
 from ottla.client.errors import ClientError, ConnectionLost, MalformedAnswer, Unreachable
 from ottla.client.fetching.bounded_queue import BoundedQueue
-from ottla.client.fetching.fetch_errors import check_topic, classify_error, has_nothing_left
+from ottla.client.fetching.fetch_errors import check_topic, classify_error, is_empty_to_end
 from ottla.client.fetching.fetch_session import FetchLimits
 from ottla.client.fetching.fetch_stream import Delivery, FetchStream
 from ottla.client.fetching.fetched_records import LEADER, NO_EPOCH, FetchedRecords, Position
@@ -186,7 +186,7 @@ class Fetcher:
             self._handle(content.problems)
 
     def _end_or_retry(self, gap: Position) -> None:
-        if has_nothing_left(self._cluster, gap):
+        if is_empty_to_end(self._cluster, gap):
             del self._end_offsets[gap.partition]
             self._has_progress = True
         else:

@@ -126,11 +126,11 @@ class ProduceDelivery:
 
     def _dispatch(self) -> None:
         """Send requests to every broker until there is nothing to send, or no room."""
-        is_going_on = True
-        while is_going_on:
-            is_going_on = False
+        has_more = True
+        while has_more:
+            has_more = False
             for broker_id, windows in self._ready().items():
-                is_going_on = self._dispatch_to(broker_id, windows) or is_going_on
+                has_more = self._dispatch_to(broker_id, windows) or has_more
 
     def _ready(self) -> dict[int, list[PartitionWindow]]:
         """Windows that may send now, by leader."""
@@ -183,13 +183,13 @@ class ProduceDelivery:
         except ConnectionLost as error:
             self._lose(broker_id, error, [])
             return
-        told = results_by_partition(answer, sent.topic_ids)
+        results = results_by_partition(answer, sent.topic_ids)
         endpoints = {each.node_id: Address(each.host, each.port) for each in answer.node_endpoints}
         for batch in sent.batches:
-            if batch.partition not in told:
+            if batch.partition not in results:
                 reason = f"nothing is said of {batch.partition}"
                 raise MalformedAnswer(self._connections.address(broker_id), "Produce", reason)
-            self._settle(batch, told[batch.partition], endpoints)
+            self._settle(batch, results[batch.partition], endpoints)
 
     def _settle(
         self, batch: PendingBatch, part: PartitionProduceResponse, endpoints: dict[int, Address]

@@ -156,18 +156,18 @@ def leave(
 
 def remove(shard: GroupShard, group: ConsumerGroup, members: Collection[ConsumerMember]) -> Records:
     """Remove members; if only classic ones remain, downgrade the group."""
-    gone = {each.member_id for each in members}
-    if classic_members.can_downgrade(group, gone, shard.shared):
-        return go_back(shard, group, gone, must_rebalance=True)
+    leaving_ids = {each.member_id for each in members}
+    if classic_members.can_downgrade(group, leaving_ids, shard.shared):
+        return downgrade_group(shard, group, leaving_ids, must_rebalance=True)
     draft = Draft(group, shard.shared)
     leaving.remove(draft, members)
     return draft.records
 
 
-def go_back(
-    shard: GroupShard, group: ConsumerGroup, gone: Collection[str], *, must_rebalance: bool
+def downgrade_group(
+    shard: GroupShard, group: ConsumerGroup, leaving_ids: Collection[str], *, must_rebalance: bool
 ) -> Records:
-    staying = [each for each in group.members.values() if each.member_id not in gone]
+    staying = [each for each in group.members.values() if each.member_id not in leaving_ids]
 
     def begin() -> None:
         classic = shard.groups[group.group_id]
@@ -175,7 +175,7 @@ def go_back(
         conversion.begin_classic(classic, staying, must_rebalance=must_rebalance)
 
     shard.shared.when_written(begin)
-    return conversion.downgraded(group, gone, shard.shared)
+    return conversion.downgraded(group, leaving_ids, shard.shared)
 
 
 # Timeouts
@@ -210,9 +210,9 @@ def join_classic(
     shared.answer(reply, answer)
     if answer.error_code:
         return []
-    if classic_members.goes_back(group, draft, request):
+    if classic_members.must_downgrade(group, draft, request):
         must_rebalance = draft.group.target_epoch < draft.group.epoch
-        records = go_back(shard, draft.group, (), must_rebalance=must_rebalance)
+        records = downgrade_group(shard, draft.group, (), must_rebalance=must_rebalance)
         return [*draft.records, *records]
     member = draft.group.members[answer.member_id]
     shared.when_written(lambda: classic_members.watch_joined(shared, group.group_id, member))

@@ -184,17 +184,17 @@ def forgetting_topics(
 ) -> Steps[None]:
     """The same for the offsets of deleted topics, unless they belong to a later topic with that
     name."""
-    for topic, gone in deleted.items():
+    for topic, deletion in deleted.items():
         for names in offsets.names_of_topic(topic):
             yield from forgetting(
-                offsets, (each for each in names if is_of_deleted(offsets, each, gone)), write
+                offsets, (each for each in names if is_of_deleted(offsets, each, deletion)), write
             )
             yield 0
 
 
-def is_of_deleted(offsets: CommittedOffsets, name: OffsetName, gone: Deleted) -> bool:
+def is_of_deleted(offsets: CommittedOffsets, name: OffsetName, deletion: Deleted) -> bool:
     return any(
-        each.topic_id in gone.topic_ids
-        or (each.topic_id == NO_TOPIC_ID and each.record_offset < gone.end_offset)
+        each.topic_id in deletion.topic_ids
+        or (each.topic_id == NO_TOPIC_ID and each.record_offset < deletion.end_offset)
         for each in offsets.newest(name)
     )

@@ -104,27 +104,27 @@ class MarkerSender:
         self, marker: Marker, partitions: Iterable[TopicPartition]
     ) -> set[TopicPartition]:
         """Send to every leader once; returns the partitions that are done."""
-        by_leader, gone = self._by_leader(partitions)
+        by_leader, deleted_partitions = self._by_leader(partitions)
         sending = [self._send_to(leader, marker, each) for leader, each in by_leader.items()]
         if len(sending) == 1:
             # Without a task: local markers are written before anything else runs, so that the
             # producer's next transaction does not find the last one ending.
-            return gone | await sending[0]
-        return gone.union(*await asyncio.gather(*sending))
+            return deleted_partitions | await sending[0]
+        return deleted_partitions.union(*await asyncio.gather(*sending))
 
     def _by_leader(
         self, partitions: Iterable[TopicPartition]
     ) -> tuple[Mapping[int, list[TopicPartition]], set[TopicPartition]]:
         """(partitions by leader, partitions that do not exist any more)."""
         by_leader: defaultdict[int, list[TopicPartition]] = defaultdict(list)
-        gone = set()
+        deleted_partitions = set()
         for each in partitions:
             known = self._image.partition(*each)
             if known is None:
-                gone.add(each)
+                deleted_partitions.add(each)
             elif known.has_leader:
                 by_leader[known.leader].append(each)
-        return by_leader, gone
+        return by_leader, deleted_partitions
 
     async def _send_to(
         self, leader: int, marker: Marker, partitions: Sequence[TopicPartition]

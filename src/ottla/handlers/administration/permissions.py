@@ -6,7 +6,7 @@ from enum import IntEnum
 
 from ottla.protocol.errors import MalformedMessage
 
-NOT_ASKED = -(2**31)  # in responses, if the client did not request them
+NOT_REQUESTED = -(2**31)  # in responses, if the client did not request them
 USER, ANONYMOUS = "User", "ANONYMOUS"  # every client of a listener without authentication
 UNKNOWN = 0  # resource, pattern, operation or permission; never valid in a request
 

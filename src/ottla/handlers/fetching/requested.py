@@ -217,7 +217,7 @@ class RequestedPartitions:
 
     def _named(self) -> Iterator[WantedPartition]:
         for topic in self.request.topics:
-            key = topic.topic_id if self.uses_ids else self._own_name(topic.topic)
+            key = topic.topic_id if self.uses_ids else self._interned_name(topic.topic)
             for each in topic.partitions:
                 yield WantedPartition(
                     FetchKey(key, each.partition),
@@ -228,7 +228,7 @@ class RequestedPartitions:
                     each.log_start_offset,
                 )
 
-    def _own_name(self, name: str) -> str:
+    def _interned_name(self, name: str) -> str:
         """The broker's own string, where there is such a topic: thousands of names in thousands of
         waiting fetches are not kept again for each of them."""
         topic = self._parts.metadata.topic(name)

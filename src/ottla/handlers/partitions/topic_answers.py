@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ottla.base.ids import TopicId
 from ottla.base.scheduling.steps import Steps
-from ottla.handlers.administration.permissions import NOT_ASKED, TOPIC_OPERATIONS
+from ottla.handlers.administration.permissions import NOT_REQUESTED, TOPIC_OPERATIONS
 from ottla.handlers.serving.chunks import chunks
 from ottla.metadata.changes import Changes
 from ottla.metadata.entities import PartitionRegistration, Topic
@@ -88,7 +88,7 @@ def describing_topic(
         topic.id,
         topic.name in INTERNAL_TOPICS,
         described,
-        TOPIC_OPERATIONS if with_operations else NOT_ASKED,
+        TOPIC_OPERATIONS if with_operations else NOT_REQUESTED,
     )
 
 

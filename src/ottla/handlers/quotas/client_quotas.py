@@ -109,11 +109,11 @@ class MutationQuota:
     def charge(self, context: Context, partitions: int, *, is_strict: bool) -> None:
         """Over the quota, clients that know the error get it; older ones are throttled."""
         if is_strict:
-            context.throttle(self.owed_ms(context))
+            context.throttle(self.quota_wait_ms(context))
             self.admit(context, partitions)
         else:
             self._take(context, partitions)
-            context.throttle(self.owed_ms(context))
+            context.throttle(self.quota_wait_ms(context))
 
     def admit(self, context: Context, partitions: int) -> None:
         """Record usage within the quota; over it, the error."""
@@ -122,7 +122,7 @@ class MutationQuota:
             raise BrokerError(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
         self._take(context, partitions)
 
-    def owed_ms(self, context: Context) -> int:
+    def quota_wait_ms(self, context: Context) -> int:
         payer, limit = self.meters.due(context)
         return self.meters.meter(payer).wait_ms(limit, self._now_ms(), self.meters.windows)
 

@@ -37,19 +37,19 @@ KEPT_MS = 60_000  # or three intervals, if that is longer
 UNPACKED_FACTOR_MAX = 32  # metrics are text that repeats itself
 UNPACKED_BYTES_MAX = 64 * 1024 * 1024  # or `telemetry.max.bytes`, if that is more
 Receiver = Callable[[Context, bytes, memoryview], None]
-ASK_AGAIN = (ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+SUBSCRIBE_AGAIN = (ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
 
 
 class Instance:
     """One client, identified by its client instance id."""
 
     __slots__ = (
-        "asked_ms",
-        "has_asked",
+        "has_subscribed",
         "is_terminating",
         "last_error",
         "pushed_ms",
         "seen_ms",
+        "subscribed_ms",
         "subscription",
         "version",
     )
@@ -57,8 +57,8 @@ class Instance:
     def __init__(self, subscription: ClientSubscription, version: int, now_ms: int) -> None:
         self.subscription = subscription
         self.version = version  # of the subscriptions
-        self.asked_ms = self.pushed_ms = -subscription.interval_ms
-        self.has_asked = False  # since the last push
+        self.subscribed_ms = self.pushed_ms = -subscription.interval_ms
+        self.has_subscribed = False  # since the last push
         self.seen_ms = now_ms
         self.is_terminating = False
         self.last_error = ErrorCode.NONE
@@ -66,12 +66,12 @@ class Instance:
     def is_forgotten(self, now_ms: int) -> bool:
         return now_ms - self.seen_ms > max(KEPT_MS, 3 * self.subscription.interval_ms)
 
-    def is_time_to_ask(self, now_ms: int) -> bool:
-        return now_ms - max(self.asked_ms, self.pushed_ms) >= self.subscription.interval_ms
+    def may_subscribe(self, now_ms: int) -> bool:
+        return now_ms - max(self.subscribed_ms, self.pushed_ms) >= self.subscription.interval_ms
 
     def may_push(self, now_ms: int) -> bool:
         """The first push after a subscription may be early: clients spread their pushes."""
-        return self.has_asked or now_ms - self.pushed_ms >= self.subscription.interval_ms
+        return self.has_subscribed or now_ms - self.pushed_ms >= self.subscription.interval_ms
 
 
 class ClientTelemetry:
@@ -122,9 +122,9 @@ class ClientTelemetry:
         known_id = instance_id if any(instance_id) else random_uuid()
         now_ms = self._now_ms()
         instance = await self._instance(context, known_id, now_ms)
-        if instance.is_time_to_ask(now_ms):
-            instance.asked_ms, instance.has_asked = now_ms, True
-        elif instance.last_error not in ASK_AGAIN:
+        if instance.may_subscribe(now_ms):
+            instance.subscribed_ms, instance.has_subscribed = now_ms, True
+        elif instance.last_error not in SUBSCRIBE_AGAIN:
             raise self._refused(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
         instance.last_error = ErrorCode.NONE
         return known_id, instance.subscription
@@ -166,7 +166,7 @@ class ClientTelemetry:
         if instance.is_terminating:
             raise self._refused(ErrorCode.INVALID_REQUEST)
         if instance.may_push(now_ms):
-            instance.pushed_ms, instance.has_asked = now_ms, False
+            instance.pushed_ms, instance.has_subscribed = now_ms, False
         elif not is_terminating:
             raise self._refused(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
         if subscription_id != instance.subscription.id:

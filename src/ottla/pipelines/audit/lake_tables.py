@@ -27,7 +27,7 @@ from ottla.pipelines.audit.report_log import AuditError
 
 log = logging.getLogger("ottla.pipelines.audit")
 
-OWN = "_ottla"
+METADATA_DIRECTORY = "_ottla"
 MANIFEST = "ottla.manifest"
 COMPLETE_UNTIL = "ottla.complete_until_ms"
 COMPLETE_FROM = "ottla.complete_from_ms"
@@ -74,7 +74,7 @@ def _format_of(path: Path) -> str:
         raise AuditError(f"{path} is not a directory: name the directory of the table")
     if (path / "_delta_log").is_dir():
         return DELTA
-    if (path / OWN / "catalog.db").exists():
+    if (path / METADATA_DIRECTORY / "catalog.db").exists():
         return ICEBERG
     return PARQUET
 
@@ -91,7 +91,7 @@ def manifests(table: LakeReader) -> list[dict[str, Any]]:
 
 
 def read_manifest(directory: Path, name: str) -> dict[str, Any]:
-    path = directory / OWN / "manifests" / f"{name}.json"
+    path = directory / METADATA_DIRECTORY / "manifests" / f"{name}.json"
     try:
         manifest: dict[str, Any] = json.loads(path.read_bytes())
         missing = {"previous", "files", "removed"} - manifest.keys()
@@ -112,20 +112,22 @@ def complete_properties(until_ms: int | None, from_ms: int | None) -> dict[str, 
 
 def write_complete_until(directory: Path, until_ms: int | None, from_ms: int | None) -> None:
     """A small file, replaced in one step, or removed."""
-    told = {name: int(each) for name, each in complete_properties(until_ms, from_ms).items()}
-    own = directory / OWN
-    if not told:
-        (own / "complete_until.json").unlink(missing_ok=True)
+    properties = {name: int(each) for name, each in complete_properties(until_ms, from_ms).items()}
+    metadata = directory / METADATA_DIRECTORY
+    if not properties:
+        (metadata / "complete_until.json").unlink(missing_ok=True)
         return
-    own.mkdir(exist_ok=True)
-    new = own / ".complete_until.new"
-    new.write_text(json.dumps(told))
-    os.replace(new, own / "complete_until.json")
+    metadata.mkdir(exist_ok=True)
+    new = metadata / ".complete_until.new"
+    new.write_text(json.dumps(properties))
+    os.replace(new, metadata / "complete_until.json")
 
 
-def withdrawn(known: Mapping[str, str], told: Mapping[str, str]) -> list[str]:
+def withdrawn(known: Mapping[str, str], properties: Mapping[str, str]) -> list[str]:
     """Properties that the table has, and that are no longer true."""
-    return [name for name in (COMPLETE_UNTIL, COMPLETE_FROM) if name in known and name not in told]
+    return [
+        name for name in (COMPLETE_UNTIL, COMPLETE_FROM) if name in known and name not in properties
+    ]
 
 
 def _read_files(files: list[Path], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -172,7 +174,9 @@ class ParquetReader:
         return found if names else None
 
     def _names(self) -> list[str]:
-        return sorted(path.stem for path in (self.directory / OWN / "manifests").glob("*.json"))
+        return sorted(
+            path.stem for path in (self.directory / METADATA_DIRECTORY / "manifests").glob("*.json")
+        )
 
     def _read(self, name: str) -> dict[str, Any]:
         if name not in self._manifests:
@@ -254,14 +258,14 @@ class DeltaReader:
 
         write_complete_until(self.directory, until_ms, from_ms)
         table = self._table()
-        told = complete_properties(until_ms, from_ms)
+        properties = complete_properties(until_ms, from_ms)
         known = table.metadata().configuration
         # The library cannot remove properties: what is withdrawn becomes empty.
-        told = dict.fromkeys(withdrawn(known, told), "") | told
-        if told.items() <= known.items():
+        properties = dict.fromkeys(withdrawn(known, properties), "") | properties
+        if properties.items() <= known.items():
             return
         try:
-            table.alter.set_table_properties(told, raise_if_not_exists=False)
+            table.alter.set_table_properties(properties, raise_if_not_exists=False)
         except DeltaError as error:  # a pipeline has committed at the same time
             log.info("%s: complete_until is written by the next pass: %s", self.directory, error)
 
@@ -275,7 +279,7 @@ class IcebergReader:
     def _table(self) -> Any:
         from pyiceberg.catalog import load_catalog
 
-        uri = f"sqlite:///{(self.directory / OWN / 'catalog.db').absolute()}"
+        uri = f"sqlite:///{(self.directory / METADATA_DIRECTORY / 'catalog.db').absolute()}"
         catalog = load_catalog("ottla", type="sql", uri=uri)
         names = [name for space in catalog.list_namespaces() for name in catalog.list_tables(space)]
         if len(names) != 1:
@@ -314,15 +318,15 @@ class IcebergReader:
 
         write_complete_until(self.directory, until_ms, from_ms)
         table = self._table()
-        told = complete_properties(until_ms, from_ms)
-        gone = withdrawn(table.properties, told)
-        if told.items() <= table.properties.items() and not gone:
+        properties = complete_properties(until_ms, from_ms)
+        withdrawn_names = withdrawn(table.properties, properties)
+        if properties.items() <= table.properties.items() and not withdrawn_names:
             return
         try:
             with table.transaction() as change:
-                if gone:
-                    change.remove_properties(*gone)
-                if told:
-                    change.set_properties(told)
+                if withdrawn_names:
+                    change.remove_properties(*withdrawn_names)
+                if properties:
+                    change.set_properties(properties)
         except CommitFailedException as error:
             log.info("%s: complete_until is written by the next pass: %s", self.directory, error)

@@ -42,7 +42,7 @@ from ottla.pipelines.audit.running import (
 )
 from ottla.pipelines.audit.side_topics import LeftOut, read_left_out
 
-OWN_TOPICS = "ottla-*"  # of pipelines and of the audit itself
+OTTLA_TOPICS = "ottla-*"  # of pipelines and of the audit itself
 
 
 @dataclass
@@ -126,7 +126,7 @@ def chosen_topics(cluster: Cluster, patterns: Sequence[str]) -> list[str]:
     return [
         name
         for name, topic in described.items()
-        if not topic.is_internal and not fnmatchcase(name, OWN_TOPICS)
+        if not topic.is_internal and not fnmatchcase(name, OTTLA_TOPICS)
     ]
 
 

@@ -25,7 +25,7 @@ from ottla.pipelines.declaration.tree import (
     Value,
 )
 
-OWN_COLUMNS = ("topic", "topic_id", "partition", "offset", "timestamp")
+SOURCE_COLUMN_NAMES = ("topic", "topic_id", "partition", "offset", "timestamp")
 HOUR = "hour"  # divides tables of Parquet files and of Delta
 _FUNCTION = re.compile(r"[\w.]+:\w+")
 _OBJECT_STORE = re.compile(r"^(?!file:)[A-Za-z][A-Za-z0-9+.-]*:/")
@@ -34,7 +34,9 @@ _OBJECT_STORE = re.compile(r"^(?!file:)[A-Za-z][A-Za-z0-9+.-]*:/")
 def find_problems(declared: Declaration) -> list[Problem]:
     found = []
     for each in declared.pipelines.values():
-        found += [Problem(each.place, f"{each.name}: {told}") for told in _of_one(declared, each)]
+        found += [
+            Problem(each.place, f"{each.name}: {message}") for message in _of_one(declared, each)
+        ]
     return found + list(_shared_outputs(declared))
 
 
@@ -131,7 +133,7 @@ def _columns(pipeline: Pipeline, lake: Lake) -> Iterator[str]:
         fields = {each.name: each.dataType.simpleString() for each in value_struct(value).fields}
     except InvalidOption:
         return  # reported above
-    for name in (*OWN_COLUMNS, HOUR):
+    for name in (*SOURCE_COLUMN_NAMES, HOUR):
         if name in fields:
             yield f"the value has a field {name}, which is a column of every lake: rename it in sql"
     if lake.hourly is not None and lake.hourly not in fields:
@@ -159,8 +161,8 @@ def _shared_outputs(declared: Declaration) -> Iterator[Problem]:
             place = absolute(each.to.lake, base)
             earlier = first.setdefault(place, each)
             if earlier is not each:
-                told = (
+                message = (
                     f"{each.name}: {earlier.name} (line {earlier.place.line}) writes {place} too: "
                     "a table has one pipeline"
                 )
-                yield Problem(each.place, told)
+                yield Problem(each.place, message)

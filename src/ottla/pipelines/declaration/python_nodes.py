@@ -34,14 +34,14 @@ def python_node(value: Any, place: Place) -> Node:
     if callable(value):
         return Node(_function_name(value, place), place)
     if value is not None and not isinstance(value, str | int | float | bool):
-        told = f"{value!r} is neither a text, a number, a list nor a mapping"
-        raise DeclarationError(str(Problem(place, told)))
+        message = f"{value!r} is neither a text, a number, a list nor a mapping"
+        raise DeclarationError(str(Problem(place, message)))
     return Node(value, place)
 
 
 def _function_name(function: Any, place: Place) -> str:
     name = getattr(function, "__qualname__", "")
     if "<" in name or "." in name or not name:
-        told = f"{function!r} must be a function of a module: give it a name at the top level"
-        raise DeclarationError(str(Problem(place, told)))
+        message = f"{function!r} must be a function of a module: give it a name at the top level"
+        raise DeclarationError(str(Problem(place, message)))
     return f"{function.__module__}:{name}"

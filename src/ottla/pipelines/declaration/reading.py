@@ -40,8 +40,8 @@ class Reader:
         given = node.mapping()
         before = len(self.problems)
         for unknown in given.keys() - declared.keys():
-            told = f"unknown key {unknown}: {did_you_mean(unknown, declared)}"
-            self.problems.append(Problem(node.place_of(unknown), told))
+            message = f"unknown key {unknown}: {did_you_mean(unknown, declared)}"
+            self.problems.append(Problem(node.place_of(unknown), message))
         values = dict(more or {})
         for name, each in declared.items():
             if name in given:
@@ -62,8 +62,8 @@ class Reader:
         except ValueError as error:
             return self._wrong(node, f"{name} {error}")
 
-    def _wrong(self, node: Node, told: str) -> Any:
-        self.problems.append(Problem(node.place, told))
+    def _wrong(self, node: Node, message: str) -> Any:
+        self.problems.append(Problem(node.place, message))
         return WRONG
 
     def target(self, node: Node) -> Any:

@@ -19,8 +19,8 @@ def parse_yaml(text: str, file: str) -> Node:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        told = f"this is no YAML: {error.problem or error.context}"
-        raise DeclarationError(str(Problem(Place(file, line), told))) from None
+        message = f"this is no YAML: {error.problem or error.context}"
+        raise DeclarationError(str(Problem(Place(file, line), message))) from None
     except yaml.YAMLError as error:
         raise DeclarationError(str(Problem(Place(file, 1), f"this is no YAML: {error}"))) from None
     if not isinstance(root, yaml.MappingNode):
@@ -46,8 +46,8 @@ def _mapping(found: Any, file: str, place: Place) -> Node:
             raise DeclarationError(str(Problem(at, "a key must be a text")))
         if key.value in values:
             first = places[key.value].line
-            told = f"the key {key.value} is there twice; the first is in line {first}"
-            raise DeclarationError(str(Problem(at, told)))
+            message = f"the key {key.value} is there twice; the first is in line {first}"
+            raise DeclarationError(str(Problem(at, message)))
         values[key.value] = _node(value, file)
         places[key.value] = at
     return Node(values, place, places)

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 import pyarrow as pa
 from pyspark.sql.types import StructType
 
-from ottla.pipelines.declaration.checking import OWN_COLUMNS
+from ottla.pipelines.declaration.checking import SOURCE_COLUMN_NAMES
 from ottla.pipelines.errors import LakeError
 from ottla.spark.records.schema import HEADERS_TYPE
 from ottla.spark.records.value_types import arrow_schema
 
 TIME = pa.timestamp("us", tz="UTC")
-OWN = pa.schema(
+SOURCE_COLUMNS = pa.schema(
     [
         ("topic", pa.string()),
         ("topic_id", pa.string()),
@@ -36,24 +36,24 @@ def lake_columns(value: StructType | None, keep: Sequence[str]) -> pa.Schema:
     """Of a lake that gets the records as they are. `value` is None where it stays bytes."""
     fields = [pa.field("value", pa.binary())] if value is None else list(arrow_schema(value))
     kept = [pa.field(f"record_{name}", KEPT[name]) for name in keep]
-    return pa.schema([*fields, *OWN, *kept])
+    return pa.schema([*fields, *SOURCE_COLUMNS, *kept])
 
 
 def transformed_columns(found: StructType) -> pa.Schema:
     """Of a lake that gets the rows of a query. LakeError if it lost where they come from."""
     columns = arrow_schema(found)
-    needed = [name for name in OWN_COLUMNS if name != "topic_id"]
+    needed = [name for name in SOURCE_COLUMN_NAMES if name != "topic_id"]
     if missing := [name for name in needed if name not in columns.names]:
         raise LakeError(
             f"the rows of the query have no {', '.join(missing)}: add them to its SELECT, so that "
             "rows can be compared with the records they come from"
         )
     for name in needed:
-        if columns.field(name).type != OWN.field(name).type:
+        if columns.field(name).type != SOURCE_COLUMNS.field(name).type:
             raise LakeError(
                 f"the column {name} of the query is {columns.field(name).type}, and must stay "
-                f"{OWN.field(name).type}: give another name to what is computed"
+                f"{SOURCE_COLUMNS.field(name).type}: give another name to what is computed"
             )
     if "topic_id" in columns.names:
         return columns
-    return columns.append(OWN.field("topic_id"))
+    return columns.append(SOURCE_COLUMNS.field("topic_id"))

@@ -23,14 +23,14 @@ class Step(Enum):
 
 def plan_commit(
     last: Manifest | None,
-    own: Manifest | None,
+    batch_manifest: Manifest | None,
     wanted: Manifest,
     repairs: tuple[int, int] = (0, 0),
     where: str = "",
 ) -> Step:
-    """`last` is the newest commit of the table, `own` the newest that read new offsets (`last`
-    may be a backfill). `repairs` is the number of commits that were no batches: when a backfill
-    looked at the table, and now."""
+    """`last` is the newest commit of the table, `batch_manifest` the newest that read new offsets
+    (`last` may be a backfill). `repairs` is the number of commits that were no batches: when a
+    backfill read the table, and now."""
     if last is not None:
         check_owner(last.pipeline, wanted.pipeline, where)
         if last.identity == wanted.identity:
@@ -40,17 +40,17 @@ def plan_commit(
             f"{wanted.pipeline}: another {wanted.kind} has changed the table meanwhile: nothing "
             "was written. Run the command again"
         )
-    if wanted.kind != BATCH or own is None:
+    if wanted.kind != BATCH or batch_manifest is None:
         return Step.COMMIT
-    if own.identity == wanted.identity:
-        return _done(own, wanted)
-    if own.query == wanted.query and own.batch > wanted.batch:
+    if batch_manifest.identity == wanted.identity:
+        return _done(batch_manifest, wanted)
+    if batch_manifest.query == wanted.query and batch_manifest.batch > wanted.batch:
         raise BatchRefused(
-            f"{wanted.pipeline}: the table holds batch {own.batch} of this query, and batch "
-            f"{wanted.batch} is older: the checkpoint was restored from a copy. Delete the state "
-            "of the pipeline: a new query continues where the table ends."
+            f"{wanted.pipeline}: the table holds batch {batch_manifest.batch} of this query, and "
+            f"batch {wanted.batch} is older: the checkpoint was restored from a copy. Delete the "
+            "state of the pipeline: a new query continues where the table ends."
         )
-    _check_continues(own.ends, wanted)
+    _check_continues(batch_manifest.ends, wanted)
     return Step.COMMIT
 
 
@@ -99,10 +99,12 @@ def _check_continues(ends: Offsets, wanted: Manifest) -> None:
                 )
 
 
-def next_manifest(last: Manifest | None, own: Manifest | None, wanted: Manifest) -> Manifest:
+def next_manifest(
+    last: Manifest | None, batch_manifest: Manifest | None, wanted: Manifest
+) -> Manifest:
     """The manifest with its number, and the ends and times of what was committed before."""
-    before = {} if own is None else own.ends
-    known = (None if own is None else own.newest_ms, wanted.newest_ms)
+    before = {} if batch_manifest is None else batch_manifest.ends
+    known = (None if batch_manifest is None else batch_manifest.newest_ms, wanted.newest_ms)
     times = [each for each in known if each is not None]
     return replace(
         wanted,

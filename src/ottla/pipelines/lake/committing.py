@@ -27,11 +27,11 @@ def commit(table: LakeTable, wanted: Manifest, repairs: int = 0) -> Manifest:
     """The manifest that counts: this one, or that of an earlier attempt. A backfill gives the
     number of `repairs` that it has seen: two of them must not add the same rows."""
     for _ in range(TRIES_MAX):
-        last, own, done = _look(table, wanted, repairs)
+        last, batch_manifest, done = _look(table, wanted, repairs)
         if done is not None:
             return done
         check_files(table, wanted)
-        manifest = next_manifest(last, own, wanted)
+        manifest = next_manifest(last, batch_manifest, wanted)
         manifest = replace(
             manifest,
             name=table.new_name(manifest.number),
@@ -77,10 +77,10 @@ def _look(table: LakeTable, wanted: Manifest, repairs: int = 0) -> Newest:
     """The newest commit, the newest of new offsets, and that of the batch if it was done."""
     check_owner(table.owner(), wanted.pipeline, table.directory)
     last = table.last()
-    own = last_batch(table, last)
+    batch_manifest = last_batch(table, last)
     now = 0 if wanted.kind == BATCH else count_repairs(table)
-    if plan_commit(last, own, wanted, (repairs, now), table.directory) is Step.COMMIT:
-        return last, own, None
-    done = last if last is not None and last.identity == wanted.identity else own
+    if plan_commit(last, batch_manifest, wanted, (repairs, now), table.directory) is Step.COMMIT:
+        return last, batch_manifest, None
+    done = last if last is not None and last.identity == wanted.identity else batch_manifest
     assert done is not None
-    return last, own, done
+    return last, batch_manifest, done

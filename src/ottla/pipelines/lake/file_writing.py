@@ -24,7 +24,7 @@ from ottla.pipelines.audit.sums import Book, add_to, encode_book
 from ottla.pipelines.lake.file_stats import stats_of
 from ottla.pipelines.lake.hours import hour_directory, hour_text, split_by_hour
 from ottla.pipelines.lake.manifest import LakeFile
-from ottla.pipelines.lake.manifest_files import OWN, sync_directory
+from ottla.pipelines.lake.manifest_files import METADATA_DIRECTORY, sync_directory
 from ottla.pipelines.lake.orphans import PREFIX
 
 ROW_GROUP_BYTES = 32 * 1024 * 1024
@@ -133,7 +133,11 @@ class HourWriter:
         number = len(self._closed) + len(self._open)
         name = f"{PREFIX}{plan.query}-{plan.batch:06}-{self._attempt}-{number:03}.parquet"
         final = f"{hour_directory(hour)}/{name}"
-        staged = f"{OWN}/staging/{plan.query}-{plan.batch:06}/{name}" if plan.is_staged else None
+        staged = (
+            f"{METADATA_DIRECTORY}/staging/{plan.query}-{plan.batch:06}/{name}"
+            if plan.is_staged
+            else None
+        )
         path = Path(plan.lake) / (staged or final)
         path.parent.mkdir(parents=True, exist_ok=True)
         names = [each for each in DICTIONARIES if each in self._columns.names]

@@ -68,18 +68,18 @@ class IcebergTable:
 
     def _connected(self) -> Catalog:
         if self._catalog is None:
-            own = {
+            default_catalog = {
                 "type": "sql",
-                "uri": f"sqlite:///{self._files.own / 'catalog.db'}",
+                "uri": f"sqlite:///{self._files.metadata / 'catalog.db'}",
                 "warehouse": self._location,
             }
             if not self._properties:
                 self._files.create()
-            self._catalog = load_catalog("ottla", **(self._properties or own))
+            self._catalog = load_catalog("ottla", **(self._properties or default_catalog))
         return self._catalog
 
     def _open(self) -> Table | None:
-        if not self._properties and not (self._files.own / "catalog.db").exists():
+        if not self._properties and not (self._files.metadata / "catalog.db").exists():
             return None
         try:
             return self._connected().load_table(self._name)
@@ -169,15 +169,15 @@ class IcebergTable:
         paths = [f"{self._location}/{file.path}" for file in manifest.files]
         replaced = self._replaced(table, manifest)
         with table.transaction() as change:
-            told = {MANIFEST: manifest.name}
+            summary = {MANIFEST: manifest.name}
             if replaced:  # the two snapshots become visible together
-                with change.update_snapshot(snapshot_properties=told).overwrite() as rewrite:
+                with change.update_snapshot(snapshot_properties=summary).overwrite() as rewrite:
                     for file in replaced:
                         rewrite.delete_data_file(file)
             if paths:
-                change.add_files(paths, snapshot_properties=told, check_duplicate_files=False)
+                change.add_files(paths, snapshot_properties=summary, check_duplicate_files=False)
             else:
-                with change.update_snapshot(snapshot_properties=told).fast_append():
+                with change.update_snapshot(snapshot_properties=summary).fast_append():
                     pass
             change.set_properties({MANIFEST: manifest.name})
 

@@ -18,15 +18,15 @@ from typing import Any
 from ottla.pipelines.errors import LakeError, LakeUnavailable
 from ottla.pipelines.lake.manifest import Manifest, decode_manifest, encode_manifest
 
-OWN = "_ottla"
+METADATA_DIRECTORY = "_ottla"
 
 
 class ManifestFiles:
     def __init__(self, lake: str) -> None:
         self.lake = Path(lake)
-        self.own = self.lake / OWN
-        self.manifests = self.own / "manifests"
-        self.staging = self.own / "staging"
+        self.metadata = self.lake / METADATA_DIRECTORY
+        self.manifests = self.metadata / "manifests"
+        self.staging = self.metadata / "staging"
 
     def create(self) -> None:
         for directory in (self.manifests, self.staging):
@@ -36,19 +36,19 @@ class ManifestFiles:
 
     def read_table(self) -> dict[str, Any] | None:
         try:
-            found: dict[str, Any] = json.loads((self.own / "table.json").read_text())
+            found: dict[str, Any] = json.loads((self.metadata / "table.json").read_text())
         except FileNotFoundError:
             return None
         except ValueError as error:
-            raise LakeError(f"{self.own / 'table.json'} is damaged: {error}") from None
+            raise LakeError(f"{self.metadata / 'table.json'} is damaged: {error}") from None
         return found
 
     def write_new_table(self, fields: dict[str, Any]) -> bool:
         """Whether there was none."""
-        return create_file(self.own / "table.json", json.dumps(fields, indent=1).encode())
+        return create_file(self.metadata / "table.json", json.dumps(fields, indent=1).encode())
 
     def write_table(self, fields: dict[str, Any]) -> None:
-        replace_file(self.own / "table.json", json.dumps(fields, indent=1).encode())
+        replace_file(self.metadata / "table.json", json.dumps(fields, indent=1).encode())
 
     # Manifests
 

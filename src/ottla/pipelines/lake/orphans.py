@@ -31,9 +31,13 @@ class Abandoned:
     """Which batches of a table are never committed any more."""
 
     def __init__(self, table: LakeTable, query: str) -> None:
-        own = last_batch(table, table.last())
+        batch_manifest = last_batch(table, table.last())
         self._query = query
-        self._newest = own.batch if own is not None and own.query == query else -1
+        self._newest = (
+            batch_manifest.batch
+            if batch_manifest is not None and batch_manifest.query == query
+            else -1
+        )
         self._now_s = time.time()
 
     def holds(self, name: str, written_s: float) -> bool:

@@ -25,7 +25,7 @@ from ottla.base.fault_points import PipelinePoint, reach
 from ottla.pipelines.errors import LakeError
 from ottla.pipelines.lake.hours import hour_of_directory
 from ottla.pipelines.lake.manifest import Manifest
-from ottla.pipelines.lake.manifest_files import OWN, ManifestFiles, sync_directory
+from ottla.pipelines.lake.manifest_files import METADATA_DIRECTORY, ManifestFiles, sync_directory
 from ottla.pipelines.lake.orphans import Abandoned, remove_staged
 from ottla.pipelines.lake.ownership import check_claim, claim, owner_of
 from ottla.pipelines.lake.table import added_columns
@@ -152,7 +152,11 @@ class ParquetTable:
 
 
 def check_empty(lake: Path) -> None:
-    others = [path.name for path in lake.iterdir() if path.name != OWN] if lake.exists() else []
+    others = (
+        [path.name for path in lake.iterdir() if path.name != METADATA_DIRECTORY]
+        if lake.exists()
+        else []
+    )
     if others:
         raise LakeError(
             f"{lake} holds something else ({', '.join(sorted(others)[:3])}): give a new directory"

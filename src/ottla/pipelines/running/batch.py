@@ -164,9 +164,9 @@ class BatchRunner:
         assert self._table is not None
         pipeline = self._pipeline
         side = self._side_plan(wanted)
-        own = last_batch(self._table, self._table.last())
+        batch_manifest = last_batch(self._table, self._table.last())
         rows, observed = self._rows(records)
-        newest_ms = None if own is None else own.newest_ms
+        newest_ms = None if batch_manifest is None else batch_manifest.newest_ms
         plan = lake_plan(pipeline, self._table, wanted, newest_ms, side, rows.schema)
         if not has_transform(pipeline):
             assert self._topics is not None
@@ -246,9 +246,11 @@ class BatchRunner:
         query = BatchOfQuery(f"{wanted.query}-{kind}", wanted.batch)
         return SinkPlan(setup, started and started.for_tasks(), query)
 
-    def _commit_sink(self, sink: SinkPlan | None, told: Iterable[Any], wanted: BatchRange) -> None:
+    def _commit_sink(
+        self, sink: SinkPlan | None, messages: Iterable[Any], wanted: BatchRange
+    ) -> None:
         if sink is not None:
-            commit_batch(sink.setup, list(told), wanted.digest)
+            commit_batch(sink.setup, list(messages), wanted.digest)
 
     def _abort(self, done: Done) -> None:
         """Before the commit, so that nothing else can want the files of these tasks."""
@@ -256,12 +258,12 @@ class BatchRunner:
             for file in (file for each in done.reports for file in each.files):
                 lake = Path(self._table.directory)
                 (lake / (file.staged or file.path)).unlink(missing_ok=True)
-        for sink, told in (
+        for sink, messages in (
             (done.side, [each.side for each in done.reports]),
             (done.main, [each.main for each in done.reports]),
         ):
             if sink is not None:
-                abort_batch(sink.setup, told, sink.started)
+                abort_batch(sink.setup, messages, sink.started)
 
     # Results
 

@@ -61,12 +61,12 @@ class PipelineService:
         names: Sequence[str],
         *,
         once: bool,
-        tell: Callable[[BatchReport], None],
+        on_report: Callable[[BatchReport], None],
     ) -> None:
         self._spark = spark
         self._declared = declared
         self._once = once
-        self._tell = tell
+        self._on_report = on_report
         self.running = {name: Running(declared.pipelines[name]) for name in names}
         self._stopping = threading.Event()
 
@@ -159,7 +159,7 @@ class PipelineService:
                 each.limit, report.counts.read, took_ms, each.pipeline.every_ms
             )
         self._write(each, report)
-        self._tell(report)
+        self._on_report(report)
 
     def _write_state(self, each: Running, state: str, failure: str | None) -> None:
         report = each.last or BatchReport(

@@ -44,11 +44,11 @@ def open_session(declared: Declaration) -> Any:
 
 
 def session_settings(declared: Declaration) -> dict[str, str]:
-    own = {f"spark.{name}": value for name, value in (declared.spark or {}).items()}
-    is_local = own.get("spark.master", DEFAULTS["spark.master"]).startswith("local")
+    configured = {f"spark.{name}": value for name, value in (declared.spark or {}).items()}
+    is_local = configured.get("spark.master", DEFAULTS["spark.master"]).startswith("local")
     has_room = len(tempfile.gettempdir()) + SOCKET_NAME <= SOCKET_PATH_MAX
     sockets = UNIX_SOCKETS if has_room else {}
-    return {**DEFAULTS, **sockets, **(LOCAL if is_local else {}), **own}
+    return {**DEFAULTS, **sockets, **(LOCAL if is_local else {}), **configured}
 
 
 def add_module_path(declared: Declaration) -> None:

@@ -70,11 +70,11 @@ def side_records(
 def _headers(
     pipeline: str, topic: str, partition: int, offset: int, time_ms: int, reason: str
 ) -> list[dict[str, str | bytes]]:
-    told = {
+    fields = {
         "pipeline": pipeline, "topic": topic, "partition": partition, "offset": offset,
         "timestamp": time_ms, "reason": reason,
     }  # fmt: skip
-    return [{"key": PREFIX + name, "value": str(value).encode()} for name, value in told.items()]
+    return [{"key": PREFIX + name, "value": str(value).encode()} for name, value in fields.items()]
 
 
 def origin_of(headers: Sequence[Mapping[str, bytes]] | None) -> dict[str, str]:

@@ -63,23 +63,23 @@ def load_fixtures(path: Path, declared: Declaration) -> dict[str, Fixture]:
     try:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as error:
-        told = error.strerror if isinstance(error, OSError) else error
+        message = error.strerror if isinstance(error, OSError) else error
         raise DeclarationError(
-            f"{path}: {told}: write there what goes in and what must come out, as "
+            f"{path}: {message}: write there what goes in and what must come out, as "
             "docs/guides/pipelines.md shows"
         ) from None
     root = parse_yaml(text, str(path))
     found = {}
     for name, node in root.mapping().items():
         if name not in declared.pipelines:
-            told = f"no pipeline {name}: {did_you_mean(name, declared.pipelines)}"
-            raise problem(Node(None, root.place_of(name)), told)
+            message = f"no pipeline {name}: {did_you_mean(name, declared.pipelines)}"
+            raise problem(Node(None, root.place_of(name)), message)
         found[name] = read_fixture(node)
     return found
 
 
-def problem(node: Node, told: str) -> DeclarationError:
-    return DeclarationError(str(Problem(node.place, told)))
+def problem(node: Node, message: str) -> DeclarationError:
+    return DeclarationError(str(Problem(node.place, message)))
 
 
 def read_fixture(node: Node) -> Fixture:
@@ -101,8 +101,8 @@ def section(node: Node, known: tuple[str, ...]) -> Mapping[str, Node]:
         raise problem(node, f"must be a mapping, and is {kind_of(node)}")
     for name in node.mapping():
         if name not in known:
-            told = f"unknown key {name}: {did_you_mean(name, known)}"
-            raise problem(Node(None, node.place_of(name)), told)
+            message = f"unknown key {name}: {did_you_mean(name, known)}"
+            raise problem(Node(None, node.place_of(name)), message)
     return node.mapping()
 
 
@@ -158,8 +158,8 @@ def time_ms(node: Node) -> int:
     try:
         return int(datetime.fromisoformat(str(node.value)).timestamp() * 1000)
     except ValueError:
-        told = f"timestamp {node.value!r} is no time, such as 2026-03-01T10:00:00Z"
-        raise problem(node, told) from None
+        message = f"timestamp {node.value!r} is no time, such as 2026-03-01T10:00:00Z"
+        raise problem(node, message) from None
 
 
 def rows(node: Node) -> Rows:

@@ -17,7 +17,7 @@ from ottla.pipelines.trials.stage import moved
 def main(file: str, name: str, servers: str, directory: str) -> int:
     declared = moved(load(file), servers, Path(directory))
     spark = open_session(declared)
-    service = PipelineService(spark, declared, [name], once=True, tell=lambda _: None)
+    service = PipelineService(spark, declared, [name], once=True, on_report=lambda _: None)
     is_right = service.run()
     spark.stop()
     if failure := service.running[name].failure:

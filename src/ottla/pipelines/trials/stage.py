@@ -91,12 +91,12 @@ def side_rows(cluster: Cluster, side: Bad | Late | None) -> list[dict[str, Any]]
     if side is None:
         return []
     return [
-        {**row, **origin_of(row["headers"]), "headers": _own(row["headers"])}
+        {**row, **origin_of(row["headers"]), "headers": _original_headers(row["headers"])}
         for row in topic_rows(cluster, side.topic)
     ]
 
 
-def _own(headers: Iterable[Mapping[str, Any]] | None) -> list[Mapping[str, Any]]:
+def _original_headers(headers: Iterable[Mapping[str, Any]] | None) -> list[Mapping[str, Any]]:
     return [each for each in headers or () if not str(each["key"]).startswith(PREFIX)]
 
 

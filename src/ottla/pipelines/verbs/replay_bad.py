@@ -114,9 +114,9 @@ def restored(batch: pa.RecordBatch, pipeline: str) -> pa.RecordBatch:
         origin = origin_of(row["headers"])
         if origin.get("pipeline") != pipeline or not set(origin) >= NEEDED:
             continue
-        own = [each for each in row["headers"] if not str(each["key"]).startswith(PREFIX)]
+        original = [each for each in row["headers"] if not str(each["key"]).startswith(PREFIX)]
         rows.append((
-            row["key"], row["value"], own or None, origin["topic"], int(origin["partition"]),
+            row["key"], row["value"], original or None, origin["topic"], int(origin["partition"]),
             int(origin["offset"]), int(origin["timestamp"]) * 1000,
         ))  # fmt: skip
     columns = list(zip(*rows, strict=True)) or [()] * 7

@@ -41,7 +41,7 @@ def topic_names(name: str, values: tuple[str, ...] | None) -> str | None:
 class OptionTable(Generic[T]):
     made: type[T]  # a dataclass whose fields are declared with `option`
     use: str  # what the options are for, in the error about an unknown one
-    elsewhere: Mapping[str, str]  # names, in lower case, that belong to something else: advice
+    misplaced: Mapping[str, str]  # names, in lower case, that belong to something else: advice
 
     @property
     def declared(self) -> Declared:
@@ -64,16 +64,18 @@ class OptionTable(Generic[T]):
         return self.made(**values)
 
     def advice_on(self, unknown: str) -> str:
-        if (hint := self.elsewhere.get(unknown.lower())) is not None:
+        if (hint := self.misplaced.get(unknown.lower())) is not None:
             return f"Option {unknown}: {hint}."
-        told = f"Option {unknown} is not known to the format ottla{self.use}."
+        message = f"Option {unknown} is not known to the format ottla{self.use}."
         if unknown.lower() in CLIENT_OPTIONS:
-            return f"{told} Settings of Kafka's clients begin with kafka.: {KAFKA_PREFIX}{unknown}."
+            return (
+                f"{message} Settings of Kafka's clients begin with kafka.: {KAFKA_PREFIX}{unknown}."
+            )
         known = [each.name for _, each in self.declared.values()]
         lowered = {each.lower(): each for each in [*known, KAFKA_PREFIX + BOOTSTRAP_SERVERS]}
         near = difflib.get_close_matches(unknown.lower(), lowered, n=1)
         advice = f"Did you mean {lowered[near[0]]}?" if near else f"Known are: {', '.join(known)}."
-        return f"{told} {advice}"
+        return f"{message} {advice}"
 
 
 def parse_option(declared: Option[Any], text: str, prefix: str = "") -> Any:

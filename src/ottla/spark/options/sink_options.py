@@ -131,12 +131,12 @@ class SinkOptions(QueryOptions, DeliveryOptions, RowOptions):
         return topic in (self.decisions_topic, DECISIONS_TOPIC)
 
 
-ELSEWHERE = dict.fromkeys(SOURCE_OPTIONS, "it is for reading") | {
+MISPLACED = dict.fromkeys(SOURCE_OPTIONS, "it is for reading") | {
     "path": "topics have no path: name the topic with the option topic, or a column topic",
     "subscribe": "it is for reading; to write, use topic",
     "subscribepattern": "it is for reading; to write, use topic",
 }
-_TABLE = OptionTable(SinkOptions, " for writing", ELSEWHERE)
+_TABLE = OptionTable(SinkOptions, " for writing", MISPLACED)
 SINK_OPTIONS = _TABLE.declared
 
 

@@ -307,14 +307,14 @@ class SourceOptions(
 
 
 # Options of the sink and of other sources, which users may try here.
-ELSEWHERE = {
+MISPLACED = {
     "path": "topics have no path: name them with subscribe, subscribePattern or assign",
     "topic": "it is for writing; to read, use subscribe",
     "provider": "Spark does not hand the options of CREATE TABLE to Python sources: use "
     "CREATE TEMPORARY VIEW ... USING ottla OPTIONS (...)",
     "checkpointlocation": "it belongs to writeStream, not to readStream",
 }
-_TABLE = OptionTable(SourceOptions, "", ELSEWHERE)
+_TABLE = OptionTable(SourceOptions, "", MISPLACED)
 SOURCE_OPTIONS = _TABLE.declared
 
 

@@ -45,7 +45,7 @@ class KnownLeaders:
             brokers.update(topology.brokers)
         return cls(found, {each: topology.brokers[each] for each in sorted(brokers)})
 
-    def tell(self, topology: Topology) -> None:
+    def apply_to(self, topology: Topology) -> None:
         topology.brokers |= self.brokers
         topology.leaders |= self.leaders
 

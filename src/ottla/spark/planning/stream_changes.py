@@ -79,7 +79,7 @@ def moved_back(starts: Offsets, ends: Offsets) -> list[TopicPartition]:
     return [place for place, end in ends.items() if place in starts and end < starts[place]]
 
 
-def told_moved_back(places: Sequence[TopicPartition], starts: Offsets, ends: Offsets) -> str:
+def moved_back_text(places: Sequence[TopicPartition], starts: Offsets, ends: Offsets) -> str:
     shown = ", ".join(f"{each} from {starts[each]} to {ends[each]}" for each in places[:20])
     return f"The log has become shorter than what was read: {shown}. Records were lost or replaced."
 
@@ -92,7 +92,7 @@ def known_ends(
     return {at: KnownEnd(reached.offsets[at], epochs[at]) for at in kept if at in epochs}
 
 
-def told_truncated(known: Mapping[TopicPartition, KnownEnd], resumed_at: Offsets) -> str:
+def truncated_text(known: Mapping[TopicPartition, KnownEnd], resumed_at: Offsets) -> str:
     shown = ", ".join(
         f"{place}: the records from offset {start} up to {known[place].offset}, of leader epoch "
         f"{known[place].epoch} or before"

@@ -81,17 +81,17 @@ class Decoder:
         self, fetched: FetchedRecords, wanted: TaskRange, error: InvalidBatch
     ) -> UnreadableRecords:
         """A table has many record batches: find the one that cannot be read, to name its offset."""
-        offset, told = fetched.start_offset, error.message
+        offset, reason = fetched.start_offset, error.message
         for _, header in iterate_headers(fetched.data):
             first, end = max(wanted.start, header.base_offset), header.last_offset + 1
             try:
                 for _ in self._tables(fetched, first, min(wanted.end, end)):
                     pass
             except InvalidBatch as found:
-                offset, told = header.base_offset, found.message
+                offset, reason = header.base_offset, found.message
                 break
         return UnreadableRecords(
-            f"{offset_text(wanted.place, offset)}: the record batch cannot be read: {told}. "
+            f"{offset_text(wanted.place, offset)}: the record batch cannot be read: {reason}. "
             "If it is damaged, read around it with startingOffsets and endingOffsets, or restore "
             "the partition from a replica; if it is too large, raise maxDecompressedBatchBytes."
         )

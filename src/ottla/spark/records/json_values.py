@@ -56,11 +56,11 @@ def is_time(wanted: pa.DataType) -> bool:
 
 def _decode_part(values: pa.Array, wanted: pa.DataType) -> Decoded:
     texts = values.to_pylist()
-    odd: set[int] = set()
-    parsed = _parse_all(texts, odd)
-    _note_odd(parsed, range(len(parsed)), wanted, odd)
+    mistyped: set[int] = set()
+    parsed = _parse_all(texts, mistyped)
+    _find_mistyped(parsed, range(len(parsed)), wanted, mistyped)
     reasons = {}
-    for row in sorted(odd):
+    for row in sorted(mistyped):
         parsed[row], reason = _decode_one(texts[row], wanted)
         if reason is not None:
             reasons[row] = reason
@@ -70,7 +70,7 @@ def _decode_part(values: pa.Array, wanted: pa.DataType) -> Decoded:
         return _decode_slowly(values, wanted)
 
 
-def _parse_all(texts: Sequence[bytes | None], odd: set[int]) -> list[Any]:
+def _parse_all(texts: Sequence[bytes | None], mistyped: set[int]) -> list[Any]:
     parse_one = orjson.loads
     try:
         return [text if text is None else parse_one(text) for text in texts]
@@ -82,46 +82,50 @@ def _parse_all(texts: Sequence[bytes | None], odd: set[int]) -> list[Any]:
             parsed.append(text if text is None else parse_one(text))
         except orjson.JSONDecodeError:
             parsed.append(None)
-            odd.add(row)
+            mistyped.add(row)
     return parsed
 
 
-def _note_odd(column: list[Any], rows: Sequence[int], wanted: pa.DataType, odd: set[int]) -> None:
+def _find_mistyped(
+    column: list[Any], rows: Sequence[int], wanted: pa.DataType, mistyped: set[int]
+) -> None:
     """Find rows with values of another type: Arrow would silently truncate 1.5 to 1. `rows` has
     the row of each value in the column."""
     if pa.types.is_struct(wanted):
-        column, rows = _only(dict, column, rows, odd)
+        column, rows = _only(dict, column, rows, mistyped)
         for field in wanted:
             name, kind = field.name, field.type  # looked up here, not for each row
             if is_time(kind):
-                _make_times(column, rows, field, odd)
+                _make_times(column, rows, field, mistyped)
             else:
-                _note_odd([each.get(name) for each in column], rows, kind, odd)
+                _find_mistyped([each.get(name) for each in column], rows, kind, mistyped)
     elif pa.types.is_list(wanted):
-        column, rows = _only(list, column, rows, odd)
+        column, rows = _only(list, column, rows, mistyped)
         owners = [row for each, row in zip(column, rows, strict=True) for _ in each]
-        _note_odd([item for each in column for item in each], owners, wanted.value_type, odd)
+        _find_mistyped(
+            [item for each in column for item in each], owners, wanted.value_type, mistyped
+        )
     else:
         allowed = _python_types(wanted)
         if not set(map(type, column)) <= allowed:
             pairs = zip(column, rows, strict=True)
-            odd.update(row for each, row in pairs if type(each) not in allowed)
+            mistyped.update(row for each, row in pairs if type(each) not in allowed)
 
 
 def _only(
-    kind: type, column: list[Any], rows: Sequence[int], odd: set[int]
+    kind: type, column: list[Any], rows: Sequence[int], mistyped: set[int]
 ) -> tuple[list[Any], Sequence[int]]:
     """The values of this kind and their rows; others, except nulls, are odd."""
     if set(map(type, column)) <= {kind}:
         return column, rows
     pairs = list(zip(column, rows, strict=True))
-    odd.update(row for each, row in pairs if type(each) not in (kind, NoneType))
+    mistyped.update(row for each, row in pairs if type(each) not in (kind, NoneType))
     kept = [(each, row) for each, row in pairs if type(each) is kind]
     return [each for each, _ in kept], [row for _, row in kept]
 
 
 def _make_times(
-    objects: list[dict[str, Any]], rows: Sequence[int], field: pa.Field, odd: set[int]
+    objects: list[dict[str, Any]], rows: Sequence[int], field: pa.Field, mistyped: set[int]
 ) -> None:
     """Replace texts by dates and timestamps, in place."""
     name, convert = field.name, _converter(field.type)
@@ -129,7 +133,7 @@ def _make_times(
         try:
             each[name] = convert(each.get(name), ())
         except BadValue:
-            odd.add(row)
+            mistyped.add(row)
 
 
 def _python_types(wanted: pa.DataType) -> set[type]:

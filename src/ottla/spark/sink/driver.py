@@ -110,7 +110,7 @@ class SinkDriver:
         self._check_name(reader, wanted.query)
         now_ms = time.time_ns() // 1_000_000
         plan = plan_commit(reader.state_of(self._sink), self._sink, wanted, written, now_ms)
-        self._carry_out(plan, started.driver)
+        self._execute(plan, started.driver)
         try:
             self._end_write(started.driver, NOTHING_DECIDED)
         except ClientError as error:  # the batch is written, and the next start aborts them
@@ -127,7 +127,7 @@ class SinkDriver:
             raise self._taken_over() from error
         state = self._log.read().state_of(self._sink)
         try:
-            self._carry_out(plan_abort(state, written), started.driver)
+            self._execute(plan_abort(state, written), started.driver)
         finally:
             self._end_write(started.driver, state)
 
@@ -161,7 +161,7 @@ class SinkDriver:
                 return
             retries.pause(f"its transaction is in the state {described.state}")
 
-    def _carry_out(self, plan: CommitPlan, driver: ProducerIdentity) -> None:
+    def _execute(self, plan: CommitPlan, driver: ProducerIdentity) -> None:
         if plan.finish is not None:
             self._finish(plan.finish)
         if plan.decide is not None:

@@ -41,7 +41,7 @@ class PartitionOutcome(Enum):
     COMMITTED = "committed"
     ABORTED = "aborted"
     TAKEN = "deleted by retention"  # the records would be deleted in any case
-    ELSEWHERE = "elsewhere"  # a new partition with the same name
+    RECREATED = "elsewhere"  # a new partition with the same name
     UNKNOWN = "unknown"  # no marker was found
 
 
@@ -66,7 +66,7 @@ def outcome_of(
         end = _end_at(cluster, transaction, place, decided_ms)
         if end in (PartitionOutcome.COMMITTED, PartitionOutcome.ABORTED):
             return TransactionOutcome(end is PartitionOutcome.COMMITTED, gone)
-        if end is PartitionOutcome.ELSEWHERE:
+        if end is PartitionOutcome.RECREATED:
             gone |= {place.topic}
         ends.add(end)
     return TransactionOutcome(ends == {PartitionOutcome.TAKEN}, gone)
@@ -94,7 +94,7 @@ def _end_at(
     start = _first_offset_after(cluster, partition, place, decided_ms)
     end = latest_offsets(cluster, [partition], READ_UNCOMMITTED)[partition]
     if end == 0 or place.last_offset >= end:
-        return PartitionOutcome.ELSEWHERE  # acknowledged records are never truncated
+        return PartitionOutcome.RECREATED  # acknowledged records are never truncated
     if place.last_offset < 0 and end <= start:
         return PartitionOutcome.TAKEN  # the log is empty, and was not always
     try:

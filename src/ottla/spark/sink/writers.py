@@ -82,15 +82,15 @@ def commit_batch(
 ) -> None:
     """Write the decision, and commit what the tasks wrote. `offsets` is the digest of the batch's
     offsets, which tasks do not know."""
-    told = _told(messages)
-    if not told or told[0].started is None:
+    task_results = _results_of(messages)
+    if not task_results or task_results[0].started is None:
         return
-    started, wanted = told[0].started, told[0].wanted
+    started, wanted = task_results[0].started, task_results[0].wanted
     wanted = replace(wanted, origin=wanted.origin._replace(offsets=offsets))
     try:
         with Cluster(setup.settings) as cluster:
             driver = SinkDriver(cluster, setup, started.sink)
-            driver.commit(started, wanted, _transactions(told))
+            driver.commit(started, wanted, _transactions(task_results))
     except ClientError as error:
         raise explained(error) from error
 
@@ -102,23 +102,23 @@ def abort_batch(
 ) -> None:
     """Never raises: Spark must show the error that caused the abort. The next start aborts what is
     left open. Tasks that failed have no message."""
-    told = _told(messages)
-    started = told[0].started if told else started
+    task_results = _results_of(messages)
+    started = task_results[0].started if task_results else started
     if started is None:
         return
     try:
         with Cluster(setup.settings) as cluster:
-            SinkDriver(cluster, setup, started.sink).abort(started, _transactions(told))
+            SinkDriver(cluster, setup, started.sink).abort(started, _transactions(task_results))
     except (ClientError, SinkError) as error:
         log.warning("transactions stay open until the next start: %s", error)
 
 
-def _told(messages: Sequence[WriterCommitMessage | None]) -> list[TaskWritten]:
+def _results_of(messages: Sequence[WriterCommitMessage | None]) -> list[TaskWritten]:
     return [each for each in messages if isinstance(each, TaskWritten)]
 
 
-def _transactions(told: Sequence[TaskWritten]) -> list[TaskTransaction]:
-    return [each.transaction for each in told if each.transaction is not None]
+def _transactions(task_results: Sequence[TaskWritten]) -> list[TaskTransaction]:
+    return [each.transaction for each in task_results if each.transaction is not None]
 
 
 @dataclass

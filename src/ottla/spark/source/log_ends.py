@@ -18,7 +18,7 @@ from ottla.client.cluster.cluster import Cluster
 from ottla.client.cluster.retries import Retries
 from ottla.client.fetching.fetched_records import KnownEnd
 from ottla.spark.data_loss import LossPolicy
-from ottla.spark.planning.stream_changes import moved_back, told_moved_back, told_truncated
+from ottla.spark.planning.stream_changes import moved_back, moved_back_text, truncated_text
 from ottla.spark.source.position_lookup import Logs, Offsets
 
 Known = Mapping[TopicPartition, KnownEnd]
@@ -57,9 +57,9 @@ class LogEnds:
                 break
             retries.pause("the leaders change")
         if resumed_at:
-            self._policy.report(told_truncated(known, resumed_at))
+            self._policy.report(truncated_text(known, resumed_at))
         if back := moved_back(begin, ends):
-            self._policy.report(told_moved_back(back, begin, ends))
+            self._policy.report(moved_back_text(back, begin, ends))
         return FoundEnds(ends, {at: each for at, each in epochs.items() if each >= 0}, resumed_at)
 
     def _truncations(

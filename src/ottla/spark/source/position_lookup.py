@@ -122,12 +122,12 @@ def _demand_same(
     forgotten = [place for place in places if place not in given]
     read = set(places)
     unknown = [place for place in given if place not in read]
-    told = [f"{named(forgotten)} missing"] if forgotten else []
-    told += [f"{named(unknown)} not among the partitions read"] if unknown else []
-    if told:
+    problems = [f"{named(forgotten)} missing"] if forgotten else []
+    problems += [f"{named(unknown)} not among the partitions read"] if unknown else []
+    if problems:
         raise InvalidOption(
-            f"Option {option} must name exactly the partitions that are read: {'; '.join(told)}. "
-            f"{advice}"
+            f"Option {option} must name exactly the partitions that are read: "
+            f"{'; '.join(problems)}. {advice}"
         )
 
 
@@ -146,11 +146,11 @@ def _given(
         wanted = starts[place] if offset == EARLIEST else latest.get(place, offset)
         found[place] = min(max(wanted, starts[place]), ends[place])
         if found[place] != wanted:
-            told = (
+            message = (
                 f"Option {option}: {place} has no offset {wanted}, "
                 f"its log reaches from {starts[place]} to {ends[place]}."
             )
-            policy.report(told)
+            policy.report(message)
     return found
 
 

@@ -48,8 +48,8 @@ def ask_sizes(cluster: Cluster, places: Sequence[TopicPartition]) -> dict[str, i
         if any(cluster.leader_of(place) is None for place in places):
             cluster.describe_topics(sorted({place.topic for place in places}))
         sizes = _ask_log_sizes(cluster, places)
-        logs, told = Logs(cluster), list(sizes)
-        return average_sizes(sizes, logs.earliest(told), logs.high_watermarks(told))
+        logs, sized = Logs(cluster), list(sizes)
+        return average_sizes(sizes, logs.earliest(sized), logs.high_watermarks(sized))
     except ClientError:
         return {}
 

@@ -153,8 +153,8 @@ class StreamReader(
         """Where each existing partition continues, and what is known of it; losses are
         reported."""
         change = compare(reached, topics.partitions, ids_as_text(topics.topic_ids))
-        for told in losses(change, self._is_selected, selection_text(self.query.options)):
-            self.query.loss_policy.report(told)
+        for lost in losses(change, self._is_selected, selection_text(self.query.options)):
+            self.query.loss_policy.report(lost)
         if change.recreated:
             if (progress := self._progress_of(reached)) is not None:
                 progress.forget(change.recreated)

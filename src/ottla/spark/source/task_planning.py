@@ -35,12 +35,12 @@ def plan_tasks(
     tasks_min = tasks_min_of(cores_here(), options.min_partitions)
     packing = Packing(tasks_min, options.max_records_per_partition)
     if not options.pack_partitions or not has_small_ranges(pieces, packing):
-        return _told(cluster, [(each,) for each in pieces])
+        return _with_topology(cluster, [(each,) for each in pieces])
     found = sizes.of(cluster, [each.place for each in pieces])
-    return _told(cluster, pack(pieces, replace(packing, record_bytes=found)))
+    return _with_topology(cluster, pack(pieces, replace(packing, record_bytes=found)))
 
 
-def _told(cluster: Cluster, tasks: Sequence[Ranges]) -> list[TaskRanges]:
+def _with_topology(cluster: Cluster, tasks: Sequence[Ranges]) -> list[TaskRanges]:
     has_rack = bool(cluster.settings.client_rack)
     return [
         TaskRanges(each, KnownLeaders.of(cluster.topology, each, with_all_brokers=has_rack))

@@ -42,7 +42,7 @@ def read_task(plan: ReadPlan, partition: InputPartition) -> Iterator[pa.RecordBa
     if isinstance(partition, TaskRanges):
         freeze_imported_modules()
         with Cluster(settings_for(plan.settings, len(partition.ranges))) as cluster:
-            partition.leaders.tell(cluster.topology)
+            partition.leaders.apply_to(cluster.topology)
             yield from join_small(_read(plan, cluster, partition.ranges))
 
 

@@ -60,6 +60,6 @@ class Segments(Sequence[Segment]):
         return log_end_offset if following is None else following.base_offset
 
     def replace(self, removed: Iterable[Segment], added: Iterable[Segment]) -> None:
-        gone = set(map(id, removed))
-        kept = [segment for segment in self._segments if id(segment) not in gone]
+        removed_ids = set(map(id, removed))
+        kept = [segment for segment in self._segments if id(segment) not in removed_ids]
         self.__init__([*kept, *added])  # type: ignore[misc]  # one place that sorts

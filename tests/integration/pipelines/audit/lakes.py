@@ -16,7 +16,7 @@ from ottla.pipelines.audit.row_hashes import row_hashes
 from ottla.pipelines.audit.sums import Book, fold_arrow
 from ottla.pipelines.declaration.tree import Lake
 from ottla.pipelines.lake.columns import KEPT as KINDS
-from ottla.pipelines.lake.columns import OWN
+from ottla.pipelines.lake.columns import SOURCE_COLUMNS
 from ottla.pipelines.lake.committing import commit
 from ottla.pipelines.lake.file_writing import FilePlan, HourWriter
 from ottla.pipelines.lake.manifest import Counts, Manifest
@@ -26,7 +26,7 @@ from ottla.protocol.records.arrow import read_arrow
 
 FORMATS = ("parquet", "delta", "iceberg")
 PIPELINE, QUERY = "orders_lake", "5f0c1a2b"
-COLUMNS = pa.schema([("value", pa.binary()), *OWN])
+COLUMNS = pa.schema([("value", pa.binary()), *SOURCE_COLUMNS])
 RAW = ("key", "value", "headers")
 KEPT = pa.schema([*COLUMNS, *(pa.field(f"record_{name}", kind) for name, kind in KINDS.items())])
 

@@ -17,7 +17,7 @@ from ottla.base.ids import TopicPartition
 from ottla.client.admin.list_offsets import latest_offsets
 from ottla.client.admin.topics import NewTopic, create_topics, delete_records, delete_topics
 from ottla.client.admin.transactions import (
-    NOBODY,
+    NO_PRODUCER,
     ListedTransaction,
     ProducerIdentity,
     describe_transactions,
@@ -81,7 +81,7 @@ class Sink:
     def started(self) -> Started:
         own_id = driver_id(self.name)
         found = describe_transactions(self.cluster, [own_id]).get(own_id)
-        return Started(self.name, found.identity if found else NOBODY, NOTHING_DECIDED)
+        return Started(self.name, found.identity if found else NO_PRODUCER, NOTHING_DECIDED)
 
     def committed(self) -> list[str]:
         return committed_values(self.setup.settings.bootstrap_servers, self.topic)

@@ -13,7 +13,7 @@ from tests.unit.pipelines.audit.test_verifying import TWO_BUCKETS, books
 from ottla.pipelines.audit.lake_tables import (
     COMPLETE_FROM,
     COMPLETE_UNTIL,
-    OWN,
+    METADATA_DIRECTORY,
     DeltaReader,
     IcebergReader,
     ParquetReader,
@@ -27,11 +27,11 @@ def test_what_is_no_longer_true_is_withdrawn(tmp_path: Path) -> None:
     table = ParquetReader(tmp_path)
     (book,) = books(TWO_BUCKETS)
     note_complete_until(table, [book])
-    told = json.loads((tmp_path / OWN / FILE).read_text())
+    told = json.loads((tmp_path / METADATA_DIRECTORY / FILE).read_text())
     assert told == {COMPLETE_UNTIL: book.complete_until_ms}
     lost = [replace(book, failure="damaged")]
     note_complete_until(table, lost)
-    assert not (tmp_path / OWN / FILE).exists()
+    assert not (tmp_path / METADATA_DIRECTORY / FILE).exists()
     note_complete_until(table, lost)
 
 
@@ -54,8 +54,8 @@ def test_a_delta_table(tmp_path: Path) -> None:
 
 def test_an_iceberg_table(tmp_path: Path) -> None:
     catalogs = pytest.importorskip("pyiceberg.catalog")
-    (tmp_path / OWN).mkdir()
-    uri = f"sqlite:///{tmp_path / OWN / 'catalog.db'}"
+    (tmp_path / METADATA_DIRECTORY).mkdir()
+    uri = f"sqlite:///{tmp_path / METADATA_DIRECTORY / 'catalog.db'}"
     catalog = catalogs.load_catalog("ottla", type="sql", uri=uri, warehouse=f"file://{tmp_path}")
     catalog.create_namespace("lake")
     catalog.create_table("lake.t", pa.schema([("n", pa.int64())]))

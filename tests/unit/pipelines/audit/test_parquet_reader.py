@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.unit.pipelines.audit.records import TOPIC_ID, batch_of, row
 
-from ottla.pipelines.audit.lake_tables import OWN, ParquetReader
+from ottla.pipelines.audit.lake_tables import METADATA_DIRECTORY, ParquetReader
 from ottla.pipelines.audit.lake_tier import Counted, count_unchanged
 from ottla.pipelines.audit.reports import Coverage, PartitionId, Tier
 
@@ -28,7 +28,7 @@ def commit(lake: Path, number: int, files: dict[str, str | None], *removed: str)
         "files": [{"path": path, "staged": staged} for path, staged in files.items()],
         "removed": list(removed),
     }
-    path = lake / OWN / "manifests" / f"{number:020}.json"
+    path = lake / METADATA_DIRECTORY / "manifests" / f"{number:020}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(manifest))
 
@@ -43,9 +43,10 @@ def counted(lake: Path) -> int:
 
 def test_a_batch_that_is_half_published_is_there(tmp_path: Path) -> None:
     write(tmp_path / "hour=1" / "a.parquet", 0, 1)
-    write(tmp_path / OWN / "staging" / "q" / "b.parquet", 2, 3)
+    write(tmp_path / METADATA_DIRECTORY / "staging" / "q" / "b.parquet", 2, 3)
     staged = {
-        name: f"{OWN}/staging/q/{name[7:]}" for name in ("hour=1/a.parquet", "hour=1/b.parquet")
+        name: f"{METADATA_DIRECTORY}/staging/q/{name[7:]}"
+        for name in ("hour=1/a.parquet", "hour=1/b.parquet")
     }
     commit(tmp_path, 0, dict(staged))
     assert counted(tmp_path) == 4

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ottla.pipelines.audit.sums import fold_arrow
 from ottla.pipelines.declaration.tree import Lake
-from ottla.pipelines.lake.columns import OWN
+from ottla.pipelines.lake.columns import SOURCE_COLUMNS
 from ottla.pipelines.lake.committing import commit
 from ottla.pipelines.lake.file_writing import FilePlan, HourWriter
 from ottla.pipelines.lake.manifest import Counts, Manifest
@@ -23,7 +23,7 @@ from ottla.pipelines.lake.table import LakeTable
 
 PIPELINE, QUERY = "orders_lake", "5f0c1a2b"
 TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
-COLUMNS = pa.schema([("id", pa.int64()), ("at", pa.timestamp("us", "UTC")), *OWN])
+COLUMNS = pa.schema([("id", pa.int64()), ("at", pa.timestamp("us", "UTC")), *SOURCE_COLUMNS])
 START = datetime(2026, 3, 1, 10, 30, tzinfo=UTC)
 FORMATS = ("parquet", "delta", "iceberg")
 SIZE = 200  # rows of a batch, over two hours

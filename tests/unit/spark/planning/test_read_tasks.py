@@ -32,7 +32,7 @@ def test_a_task_has_the_leaders_of_its_partitions() -> None:
     task = pickle.loads(pickle.dumps(TaskRanges(ranges, KnownLeaders.of(topology(), ranges))))
     assert task.ranges == tuple(ranges)
     there = Topology()
-    task.leaders.tell(there)
+    task.leaders.apply_to(there)
     assert there.leaders == {A0: Leader(1, 7)}
     assert there.brokers == {1: Address("one", 9092)}
 

@@ -11,7 +11,7 @@ from ottla.spark.planning.stream_changes import (
     losses,
     moved_back,
     ranges_of,
-    told_truncated,
+    truncated_text,
 )
 from ottla.spark.planning.stream_offsets import StreamOffsets
 from ottla.spark.source.group_progress import NAME_CHARACTERS_MAX, group_name, moved_forward
@@ -86,7 +86,7 @@ def test_only_what_continues_is_known_and_a_truncation_is_told_with_offsets() ->
     reached = StreamOffsets({A0: 9, A1: 9, B0: 9}, leader_epochs={A0: 3, B0: 4})
     known = known_ends(reached, [A0, A1])
     assert known == {A0: KnownEnd(9, 3)}
-    assert "a-0: the records from offset 7 up to 9, of leader epoch 3" in told_truncated(
+    assert "a-0: the records from offset 7 up to 9, of leader epoch 3" in truncated_text(
         known, {A0: 7}
     )
 

@@ -124,8 +124,8 @@ def repeat(one_pass: Callable[[], None], writer: ReportWriter, pause_s_max: floa
         except ProducerFenced:
             raise
         except Exception as error:
-            told = str(error).partition("\n")[0]
-            print(f"a pass failed, and is repeated: {told}", file=sys.stderr, flush=True)
+            reason = str(error).partition("\n")[0]
+            print(f"a pass failed, and is repeated: {reason}", file=sys.stderr, flush=True)
         time.sleep(min(pause_s, pause_s_max))
         pause_s *= 2
         with suppress_failures():

@@ -13,7 +13,7 @@ from typing import Any
 
 from ottla.cli.arguments.numbers import whole_number
 from ottla.cli.cluster.connection import Connection, add_connection_arguments
-from ottla.cli.cluster.own_client import is_usable, own_client
+from ottla.cli.cluster.raw_client import is_usable, raw_client
 from ottla.cli.decommission.cluster_state import ClusterState, check, plan, read
 from ottla.cli.decommission.plan import Move, replica_counts
 from ottla.cli.decommission.reassigning import cancel, move_all
@@ -27,7 +27,7 @@ from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import ClientError
 
 BROKER_ID_MAX = RATE_MAX = (1 << 31) - 1
-PATIENCE_S = 60.0  # brokers and controllers may restart meanwhile
+TIMEOUT_S = 60.0  # brokers and controllers may restart meanwhile
 FENCED_S = 60.0
 POLL_S = 0.2
 EPILOG = """\
@@ -85,15 +85,15 @@ def run(arguments: argparse.Namespace) -> int:
             "or Kafka's own tool, kafka-reassign-partitions.sh: see docs/guides/cluster.md",
         )
     try:
-        with own_client(connection, PATIENCE_S) as cluster:
-            document = carry_out(cluster, arguments, local)
+        with raw_client(connection, TIMEOUT_S) as cluster:
+            document = run_verb(cluster, arguments, local)
     except ClientError as error:
         raise CommandFailed(str(error), "what is under way goes on: run this again") from error
     show(arguments.format, document, lambda: as_text(document))
     return 0
 
 
-def carry_out(
+def run_verb(
     cluster: Cluster, arguments: argparse.Namespace, local: ClusterDirectory | None
 ) -> dict[str, Any]:
     broker_id = arguments.broker

@@ -11,9 +11,9 @@ from typing import Any
 
 from ottla.cli.arguments.numbers import seconds
 from ottla.cli.cluster.connection import Connection
-from ottla.cli.cluster.own_client import own_client
+from ottla.cli.cluster.raw_client import raw_client
 from ottla.cli.errors import CommandFailed
-from ottla.cli.local_cluster.arguments import add_member_arguments, carry_out
+from ottla.cli.local_cluster.arguments import add_member_arguments, run_verb
 from ottla.cli.local_cluster.control import request
 from ottla.cli.local_cluster.directory import ClusterDirectory
 from ottla.cli.local_cluster.member import State
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     brokers = [each for each in names or known if each.startswith("broker-")]
     if arguments.force or any(each not in known for each in names) or len(brokers) < len(names):
         arguments.ids = arguments.ids or [each.removeprefix("broker-") for each in brokers]
-        return carry_out("restart", arguments, DONE, goes_on=False)
+        return run_verb("restart", arguments, DONE, continues=False)
     running = [each["address"] for each in status["members"] if is_running_broker(each)]
     if not running:
         raise CommandFailed("no broker is running", "start them: ottla cluster start ID")
@@ -69,7 +69,7 @@ def roll(
         print(DONE.format(**request(directory, "restart", id=str(broker_id))), flush=True)
 
     try:
-        with own_client(Connection(",".join(running)), arguments.wait) as cluster:
+        with raw_client(Connection(",".join(running)), arguments.wait) as cluster:
             cluster.read_metadata([])
             ordered = ids if arguments.ids else in_order(ids, cluster.topology.controller_id)
             restart_all(cluster, ordered, restart, arguments.wait)

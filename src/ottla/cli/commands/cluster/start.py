@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ottla.cli.local_cluster.arguments import add_member_arguments, carry_out
+from ottla.cli.local_cluster.arguments import add_member_arguments, run_verb
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -12,4 +12,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    return carry_out("start", arguments, "started {name} on {address}, as process {pid}")
+    return run_verb("start", arguments, "started {name} on {address}, as process {pid}")

@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     logging.getLogger("ottla.pipelines").setLevel(logging.INFO)
     with pipeline_failures():
         spark = open_session(declared)
-        service = PipelineService(spark, declared, names, once=arguments.once, tell=tell)
+        service = PipelineService(spark, declared, names, once=arguments.once, on_report=on_report)
         if arguments.stop_with_stdin:
             stop_with_stdin(service)
         is_right = run_service(service)
@@ -97,7 +97,7 @@ def stop_with_stdin(service: PipelineService) -> None:
     threading.Thread(target=wait, daemon=True, name="stdin").start()
 
 
-def tell(report: BatchReport) -> None:
+def on_report(report: BatchReport) -> None:
     counts = report.counts
     rate = report.rows_per_s
     print(

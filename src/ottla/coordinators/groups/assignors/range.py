@@ -18,10 +18,10 @@ def divide_by_range(
     order = sorted(subscribers, key=lambda member_id: place(member_id, subscribers[member_id]))
     shares: dict[str, dict[bytes, frozenset[int]]] = {member_id: {} for member_id in order}
     for topic_id, count in partition_counts.items():
-        takers = [each for each in order if topic_id in subscribers[each].topics]
+        consumers = [each for each in order if topic_id in subscribers[each].topics]
         start = 0
-        for at, member_id in enumerate(takers):
-            size = count // len(takers) + (at < count % len(takers))
+        for at, member_id in enumerate(consumers):
+            size = count // len(consumers) + (at < count % len(consumers))
             if size:
                 shares[member_id][topic_id] = frozenset(range(start, start + size))
             start += size

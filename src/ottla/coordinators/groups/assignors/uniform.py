@@ -20,8 +20,8 @@ def divide_uniformly(
     subscribers: Mapping[str, Subscriber], partition_counts: Mapping[bytes, int]
 ) -> Division:
     existing = frozenset(partition_counts)
-    wishes = {each.topics & existing for each in subscribers.values()}
-    if len(wishes) <= 1:
+    subscriptions = {each.topics & existing for each in subscribers.values()}
+    if len(subscriptions) <= 1:
         return divide_among_equals(subscribers, partition_counts)
     return Balancing(subscribers, partition_counts).divide()
 
@@ -56,21 +56,21 @@ class Balancing:
         self, subscribers: Mapping[str, Subscriber], partition_counts: Mapping[bytes, int]
     ) -> None:
         self._counts = partition_counts
-        self._takers: dict[bytes, list[str]] = defaultdict(list)
+        self._subscribed: dict[bytes, list[str]] = defaultdict(list)
         self._owned: dict[bytes, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self._loads = dict.fromkeys(subscribers, 0)
         for member_id in sorted(subscribers):
             subscriber = subscribers[member_id]
             for topic_id in subscriber.topics & partition_counts.keys():
-                self._takers[topic_id].append(member_id)
+                self._subscribed[topic_id].append(member_id)
             for topic_id, partition in subscriber.kept(partition_counts):
-                self._give(topic_id, partition, member_id)
+                self._assign(topic_id, partition, member_id)
 
     def divide(self) -> Division:
-        topics = sorted(self._takers, key=self._order)
+        topics = sorted(self._subscribed, key=self._order)
         for topic_id in topics:
-            self._hand_out(topic_id)
-        shared = [topic_id for topic_id in topics if len(self._takers[topic_id]) > 1]
+            self._assign_unowned(topic_id)
+        shared = [topic_id for topic_id in topics if len(self._subscribed[topic_id]) > 1]
         for _ in range(SWEEPS_MAX):
             if not sum(self._balance(topic_id) for topic_id in shared):
                 break
@@ -79,45 +79,45 @@ class Balancing:
     def _order(self, topic_id: bytes) -> tuple[float, int, bytes]:
         """Topics with the most partitions per subscriber first, then those with the fewest
         subscribers."""
-        takers = len(self._takers[topic_id])
-        return -self._counts[topic_id] / takers, takers, topic_id
+        subscriber_count = len(self._subscribed[topic_id])
+        return -self._counts[topic_id] / subscriber_count, subscriber_count, topic_id
 
-    def _give(self, topic_id: bytes, partition: int, member_id: str) -> None:
+    def _assign(self, topic_id: bytes, partition: int, member_id: str) -> None:
         self._owned[topic_id][member_id].append(partition)
         self._loads[member_id] += 1
 
-    def _hand_out(self, topic_id: bytes) -> None:
+    def _assign_unowned(self, topic_id: bytes) -> None:
         """Assign partitions without an owner to the member with the fewest."""
         taken = {at for each in self._owned[topic_id].values() for at in each}
-        idle = [(self._loads[each], each) for each in self._takers[topic_id]]
+        idle = [(self._loads[each], each) for each in self._subscribed[topic_id]]
         heapify(idle)
         for partition in range(self._counts[topic_id]):
             if partition not in taken:
                 load, member_id = idle[0]
-                self._give(topic_id, partition, member_id)
+                self._assign(topic_id, partition, member_id)
                 heapreplace(idle, (load + 1, member_id))
 
     def _balance(self, topic_id: bytes) -> int:
         """Move partitions of one topic from the members with the most to those with the fewest."""
         owned, moved = self._owned[topic_id], 0
-        idle = [(self._loads[each], each) for each in self._takers[topic_id]]
+        idle = [(self._loads[each], each) for each in self._subscribed[topic_id]]
         busy = [(-self._loads[each], each) for each in owned if owned[each]]
         heapify(idle)
         heapify(busy)
         while busy:
-            load, giver = heappop(busy)
-            if -load != self._loads[giver] or not owned[giver]:
+            load, donor = heappop(busy)
+            if -load != self._loads[donor] or not owned[donor]:
                 continue  # its count has changed since
             while idle[0][0] != self._loads[idle[0][1]]:
                 _, member_id = heappop(idle)
                 heappush(idle, (self._loads[member_id], member_id))
-            least, taker = idle[0]
+            least, receiver = idle[0]
             if -load - least <= 1:
                 break
-            self._loads[giver] -= 1
-            self._give(topic_id, owned[giver].pop(), taker)
-            heappush(busy, (-self._loads[giver], giver))
-            heappush(busy, (-self._loads[taker], taker))
+            self._loads[donor] -= 1
+            self._assign(topic_id, owned[donor].pop(), receiver)
+            heappush(busy, (-self._loads[donor], donor))
+            heappush(busy, (-self._loads[receiver], receiver))
             moved += 1
         return moved
 

@@ -19,8 +19,10 @@ def leave(
         MemberResponse(each.member_id, each.group_instance_id, leave_one(group, each))
         for each in request.members
     ]
-    gone = sum(each.error_code == ErrorCode.NONE for each in answers)
-    return CoordinatorResult(after_removal(group, f"{gone} members leave") if gone else [], answers)
+    count = sum(each.error_code == ErrorCode.NONE for each in answers)
+    return CoordinatorResult(
+        after_removal(group, f"{count} members leave") if count else [], answers
+    )
 
 
 def leave_one(group: ClassicGroup, identity: MemberIdentity) -> ErrorCode:

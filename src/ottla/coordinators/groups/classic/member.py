@@ -70,8 +70,8 @@ class ClassicMember:
 
 def bytes_of(member_id: str, protocols: Iterable[OfferedProtocol]) -> int:
     """The estimated memory of a member."""
-    said = sum(len(each.name) + len(each.metadata) + PROTOCOL_BYTES for each in protocols)
-    return MEMBER_BYTES + len(member_id) + said
+    text_bytes = sum(len(each.name) + len(each.metadata) + PROTOCOL_BYTES for each in protocols)
+    return MEMBER_BYTES + len(member_id) + text_bytes
 
 
 def protocols_of(request: JoinGroupRequest) -> tuple[OfferedProtocol, ...]:

@@ -66,16 +66,16 @@ def join(draft: Draft, request: JoinGroupRequest, caller: Caller) -> JoinGroupRe
     member = find_member(draft, request, member_id, is_unknown)
     subscription = subscription_of(request)
     has_changed = subscribe(draft, member, updated(member, request, subscription, caller))
-    is_going_back = goes_back(before, draft, request)
-    if not is_going_back:
+    is_downgrade = must_downgrade(before, draft, request)
+    if not is_downgrade:
         update_target(draft)
-    if not is_going_back or draft.group.target_epoch == draft.group.epoch:
+    if not is_downgrade or draft.group.target_epoch == draft.group.epoch:
         owned = owned_by_name(subscription, draft.shared.image)
         reconcile(draft, member_id, owned, has_new_subscription=has_changed)
     return joined(draft.group.members[member_id])
 
 
-def goes_back(before: ConsumerGroup, draft: Draft, request: JoinGroupRequest) -> bool:
+def must_downgrade(before: ConsumerGroup, draft: Draft, request: JoinGroupRequest) -> bool:
     """Whether the join downgrades the group: only if it replaces a static member, as in Kafka;
     otherwise a downgrade follows when a member leaves."""
     is_in_place = before.static_member(request.group_instance_id) is not None

@@ -184,14 +184,14 @@ class ConsumerGroup:
         if value is not None:
             self._put(records.with_assignment(member or ConsumerMember(member_id), value))
         elif member is not None:
-            gone = replace(
+            without_assignment = replace(
                 member,
                 epoch=LEAVING_EPOCH,
                 previous_epoch=LEAVING_EPOCH,
                 assigned=NOTHING,
                 revoking=NOTHING,
             )
-            self._put(gone)
+            self._put(without_assignment)
 
     def _apply_member(self, member_id: str, value: MemberValue | None) -> None:
         member = self.members.get(member_id)
@@ -237,7 +237,7 @@ class ConsumerGroup:
                 del self.holders[held]
 
     def _count(self, member: ConsumerMember, change: int) -> None:
-        self.held_bytes += change * own_bytes(member)
+        self.held_bytes += change * member_bytes(member)
         self.classic_count += change * member.speaks_classic
         if member.regex:
             self.patterns[member.regex] += change
@@ -248,7 +248,7 @@ class ConsumerGroup:
 
     def _enter_set(self, topics: frozenset[str]) -> frozenset[str]:
         """Add a user of a set of topics; returns the shared set."""
-        self._own_sets()
+        self._copy_shared_sets()
         known, users = self._sets.get(topics, (topics, 0))
         self._sets[topics] = known, users + 1
         if not users:
@@ -257,7 +257,7 @@ class ConsumerGroup:
         return known
 
     def _leave_set(self, topics: frozenset[str]) -> None:
-        self._own_sets()
+        self._copy_shared_sets()
         known, users = self._sets[topics]
         if users > 1:
             self._sets[topics] = known, users - 1
@@ -271,7 +271,7 @@ class ConsumerGroup:
             else:
                 counts[each] -= 1
 
-    def _own_sets(self) -> None:
+    def _copy_shared_sets(self) -> None:
         if not self._owns_sets:
             self._sets, self.subscriptions = dict(self._sets), Counter(self.subscriptions)
             self._owns_sets = True
@@ -330,12 +330,12 @@ def set_bytes(topics: Set[str]) -> int:
     return sum(map(len, topics)) + TOPIC_BYTES * len(topics)
 
 
-def own_bytes(member: ConsumerMember) -> int:
+def member_bytes(member: ConsumerMember) -> int:
     """The estimated memory of a member without its set of topics."""
-    said = len(member.member_id) + len(member.regex) + len(member.client_id)
+    text_bytes = len(member.member_id) + len(member.regex) + len(member.client_id)
     if member.classic is not None:
-        said += sum(len(each.metadata) for each in member.classic.protocols)
-    return MEMBER_BYTES + said
+        text_bytes += sum(len(each.metadata) for each in member.classic.protocols)
+    return MEMBER_BYTES + text_bytes
 
 
 def held_by(member: ConsumerMember) -> Iterator[tuple[bytes, int]]:

@@ -118,11 +118,13 @@ def approach(
 def drop_unsubscribed(member: ConsumerMember, goal: Goal, owned: Owned) -> ConsumerMember:
     """The target may be outdated: remove partitions of topics that the member is not subscribed
     to."""
-    gone = {each: member.assigned[each] for each in member.assigned if each not in goal.topics}
-    if not goal.has_new_subscription or not gone:
+    unsubscribed = {
+        each: member.assigned[each] for each in member.assigned if each not in goal.topics
+    }
+    if not goal.has_new_subscription or not unsubscribed:
         return member
     kept = {each: member.assigned[each] for each in member.assigned if each in goal.topics}
-    revoking = merge(member.revoking, gone)
+    revoking = merge(member.revoking, unsubscribed)
     if still_owns(revoking, owned):
         return member.moved_to(member.epoch, MemberState.UNREVOKED_PARTITIONS, kept, revoking)
     return member.moved_to(member.epoch, member.state, kept, member.revoking)

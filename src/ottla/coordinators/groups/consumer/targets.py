@@ -71,13 +71,15 @@ def planning(group: ConsumerGroup, image: Image, default_assignor: str) -> Steps
     """For the group's epoch at the start of the call."""
     epoch, targets = group.epoch, dict(group.target)
     assignor = preferred_assignor(group, default_assignor)
-    wishes: dict[tuple[frozenset[str], str], frozenset[bytes]] = {}  # most subscriptions are equal
+    resolved: dict[
+        tuple[frozenset[str], str], frozenset[bytes]
+    ] = {}  # most subscriptions are equal
     subscribers, wanted = {}, set[bytes]()
     for member in list(group.members.values()):
-        wish = member.topics, member.regex
-        topics = wishes.get(wish)
+        subscribed = member.topics, member.regex
+        topics = resolved.get(subscribed)
         if topics is None:
-            topics = wishes[wish] = topic_ids(group, member, image)
+            topics = resolved[subscribed] = topic_ids(group, member, image)
             wanted |= topics
         current = targets.get(member.member_id, NO_PARTITIONS)
         subscribers[member.member_id] = Subscriber(topics, current, member.instance_id)
@@ -98,8 +100,8 @@ def may_assign(group: ConsumerGroup, interval_ms: int, now_ms: int) -> bool:
 
 def preferred_assignor(group: ConsumerGroup, default: str) -> str:
     """The assignor that most members request."""
-    asked = Counter(each.assignor for each in group.members.values() if each.assignor)
-    return asked.most_common(1)[0][0] if asked else default
+    requested = Counter(each.assignor for each in group.members.values() if each.assignor)
+    return requested.most_common(1)[0][0] if requested else default
 
 
 def topic_ids(group: ConsumerGroup, member: ConsumerMember, image: Image) -> frozenset[bytes]:

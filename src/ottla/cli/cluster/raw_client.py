@@ -1,4 +1,5 @@
-"""Our own client, for requests that librdkafka does not have: fenced brokers, reassignments."""
+"""The client of `ottla.client`, for requests that librdkafka does not have: fenced brokers,
+reassignments."""
 
 from __future__ import annotations
 
@@ -8,18 +9,18 @@ from ottla.client.settings import ClientSettings
 
 
 def is_usable(connection: Connection) -> bool:
-    """Our own client has neither TLS nor SASL."""
+    """`ottla.client` has neither TLS nor SASL."""
     return connection.security_protocol.lower() == PLAINTEXT
 
 
-def own_client(connection: Connection, patience_s: float | None = None) -> Cluster:
-    """A request is repeated for `patience_s` (default: the timeout of a response)."""
+def raw_client(connection: Connection, retry_s: float | None = None) -> Cluster:
+    """A request is repeated for `retry_s` (default: the timeout of a response)."""
     timeout_ms = int(connection.timeout_s * 1000) or 1
-    patience_ms = timeout_ms if patience_s is None else int(patience_s * 1000)
+    retry_ms = timeout_ms if retry_s is None else int(retry_s * 1000)
     settings = ClientSettings(
         ",".join(map(str, connection.addresses)),
         request_timeout_ms=timeout_ms,
-        default_api_timeout_ms=max(timeout_ms, patience_ms),
+        default_api_timeout_ms=max(timeout_ms, retry_ms),
         connection_timeout_ms=timeout_ms,
     )
     return Cluster(settings)
