@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.integration.cli.cluster_command import ClusterCommand, is_alive, wait_until_gone
 from tests.integration.cli.conftest import CommandFor
-from tests.integration.cli.ottla_command import ottla
+from tests.integration.cli.ottla_command import ottla, start
 from tests.support.waiting import wait_until
 
 from ottla.base.java.properties import parse_properties
@@ -107,6 +107,47 @@ def test_status_shows_a_broker_that_is_down_and_what_is_offline(
     recovered = command("status", "--wait", "120", "--format", "json").document
     assert recovered["fenced_brokers"] == recovered["offline_partitions"] == []
     assert command("topics", "delete", "spread").code == 0
+
+
+def test_what_waits_for_replicas_and_leaders_says_so(cluster: ClusterCommand) -> None:
+    at = {"OTTLA_BOOTSTRAP": cluster.bootstrap_servers}
+    ottla("topics", "create", "waiting", "-p", "2", environment=at)
+    ottla("produce", "waiting", "-p", "0", "one", environment=at)
+    ottla("consume", "waiting", "-e", "-g", "waiters", environment=at)
+
+    cluster("kill", "2", "3")
+    wait_until(lambda: in_sync("waiting", at) == [[1], [1]], "in-sync replicas")
+    done = ottla("produce", "waiting", "-p", "1", "two", "--timeout", "3", environment=at)
+    assert done.returncode == 1
+    assert "partition 1 has 1 of 3 replicas in sync, and needs 2" in done.stderr
+
+    cluster("kill", "1")
+    cluster("start", "2")
+    wait_until(lambda: in_sync("waiting", at) == [[], []], "the controller")
+    read = ottla("consume", "waiting", "-e", environment=at)
+    assert (read.returncode, read.stdout) == (1, "")
+    told = "there is no leader of waiting-0, waiting-1\n  see: ottla status\n"
+    assert read.stderr == f"ottla consume: {told}"
+    done = ottla("produce", "waiting", "-p", "1", "two", "--timeout", "3", environment=at)
+    assert "partition 1 has no leader" in done.stderr
+    described = ottla("groups", "describe", "waiters", environment=at)
+    assert "partitions of __consumer_offsets have no leader" in described.stderr
+    with start("consume", "waiting", "-n", "1", environment=at) as follower:
+        assert follower.stderr is not None
+        assert follower.stderr.readline().decode() == (
+            "ottla consume: waiting for a leader of waiting-0, waiting-1; see: ottla status\n"
+        )
+        cluster("start", "1", "3")
+        assert follower.communicate(timeout=180)[0] == b"one\n"
+
+
+def in_sync(topic: str, environment: dict[str, str]) -> list[list[int]]:
+    """The in-sync replicas of partitions that have a leader."""
+    done = ottla("topics", "describe", topic, "--format", "json", environment=environment)
+    return [
+        each["in_sync_replicas"]
+        for each in json.loads(done.stdout or "[{}]")[0].get("partitions", [])
+    ]
 
 
 def test_several_are_restarted_in_turn_with_changed_settings(cluster: ClusterCommand) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,6 +33,7 @@ CONNECT_S = 5.0
 CLIENT_ID = "ottla"
 PLAINTEXT = "plaintext"
 ERRORS_MAX = 20
+REPEAT_S = 60.0
 FUNCTIONS = frozenset(
     {"error_cb", "throttle_cb", "stats_cb", "oauth_cb", "logger", "on_commit", "on_delivery"}
 )  # settings of confluent-kafka, not of librdkafka
@@ -88,6 +90,7 @@ class Connection:
         self._settings = dict(settings or {})
         self._errors: deque[str] = deque(maxlen=ERRORS_MAX)  # reported by the clients
         self._last_reported = ""
+        self._silent_until_s: dict[str, float] = {}  # of each error that was reported
         self._clients: list[Any] = []
 
     @classmethod
@@ -182,13 +185,14 @@ class Connection:
             raise self.no_response(error.args[0].str()) from error
 
     def new_errors(self) -> list[str]:
-        """Errors of the clients since the last call, without repetitions."""
+        """Errors of the clients since the last call; each one again after a minute."""
         errors = []
+        now_s = time.monotonic()
         while self._errors:
-            line = self._errors.popleft()
-            if line != self._last_reported:
+            self._last_reported = line = self._errors.popleft()
+            if now_s >= self._silent_until_s.get(line, now_s):
                 errors.append(line)
-                self._last_reported = line
+                self._silent_until_s[line] = now_s + REPEAT_S
         return errors
 
     @property

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Any
 
 from ottla.base.ids import TopicPartition
 from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.cluster.leaders import SEE_STATUS
 from ottla.cli.cluster.names import require_known
 from ottla.cli.errors import USAGE, CommandFailed
 
@@ -39,16 +41,36 @@ def given_groups(arguments: argparse.Namespace) -> list[str]:
     return given
 
 
+GROUP_OFFSETS = "__consumer_offsets"
 SEE_GROUPS = "see: ottla groups list"
 IDLE_STATES = ("Empty", "Dead", "Unknown")
 
 
 def all_groups(connection: Connection, admin: Any) -> dict[str, Any]:
-    """The groups of all brokers, by name."""
+    """The groups of all brokers, by name. Says on standard error if some may be missing."""
+    result = list_groups(connection, admin)
+    report_missing_groups(connection, admin, result.errors)
+    return {group.group_id: group for group in result.valid}
+
+
+def list_groups(connection: Connection, admin: Any) -> Any:
+    """Groups (`valid`), and `errors` of brokers that did not list theirs."""
     result = connection.wait(admin.list_consumer_groups(request_timeout=connection.timeout_s))
     if result.errors and not result.valid:
         raise connection.failure(result.errors[0])
-    return {group.group_id: group for group in result.valid}
+    return result
+
+
+def report_missing_groups(connection: Connection, admin: Any, errors: Iterable[Any] = ()) -> None:
+    """A broker lists the groups that it coordinates: others must not seem to be deleted."""
+    reasons = sorted({error.str() for error in errors})
+    offsets = connection.metadata(admin).topics.get(GROUP_OFFSETS)
+    partitions = [] if offsets is None else list(offsets.partitions.values())
+    count = sum(each.leader < 0 for each in partitions)
+    if count:
+        reasons.append(f"{count} of {len(partitions)} partitions of {GROUP_OFFSETS} have no leader")
+    for reason in reasons:
+        print(f"ottla: not all groups can be reached: {reason}; {SEE_STATUS}", file=sys.stderr)
 
 
 def chosen_groups(given: Iterable[str], groups: dict[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from ottla.base.ids import TopicPartition
 from ottla.cli.arguments.offset_ranges import At, AtTime, End, Position, Start
 from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.cluster.leaders import require_leaders
 from ottla.cli.errors import CommandFailed
 
 EARLIEST, LATEST = -2, -1  # as times in ListOffsets
@@ -17,7 +18,9 @@ def partition_ends(
     connection: Connection, admin: Any, partitions: Iterable[TopicPartition]
 ) -> tuple[dict[TopicPartition, int], dict[TopicPartition, int]]:
     """The start offsets and the end offsets."""
-    starts, ends = request_both_ends(connection, admin, list(partitions))
+    wanted = list(partitions)
+    require_leaders(wanted, connection.metadata(admin).topics)
+    starts, ends = request_both_ends(connection, admin, wanted)
     return receive(connection, starts), receive(connection, ends)
 
 

@@ -28,8 +28,13 @@ def topic_configs(
 
 def message_bytes_max(connection: Connection, admin: Any, topic: str) -> int | None:
     """The largest batch that the topic accepts; None if it is not known."""
+    return topic_number(connection, admin, topic, "max.message.bytes")
+
+
+def topic_number(connection: Connection, admin: Any, topic: str, name: str) -> int | None:
+    """A setting of the topic; None if it is not known."""
     try:
-        entry = topic_configs(connection, admin, [topic])[topic].get("max.message.bytes")
+        entry = topic_configs(connection, admin, [topic])[topic].get(name)
     except confluent_kafka().KafkaException:  # describing topics may not be allowed
         return None
     return None if entry is None else int(entry.value)

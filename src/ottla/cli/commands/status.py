@@ -13,7 +13,7 @@ from typing import Any
 from ottla.cli.arguments.numbers import seconds
 from ottla.cli.cluster.connection import Connection, add_connection_arguments
 from ottla.cli.cluster.fenced import fenced_brokers
-from ottla.cli.cluster.groups import all_groups
+from ottla.cli.cluster.groups import list_groups
 from ottla.cli.cluster.topics import INTERNAL
 from ottla.cli.errors import USAGE, CommandFailed
 from ottla.cli.output.documents import add_format_argument, show
@@ -65,7 +65,7 @@ def status_document(connection: Connection) -> dict[str, Any]:
     metadata = connection.metadata(admin)
     cluster = connection.wait(described)
     fenced = fenced_brokers(connection)
-    groups = all_groups(connection, admin)
+    groups = list_groups(connection, admin).valid
     topics = metadata.topics.values()
     partitions = [each for topic in topics for each in topic.partitions.values()]
     offline = offline_partitions(metadata.topics)

@@ -12,6 +12,7 @@ from typing import Any
 from ottla.base.ids import TopicPartition
 from ottla.cli.arguments.offset_ranges import At, AtTime, End, OffsetRange, Position, Start
 from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.cluster.leaders import require_leaders
 from ottla.cli.cluster.partition_offsets import (
     earliest_offsets,
     latest_offsets,
@@ -43,6 +44,7 @@ def group_reader(
         report_ignored_offset(connection, consumer, arguments, [topics[name] for name in names])
     reader = RecordReader(connection, consumer, selection, names, is_group=True)
     reader.stops_at_end = wanted.end is not None
+    reader.report_leaderless(topics)
     reader.subscribe()
     return reader
 
@@ -75,7 +77,9 @@ def partition_reader(
 ) -> RecordReader:
     stops_at_end = arguments.exit or isinstance(wanted.end, End | AtTime)
     consumer = groupless_consumer(connection, arguments, "error", stops_at_end=stops_at_end)
-    reader, partitions = groupless_reader(connection, consumer, arguments)
+    # To begin at the start, and to go on, needs no offsets: a leader may come back meanwhile.
+    waits = wanted == OffsetRange(Start())
+    reader, partitions = groupless_reader(connection, consumer, arguments, waits_for_leaders=waits)
     reader.stops_at_end = stops_at_end
     starts = start_offsets(connection, consumer, partitions, wanted.start)
     reader.begin(starts, end_offsets(connection, consumer, partitions, wanted.end, arguments.exit))
@@ -89,19 +93,27 @@ def tail_reader(
     # If records are deleted meanwhile, the remaining ones are the last.
     stops_at_end = not arguments.follow
     consumer = groupless_consumer(connection, arguments, "earliest", stops_at_end=stops_at_end)
-    reader, partitions = groupless_reader(connection, consumer, arguments)
+    reader, partitions = groupless_reader(connection, consumer, arguments, waits_for_leaders=False)
     reader.stops_at_end = True
     return reader, offset_ranges(connection, consumer, partitions)
 
 
 def groupless_reader(
-    connection: Connection, consumer: Any, arguments: argparse.Namespace
+    connection: Connection,
+    consumer: Any,
+    arguments: argparse.Namespace,
+    *,
+    waits_for_leaders: bool,
 ) -> tuple[RecordReader, list[TopicPartition]]:
     """A reader without an assignment, and the partitions it is to read."""
     topics = all_topics(connection, consumer)
     selection = Selection(arguments.topics, arguments.partition)
     partitions = selection.partitions(topics)
     reader = RecordReader(connection, consumer, selection, selection.topics(topics), is_group=False)
+    if waits_for_leaders:
+        reader.report_leaderless(topics)
+    else:
+        require_leaders(partitions, topics)
     return reader, partitions
 
 

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from ottla.base.ids import TopicPartition
 from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.cluster.leaders import SEE_STATUS, leaderless, partition_names
 from ottla.cli.cluster.partition_offsets import latest_offsets
 from ottla.cli.consuming.selection import Selection
 from ottla.cli.consuming.stalls import StallTimer
@@ -51,6 +52,7 @@ class RecordReader:
         self._open: set[TopicPartition] = set()
         self._positions: dict[TopicPartition, int] = {}  # the next offsets, of all partitions
         self._has_begun = False  # partitions are known
+        self._leaderless: set[TopicPartition] = set()  # and reported
 
     def __enter__(self) -> Self:
         return self
@@ -253,8 +255,16 @@ class RecordReader:
         for topic in deleted:
             report(f"topic {topic} was deleted")
         self._forget(deleted)
+        self.report_leaderless(existing)
         if not self._can_end:
             self._add_new(existing)
+
+    def report_leaderless(self, existing: Mapping[str, Any]) -> None:
+        """Once, for each partition that has none."""
+        found = leaderless(self._selection.current_partitions(existing), existing)
+        if new := [each for each in found if each not in self._leaderless]:
+            report(f"waiting for a leader of {partition_names(new)}; {SEE_STATUS}")
+        self._leaderless = set(found)
 
     def _forget(self, topics: list[str]) -> None:
         for partition in [each for each in self._positions if each.topic in topics]:

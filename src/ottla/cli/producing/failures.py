@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ottla.cli.cluster.connection import Connection, confluent_kafka
-from ottla.cli.cluster.topic_configs import message_bytes_max
+from ottla.cli.cluster.topic_configs import message_bytes_max, topic_number
 from ottla.cli.cluster.topics import INTERNAL
 from ottla.cli.errors import CommandFailed, suggestions
 from ottla.cli.output.tables import count_text
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ottla.cli.producing.sender import Failure
 
 BATCH_HEADER_BYTES = 61
+METADATA_S = 3.0
 NAME_RULE = "a name has 1 to 249 ASCII letters, digits, '.', '_' and '-'"
 
 
@@ -32,7 +33,7 @@ def explain(connection: Connection, producer: Any, failure: Failure) -> list[str
     library = confluent_kafka().KafkaError
     match failure.error.code():
         case library._MSG_TIMED_OUT:
-            return not_acknowledged(connection)
+            return not_acknowledged(connection, producer, failure)
         case library.MSG_SIZE_TOO_LARGE | library.RECORD_LIST_TOO_LARGE:
             return too_large(connection, failure)
         case library.INVALID_RECORD:
@@ -68,13 +69,34 @@ def no_topic(topic: str, topics: Any) -> list[str]:
     ]
 
 
-def not_acknowledged(connection: Connection) -> list[str]:
-    cause = connection.last_error
+def not_acknowledged(connection: Connection, producer: Any, failure: Failure) -> list[str]:
+    # Of brokers that are gone others may have taken over: what is missing is the better reason.
+    cause = missing_replicas(connection, producer, failure) or connection.last_error
     return [
         f"not acknowledged within {connection.timeout_s:g} s" + (f": {cause}" if cause else ""),
         "it may have been written nevertheless: check before you send it again",
         "--timeout SECONDS waits longer" + ("" if cause else "; the broker's log may say why"),
     ]
+
+
+def missing_replicas(connection: Connection, producer: Any, failure: Failure) -> str | None:
+    """Why the partition takes no records; librdkafka tries again without a word."""
+    library = confluent_kafka()
+    try:
+        topics = producer.list_topics(timeout=min(METADATA_S, connection.timeout_s)).topics
+        partition = topics[failure.topic].partitions[failure.partition]
+        if partition.leader < 0:
+            return f"partition {failure.partition} has no leader"
+        needed = topic_number(connection, connection.admin(), failure.topic, "min.insync.replicas")
+    except (library.KafkaException, CommandFailed, KeyError):
+        return None
+    count = len(partition.isrs)
+    if needed is None or count >= min(needed, len(partition.replicas)):
+        return None
+    return (
+        f"partition {failure.partition} has {count} of {len(partition.replicas)} replicas in sync, "
+        f"and needs {needed} (setting min.insync.replicas)"
+    )
 
 
 def too_large(connection: Connection, failure: Failure) -> list[str]:

@@ -6,7 +6,13 @@ import argparse
 from typing import Any
 
 from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
-from ottla.cli.cluster.groups import SEE_GROUPS, add_groups_argument, all_groups, given_groups
+from ottla.cli.cluster.groups import (
+    SEE_GROUPS,
+    add_groups_argument,
+    all_groups,
+    given_groups,
+    report_missing_groups,
+)
 from ottla.cli.cluster.topics import is_pattern
 from ottla.cli.errors import suggestions
 from ottla.cli.output.documents import add_format_argument
@@ -23,6 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     groups = given_groups(arguments)
     connection = Connection.of(arguments)
     admin = connection.admin()
+    report_missing_groups(connection, admin)
     futures = admin.delete_consumer_groups(groups, request_timeout=connection.timeout_s)
     outcomes = [delete(connection, admin, name, future) for name, future in futures.items()]
     return report("ottla groups delete", "group", arguments.format, outcomes)
