@@ -18,7 +18,7 @@ from tests.support.zookeeper_model import Ensemble
 
 from ottla.base.scheduling.threads import Threads
 from ottla.broker.control.controller_client import ControllerClient
-from ottla.broker.control.membership import Membership
+from ottla.broker.control.membership import BrokerMembership
 from ottla.config.load import load_config
 from ottla.controller.broker_requests import BrokerRequests
 from ottla.controller.broker_sessions import BrokerSessions
@@ -133,7 +133,7 @@ class ControlPlane:
             self.controller, self.election, self.requests, cast(Channels, network), REQUEST_S
         )
         self.request = registration(broker_id, rng.randbytes(16))
-        self.membership = Membership(
+        self.membership = BrokerMembership(
             self.request, self.service, self.publisher, self.client, ManualClock(),
             self._keep_session,
         )  # fmt: skip

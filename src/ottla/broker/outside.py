@@ -1,5 +1,5 @@
-"""What a broker reaches outside of its process, besides its files: handed in, so that a simulation
-can replace it."""
+"""What a broker uses outside of its process, except its files: passed as arguments, so that a
+simulation can replace it."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Interruptions:
 
     Python prints and forgets an exception that is raised in a finalizer or in a callback of a weak
     reference, of which every import has some: it is then raised again. C functions of the client
-    library replace it by an error of their own: `last` tells that one from other errors.
+    library replace it by an error of their own: `last` distinguishes it from other errors.
     """
 
     def __init__(self) -> None:

@@ -34,7 +34,7 @@ HELP = ("-h", "--help", "help")
 INTERRUPTED = 130  # the exit code of shells for a command that Ctrl-C ended
 
 
-class Found(NamedTuple):
+class FoundCommand(NamedTuple):
     """The command that was named, and the remaining words."""
 
     names: tuple[str, ...]
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None, *, takes_interrupts: bool = Fal
     try:
         words = list(sys.argv[1:] if arguments is None else arguments)
         found = find_command(words)
-        if isinstance(found, Found):
+        if isinstance(found, FoundCommand):
             return run_command(found, takes_interrupts=takes_interrupts)
         return show(*found)
     except BaseException as error:
@@ -84,7 +84,7 @@ def interrupted_code(error: BaseException | None) -> int | None:
     return None if error is None else INTERRUPTED
 
 
-def find_command(words: list[str]) -> Found | tuple[str, int]:
+def find_command(words: list[str]) -> FoundCommand | tuple[str, int]:
     """The command; or what to print instead, and the exit code."""
     names: tuple[str, ...] = ()
     known: Known = COMMANDS
@@ -101,11 +101,11 @@ def find_command(words: list[str]) -> Found | tuple[str, int]:
             return f"{usage(names, known)}\n\n{unknown(names, name, known)}", 2
         names = (*names, name)
         if isinstance(summary, str):
-            return Found(names, summary, words)
+            return FoundCommand(names, summary, words)
         known = summary
 
 
-def run_command(found: Found, *, takes_interrupts: bool) -> int:
+def run_command(found: FoundCommand, *, takes_interrupts: bool) -> int:
     from ottla.cli.process import repair_standard_streams, report_failures
 
     repair_standard_streams()
@@ -115,7 +115,7 @@ def run_command(found: Found, *, takes_interrupts: bool) -> int:
     )
 
 
-def parse_and_run(found: Found, name: str, *, takes_interrupts: bool) -> int:
+def parse_and_run(found: FoundCommand, name: str, *, takes_interrupts: bool) -> int:
     """Until the command begins, signals end the process: Python prints and forgets an exception
     that a signal raises in a callback, and imports have such callbacks.
     """
@@ -133,7 +133,7 @@ def parse_and_run(found: Found, name: str, *, takes_interrupts: bool) -> int:
     return code
 
 
-def command_parser(command: Any, found: Found, name: str) -> CommandParser:
+def command_parser(command: Any, found: FoundCommand, name: str) -> CommandParser:
     import argparse
 
     from ottla.cli.arguments.parser import CommandParser

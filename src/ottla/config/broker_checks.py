@@ -18,21 +18,21 @@ _FIELDS = fields_of(BrokerConfig)
 _BOUNDED = ("session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms")
 
 
-class Problem(NamedTuple):
+class ConfigProblem(NamedTuple):
     """An error message, and the settings it concerns."""
 
     settings: tuple[str, ...]
     message: str
 
 
-def parse_broker_config(texts: Mapping[str, str]) -> tuple[BrokerConfig, list[Problem]]:
+def parse_broker_config(texts: Mapping[str, str]) -> tuple[BrokerConfig, list[ConfigProblem]]:
     """The settings and all problems; invalid settings have their defaults."""
     values, wrong = {}, []
     for name, text in texts.items():
         try:
             value = BROKER_OPTIONS[base_name(name)].parse(text)
         except InvalidOption as error:
-            wrong.append(Problem((name,), str(error)))
+            wrong.append(ConfigProblem((name,), str(error)))
             continue
         if not is_of_listener(name):
             values[_FIELDS[name]] = value
@@ -40,14 +40,14 @@ def parse_broker_config(texts: Mapping[str, str]) -> tuple[BrokerConfig, list[Pr
     return config, wrong or [*conflicts(config), *_topic_conflicts(texts)]
 
 
-def conflicts(config: BrokerConfig) -> Iterator[Problem]:
+def conflicts(config: BrokerConfig) -> Iterator[ConfigProblem]:
     yield from _identity_conflicts(config)
     yield from _time_conflicts(config)
     yield from _group_conflicts(config)
     yield from _cleaner_conflicts(config)
     yield from _replica_conflicts(config)
     if config.max_connections_per_ip == 0 and not config.max_connections_per_ip_overrides:
-        yield Problem(
+        yield ConfigProblem(
             ("max.connections.per.ip", "max.connections.per.ip.overrides"),
             "max.connections.per.ip can be set to zero only if max.connections.per.ip.overrides "
             "property is set.",
@@ -55,22 +55,22 @@ def conflicts(config: BrokerConfig) -> Iterator[Problem]:
     try:
         parse_ip_overrides(config.max_connections_per_ip_overrides)
     except InvalidOption as error:
-        yield Problem(("max.connections.per.ip.overrides",), str(error))
+        yield ConfigProblem(("max.connections.per.ip.overrides",), str(error))
 
 
-def _identity_conflicts(config: BrokerConfig) -> Iterator[Problem]:
+def _identity_conflicts(config: BrokerConfig) -> Iterator[ConfigProblem]:
     if config.broker_id >= 0 and config.broker_id != config.node_id:
-        yield Problem(
+        yield ConfigProblem(
             ("broker.id", "node.id"),
             f"broker.id={config.broker_id} and node.id={config.node_id} must be equal",
         )
 
 
-def _time_conflicts(config: BrokerConfig) -> Iterator[Problem]:
+def _time_conflicts(config: BrokerConfig) -> Iterator[ConfigProblem]:
     if config.log_roll_ms is not None and config.log_roll_ms < 1:
-        yield Problem(("log.roll.ms",), "log.roll.ms must be greater than or equal to 1")
+        yield ConfigProblem(("log.roll.ms",), "log.roll.ms must be greater than or equal to 1")
     if config.log_roll_jitter_ms is not None and config.log_roll_jitter_ms < 0:
-        yield Problem(
+        yield ConfigProblem(
             ("log.roll.jitter.ms",), "log.roll.jitter.ms must be greater than or equal to 0"
         )
     retention = {
@@ -81,42 +81,42 @@ def _time_conflicts(config: BrokerConfig) -> Iterator[Problem]:
     name, value = next(each for each in retention.items() if each[1] is not None)
     if value == 0:
         message = "log.retention.ms must be unlimited (-1) or, greater than or equal to 1"
-        yield Problem((name,), message)
+        yield ConfigProblem((name,), message)
     if config.broker_heartbeat_interval_ms * 2 > config.broker_session_timeout_ms:
-        yield Problem(
+        yield ConfigProblem(
             ("broker.heartbeat.interval.ms", "broker.session.timeout.ms"),
             "broker.heartbeat.interval.ms must be at most half of broker.session.timeout.ms, so "
             "that one lost heartbeat does not end the session",
         )
 
 
-def _cleaner_conflicts(config: BrokerConfig) -> Iterator[Problem]:
+def _cleaner_conflicts(config: BrokerConfig) -> Iterator[ConfigProblem]:
     threads = config.log_cleaner_threads
     if threads == 0:
-        yield Problem(("log.cleaner.threads",), "log.cleaner.threads must be at least 1")
+        yield ConfigProblem(("log.cleaner.threads",), "log.cleaner.threads must be at least 1")
     elif config.log_cleaner_dedupe_buffer_size // threads <= MIB:
-        yield Problem(
+        yield ConfigProblem(
             ("log.cleaner.dedupe.buffer.size", "log.cleaner.threads"),
             "log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread.",
         )
 
 
-def _replica_conflicts(config: BrokerConfig) -> Iterator[Problem]:
+def _replica_conflicts(config: BrokerConfig) -> Iterator[ConfigProblem]:
     if config.replica_fetch_wait_max_ms > config.replica_socket_timeout_ms:
-        yield Problem(
+        yield ConfigProblem(
             ("replica.socket.timeout.ms", "replica.fetch.wait.max.ms"),
             "replica.socket.timeout.ms should always be at least replica.fetch.wait.max.ms to "
             "prevent unnecessary socket timeouts",
         )
     if config.replica_fetch_wait_max_ms > config.replica_lag_time_max_ms:
-        yield Problem(
+        yield ConfigProblem(
             ("replica.fetch.wait.max.ms", "replica.lag.time.max.ms"),
             "replica.fetch.wait.max.ms should always be less than or equal to "
             "replica.lag.time.max.ms to prevent frequent changes in ISR",
         )
 
 
-def _topic_conflicts(texts: Mapping[str, str]) -> Iterator[Problem]:
+def _topic_conflicts(texts: Mapping[str, str]) -> Iterator[ConfigProblem]:
     """A default for all topics must be valid for a topic."""
     layers = BrokerLayers(static=texts, defaults={})
     for name, synonyms in TOPIC_SYNONYMS.items():
@@ -127,18 +127,18 @@ def _topic_conflicts(texts: Mapping[str, str]) -> Iterator[Problem]:
             TOPIC_OPTIONS[name].parse(given.text)
         except InvalidOption as error:
             setting = found[1].name
-            yield Problem((setting,), f"{setting}: as the default of topics: {error}")
+            yield ConfigProblem((setting,), f"{setting}: as the default of topics: {error}")
 
 
-def _group_conflicts(config: BrokerConfig) -> Iterator[Problem]:
+def _group_conflicts(config: BrokerConfig) -> Iterator[ConfigProblem]:
     if not 0 <= config.offsets_topic_compression_codec <= CODEC_MAX:
-        yield Problem(
+        yield ConfigProblem(
             ("offsets.topic.compression.codec",),
             f"offsets.topic.compression.codec={config.offsets_topic_compression_codec} must be "
             f"between 0 and {CODEC_MAX}",
         )
     if config.group_min_session_timeout_ms > config.group_max_session_timeout_ms:
-        yield Problem(
+        yield ConfigProblem(
             ("group.max.session.timeout.ms", "group.min.session.timeout.ms"),
             "group.max.session.timeout.ms must be greater than or equal to "
             "group.min.session.timeout.ms",
@@ -147,13 +147,13 @@ def _group_conflicts(config: BrokerConfig) -> Iterator[Problem]:
         name, low, high = (f"group.consumer.{part}{rest}" for part in ("", "min.", "max."))
         value, least, greatest = (getattr(config, _FIELDS[each]) for each in (name, low, high))
         if least > greatest:
-            yield Problem((high, low), f"{high} must be greater than or equal to {low}")
+            yield ConfigProblem((high, low), f"{high} must be greater than or equal to {low}")
         elif value < least:
-            yield Problem((name, low), f"{name} must be greater than or equal to {low}")
+            yield ConfigProblem((name, low), f"{name} must be greater than or equal to {low}")
         elif value > greatest:
-            yield Problem((name, high), f"{name} must be less than or equal to {high}")
+            yield ConfigProblem((name, high), f"{name} must be less than or equal to {high}")
     if config.group_consumer_heartbeat_interval_ms >= config.group_consumer_session_timeout_ms:
-        yield Problem(
+        yield ConfigProblem(
             ("group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"),
             "group.consumer.heartbeat.interval.ms must be less than "
             "group.consumer.session.timeout.ms",

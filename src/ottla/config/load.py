@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ottla.base.java.properties import parse_properties
 from ottla.base.log_messages.log_text import shown
-from ottla.config.broker_checks import Problem, parse_broker_config
+from ottla.config.broker_checks import ConfigProblem, parse_broker_config
 from ottla.config.broker_options import BROKER_OPTIONS, EMBEDDED_DEFAULTS, BrokerConfig
 from ottla.config.kafka_keys import REMOVED, is_without_meaning, refused_for
 from ottla.config.layers import BrokerLayers, default_texts
@@ -152,7 +152,7 @@ def _with_one_id(static: dict[str, str]) -> dict[str, str]:
     return {"node.id": given[0], "broker.id": given[0]} | static if given else static
 
 
-def _is_repeated(problem: Problem, known: Mapping[str, GivenSetting]) -> bool:
+def _is_repeated(problem: ConfigProblem, known: Mapping[str, GivenSetting]) -> bool:
     """About the synonym of an id that was given under its other name, which is reported itself."""
     others = {name for name in _IDS if name not in problem.settings}
     return (
@@ -160,7 +160,7 @@ def _is_repeated(problem: Problem, known: Mapping[str, GivenSetting]) -> bool:
     )
 
 
-def _with_place(problem: Problem, known: Mapping[str, GivenSetting]) -> str:
+def _with_place(problem: ConfigProblem, known: Mapping[str, GivenSetting]) -> str:
     """With the file, variable or argument of the first of its settings."""
     place = next((known[name].place for name in problem.settings if name in known), None)
     return problem.message if place is None else f"{place}: {problem.message}"

@@ -4,8 +4,8 @@ v2 PRODUCER_FENCED · v3 flexible encoding · v4 several transactions, or verifi
 only, which leaders request from coordinators · v5 TRANSACTION_ABORTABLE
 If one partition does not exist, none of its transaction is added.
 While the producer's last transaction ends, a client's request waits for a short time. Kafka answers
-CONCURRENT_TRANSACTIONS at once, and clients retry after a pause; librdkafka fails for good if its
-application aborts before that.
+CONCURRENT_TRANSACTIONS at once, and clients retry after a pause; librdkafka fails permanently if
+its application aborts before that.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 
 from ottla.base.scheduling.steps import Steps
-from ottla.handlers.partitions.deleting_everywhere import Deleted, DeletingEverywhere
+from ottla.handlers.partitions.deleting_everywhere import DeletedRecords, DeletingEverywhere
 from ottla.handlers.partitions.producer_loading import loading_producers
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.parts import Parts
@@ -113,7 +113,7 @@ class Deletion:
         self._replicas = parts.replicas
         self._timeout_ms = timeout_ms
         self.moved: dict[LogDirectory, list[DeleteRecordsPartitionResult]] = {}
-        self._elsewhere: list[Deleted] = []  # other replicas have these records
+        self._elsewhere: list[DeletedRecords] = []  # other replicas have these records
 
     def delete(self, topic: str, wanted: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
         index = wanted.partition_index
@@ -129,7 +129,7 @@ class Deletion:
         if directory is not None:
             self.moved.setdefault(directory, []).append(result)
             if low_watermark < before:
-                self._elsewhere.append(Deleted(partition, before, result))
+                self._elsewhere.append(DeletedRecords(partition, before, result))
         return result
 
     async def finish(self, response: DeleteRecordsResponse) -> DeleteRecordsResponse:

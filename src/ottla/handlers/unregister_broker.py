@@ -1,4 +1,4 @@
-"""UnregisterBroker (key 64), version 0: removes a broker for good.
+"""UnregisterBroker (key 64), version 0: removes a broker permanently.
 
 Kafka removes running brokers too, which then serve nothing until they are restarted. Here a broker
 that runs is not removed.

@@ -26,7 +26,7 @@ from ottla.protocol.framing import LENGTH_BYTES
 WAITING_BYTES_MIN = 64 * 1024
 
 
-class Pipeline:
+class RequestPipeline:
     __slots__ = (
         "_advance",
         "_failed",

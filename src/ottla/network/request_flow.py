@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ottla.network.context import ListenerContext
-from ottla.network.pipeline import Pipeline
+from ottla.network.pipeline import RequestPipeline
 from ottla.network.response_memory import ResponseAccount
 from ottla.network.sender import Sender
 from ottla.network.served import Answer
@@ -61,7 +61,7 @@ class RequestFlow:
         self._response_memory = network.response_memory
         self.account = ResponseAccount(connection, address)
         self.throttle: asyncio.TimerHandle | None = None
-        self.pipeline = Pipeline(
+        self.pipeline = RequestPipeline(
             context.settings,
             network.loop,
             network.tasks,

@@ -3,9 +3,9 @@
     with RunningBroker() as broker:
         producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
 
-Promises  ready when the `with` block begins, gone with its data when it ends; `kill` and `restart`
-          in between are those of a real process. It never outlives the process that started it,
-          however that one ends.
+Promises  ready when the `with` block begins, removed with its data when it ends; `kill` and
+          `restart` in between are those of a real process. It never outlives the process that
+          started it, however that one ends.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Clients:
         return self._made[name]
 
     def _common(self) -> dict[str, Any]:
-        # A broker that is killed on purpose is no news.
+        # A broker that is killed on purpose is not reported.
         return {
             "bootstrap.servers": self.bootstrap_servers,
             "log_level": 0,

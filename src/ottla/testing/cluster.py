@@ -4,8 +4,8 @@
         producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
         cluster.kill(cluster.controller_id())
 
-Promises  all brokers serve when the `with` block begins; all processes and their data are gone when
-          it ends. None of them outlives the process that started them, however that one ends.
+Promises  all brokers serve when the `with` block begins; all processes and their data are removed
+          when it ends. None of them outlives the process that started them, however that one ends.
 """
 
 from __future__ import annotations

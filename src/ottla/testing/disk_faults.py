@@ -16,7 +16,7 @@ ANY = READS | CHANGES | SYNCS
 
 
 @dataclass(slots=True)
-class Fault:
+class DiskFault:
     kinds: frozenset[str]
     path_pattern: str
     error: int

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ottla.base.files.filesystem import Buffer
 from ottla.testing.disk_content import Content
-from ottla.testing.disk_faults import Fault
+from ottla.testing.disk_faults import DiskFault
 from ottla.testing.disk_names import Directory
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class MemoryFile:
         if (fault := self._attempt(kind)) is not None:
             raise fault.exception(self._path)
 
-    def _attempt(self, kind: str) -> Fault | None:
+    def _attempt(self, kind: str) -> DiskFault | None:
         if self._life != self._disk.life:
             raise OSError(errno.EBADF, "closed, or lost in a crash", self._path)
         return self._disk.attempt(kind, self._path)

@@ -2,9 +2,8 @@
 
 Promises  everything `ottla.base.files.filesystem` asks for, and beyond that the worst a real disk
           may do: what was not synced may be lost in any part; what was created, renamed or removed
-          may be undone until its directory is synced; what a failed sync left behind is lost for
-          good.
-          The same seed loses the same bytes.
+          may be undone until its directory is synced; what a failed sync left behind is lost
+          permanently. The same seed loses the same bytes.
 Threads   any.
 
     disk = MemoryDisk()
@@ -27,7 +26,7 @@ from ottla.base.clock import Clock
 from ottla.base.files.filesystem import DiskSpace, ExpectedFile
 from ottla.testing.clock import ManualClock
 from ottla.testing.disk_content import Change, Content
-from ottla.testing.disk_faults import Fault, kinds_of
+from ottla.testing.disk_faults import DiskFault, kinds_of
 from ottla.testing.disk_handles import MemoryFile, MemoryHeldDirectory, MemoryLock
 from ottla.testing.disk_names import Directory, Names, Node
 
@@ -43,7 +42,7 @@ class MemoryDisk:
         self.operations: dict[str, int] = {}  # how many of each kind were tried
         self._clock = clock or ManualClock()
         self._names = Names()
-        self._faults: list[Fault] = []
+        self._faults: list[DiskFault] = []
         self._locks: set[str] = set()
         self._last_write: tuple[Content, Change] | None = None
         self.mutex = threading.RLock()  # held for each operation
@@ -59,7 +58,7 @@ class MemoryDisk:
                 content.cut_power(rng)
 
     def kill(self) -> None:
-        """Kill the process: its handles and locks are gone, all that was written is there."""
+        """Kill the process: its handles and locks end, all that was written remains."""
         with self.mutex:
             self.life += 1
             self._locks = set()  # locks of the dead process keep the old set
@@ -97,7 +96,9 @@ class MemoryDisk:
 
         The kinds, and the groups READS, CHANGES, SYNCS and ANY, are in `disk_faults.py`.
         """
-        self._faults.append(Fault(kinds_of(kinds), path_pattern, error, skip, times, keep_bytes))
+        self._faults.append(
+            DiskFault(kinds_of(kinds), path_pattern, error, skip, times, keep_bytes)
+        )
 
     def heal(self) -> None:
         """Forget all faults."""
@@ -207,7 +208,7 @@ class MemoryDisk:
     def node_at(self, path: str) -> Node | None:
         return self._names.find(path)
 
-    def attempt(self, kind: str, path: str) -> Fault | None:
+    def attempt(self, kind: str, path: str) -> DiskFault | None:
         """Count an operation; the fault with which it is to fail, if any."""
         self.operations[kind] = self.operations.get(kind, 0) + 1
         happening = [fault for fault in self._faults if fault.happens(kind, path)]

@@ -1,4 +1,4 @@
-"""The real disk, but full when a test says so."""
+"""The real disk, which a test can make full."""
 
 from __future__ import annotations
 

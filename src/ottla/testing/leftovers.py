@@ -26,7 +26,7 @@ class Leftovers:
         self._groups_before = groups(admin()) if is_alone else None
 
     def remove(self, made: Collection[str]) -> None:
-        """Delete these topics, and what else is left. A broker that is gone is no error."""
+        """Delete these topics, and what else is left. A broker that has ended is no error."""
         admin = self._admin()
         with suppress(Exception):
             found = [*self._left(groups(admin), self._groups_before)]

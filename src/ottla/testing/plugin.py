@@ -44,7 +44,7 @@ EXTERNAL = "external"
 _BROKER = pytest.StashKey["RunningBroker"]()
 _CLUSTER = pytest.StashKey["RunningCluster"]()
 _LOG_POSITIONS = pytest.StashKey[dict[Path, int]]()
-_LOST = pytest.StashKey[str]()  # why the shared broker is gone for good
+_LOST = pytest.StashKey[str]()  # why the shared broker cannot be used again
 
 FRESH = "fresh_kafka_broker"
 CLUSTER = "kafka_cluster"
@@ -213,7 +213,7 @@ def _kafka_clients(kafka_broker: RunningBroker | ExternalCluster) -> Clients:
 
 @pytest.fixture
 def kafka(request: pytest.FixtureRequest) -> Iterator[Kafka]:
-    """Kafka for one test: names of its own; topics and groups that are gone afterwards."""
+    """Kafka for one test: names of its own; topics and groups that are deleted afterwards."""
     from ottla.testing.kafka import Kafka
 
     if FRESH in request.fixturenames:

@@ -37,7 +37,7 @@ def topics_of(kafka: Any) -> str:
 
 
 def revive(broker: RunningBroker, test: str) -> str | None:
-    """Let a broker run that a test has left stopped or paused; a warning that says so."""
+    """Let a broker run that a test has left stopped or paused; the result is a warning about it."""
     advice = "tests that do this need a broker of their own: fixture fresh_kafka_broker"
     if not broker.is_running:
         code = broker.exit_code

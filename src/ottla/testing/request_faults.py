@@ -2,7 +2,7 @@
 
 Owns      the rules, and how many requests of each API have come.
 Promises  a rule applies to the `nth` request of its API from when it was made, and to the `times`
-          that follow. The first rule that applies decides; others count the request all the same.
+          that follow. The first rule that applies decides; others count the request nevertheless.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ottla.cli.main import Found, command_parser, find_command
+from ottla.cli.main import FoundCommand, command_parser, find_command
 from ottla.config.load import LoadedConfig, PropertiesFile, load_config
 from ottla.config.options import InvalidOption
 
@@ -59,7 +59,7 @@ def parsed(words: list[str]) -> Any:
     from importlib import import_module
 
     found = find_command(words)
-    assert isinstance(found, Found), found
+    assert isinstance(found, FoundCommand), found
     module = import_module(".".join(("ottla.cli.commands", *found.names)))
     return command_parser(module, found, "ottla").parse_args(found.rest)
 

@@ -115,7 +115,7 @@ def test_no_client_that_leaves_while_its_request_waits_to_be_decoded_leaves_cycl
 
     def decode_later(
         request: type[Message], frame: memoryview, version: int, at: int
-    ) -> decoding.Decoded:
+    ) -> decoding.DecodedRequest:
         continues.wait(TIMEOUT_S)
         return decode(request, frame, version, at)
 

@@ -17,7 +17,7 @@ from ottla.pipelines.running.cluster_options import client_settings
 from ottla.pipelines.running.lake_plans import columns_of, lake_plan
 from ottla.pipelines.running.tasks import LakeTask
 from ottla.pipelines.verbs.local_reading import records_of
-from ottla.pipelines.verbs.missing import Place
+from ottla.pipelines.verbs.missing import TablePartition
 from ottla.spark.records.schema import full_schema
 
 QUERY = "5f0c1a2b"
@@ -51,7 +51,7 @@ def ingest(declared: Declaration) -> Manifest:
         )  # fmt: skip
         newest_ms = None if last is None else last.newest_ms
         plan = lake_plan(pipeline, table, wanted, newest_ms, None, source)
-        ranges = {Place(topic_id, at.partition): [(starts[at], ends[at])] for at in ends}
+        ranges = {TablePartition(topic_id, at.partition): [(starts[at], ends[at])] for at in ends}
         report = LakeTask(plan).run(records_of(cluster, ranges, {topic_id: topic}))
     manifest = Manifest(
         pipeline.name, QUERY, number, topics=wanted.topics, starts=wanted.starts, ends=wanted.ends,

@@ -5,15 +5,15 @@ import sys
 
 import pytest
 
-from ottla.cli.main import Found, find_command, unknown_option
+from ottla.cli.main import FoundCommand, find_command, unknown_option
 
 
 def test_a_command_is_found_with_its_words() -> None:
-    assert find_command(["topics", "list", "-i"]) == Found(
+    assert find_command(["topics", "list", "-i"]) == FoundCommand(
         ("topics", "list"), "list topics", ["-i"]
     )
     found = find_command(["topic", "list"])
-    assert isinstance(found, Found)
+    assert isinstance(found, FoundCommand)
     assert found.names == ("topics", "list")
 
 

@@ -15,7 +15,7 @@ from tests.unit.storage.log_making import COORDINATOR, batch_of
 from ottla.base.files.readers import BLOCKING
 from ottla.handlers.fetching import checking
 from ottla.handlers.fetching.checking import check_all, outcome_of, run_checks
-from ottla.handlers.fetching.reading import Found, failed
+from ottla.handlers.fetching.reading import PartitionRead, failed
 from ottla.network.connection import Connection
 from ottla.network.served import AwaitingAnswer
 from ottla.protocol.api_keys import ApiKey
@@ -228,17 +228,17 @@ def test_a_reader_hears_at_once_when_its_topic_is_deleted(world: World) -> None:
 # Verifying
 
 
-def unverified(world: World) -> Found:
+def unverified(world: World) -> PartitionRead:
     """What a reader would get from a file that was just opened."""
     partition = partition_of(world)
     partition.log.segments.active.verified.clear()
     wanted = WantedPartition(FetchKey("t", 0), 0, 1 << 20)
     read = partition.read(BLOCKING, 0, 1 << 20, is_committed=False, at_least_one=True)
     assert read.check is not None
-    return Found(wanted, PartitionData(0, 0, records=read.records), partition, read.check)
+    return PartitionRead(wanted, PartitionData(0, 0, records=read.records), partition, read.check)
 
 
-async def nothing_again(_before: Found) -> Found:
+async def nothing_again(_before: PartitionRead) -> PartitionRead:
     raise AssertionError("it was not to be read again")
 
 
@@ -293,9 +293,11 @@ def test_a_range_that_was_cut_during_its_check_is_read_again(
         error = CorruptLogError(log.segments.active.path, 0, "half a batch")
     again: list[WantedPartition] = []
 
-    async def read_again(before: Found) -> Found:
+    async def read_again(before: PartitionRead) -> PartitionRead:
         again.append(before.wanted)
-        return Found(before.wanted, failed(before.wanted, ErrorCode.OFFSET_OUT_OF_RANGE), None)
+        return PartitionRead(
+            before.wanted, failed(before.wanted, ErrorCode.OFFSET_OUT_OF_RANGE), None
+        )
 
     answer = world.run(outcome_of(found, error, read_again, ignore_damage)).answer
     assert answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
@@ -307,7 +309,7 @@ def test_a_log_that_is_cut_again_and_again_gives_nothing_this_time(world: World)
     produce(world, "t", 5)
     partition = partition_of(world)
 
-    async def read_again(_before: Found) -> Found:
+    async def read_again(_before: PartitionRead) -> PartitionRead:
         found = unverified(world)
         partition.log.segments.active.generation += 1
         return found

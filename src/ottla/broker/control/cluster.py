@@ -25,7 +25,7 @@ from ottla.broker.control.control_plane import NO_CONTROLLER
 from ottla.broker.control.controller_client import ControllerClient
 from ottla.broker.control.embedded import METADATA_DIRECTORY, create_topics_here
 from ottla.broker.control.liveness import Liveness, WatchedBroker, remove_ended
-from ottla.broker.control.membership import REMINDER_S, Membership
+from ottla.broker.control.membership import REMINDER_S, BrokerMembership
 from ottla.broker.first_start import DirectoryHistory
 from ottla.broker.outside import Outside
 from ottla.broker.producer_ids import Block
@@ -104,7 +104,7 @@ class ClusterControl:
         self._connect = ConnectString.parse(settings.config.zookeeper_connect or "")
         self._owned = tasks
         self._tasks: list[asyncio.Task[None]] = []  # the broker ends with the first of them
-        self._membership: Membership | None = None
+        self._membership: BrokerMembership | None = None
         self._service: ZooKeeperService | None = None
         self._incarnation_id: bytes | None = None
 
@@ -219,7 +219,7 @@ class ClusterControl:
     async def join(self, request: BrokerRegistrationRequest) -> None:
         assert self._service is not None
         self._incarnation_id = request.incarnation_id
-        membership = self._membership = Membership(
+        membership = self._membership = BrokerMembership(
             request, self._service, self.publisher, self._client, self._clock, self._keep_session
         )
         timeout_s = self._config.initial_broker_registration_timeout_ms / 1000

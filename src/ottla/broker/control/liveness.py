@@ -2,7 +2,7 @@
 
 The controller has a connection to every other broker, and they have one to the controller; nothing
 is sent on it. The operating system closes it when a process ends, and then refuses a new one.
-Removing the znodes of such a broker lets the cluster go on at once. A broker whose machine or
+Removing the znodes of such a broker lets the cluster continue at once. A broker whose machine or
 network has failed is noticed when its session expires.
 """
 
@@ -77,7 +77,7 @@ class Liveness:
                         await reader.read()
                 finally:
                     writer.close()
-                continue  # at once: a refused connection tells that the process has ended
+                continue  # at once: a refused connection means that the process has ended
             await asyncio.sleep(RETRY_S)
 
 

@@ -42,7 +42,7 @@ NOT_ANSWERED = ErrorCode.REQUEST_TIMED_OUT
 REPEATED = (ErrorCode.DUPLICATE_BROKER_REGISTRATION, NOT_ANSWERED)
 
 
-class Membership:
+class BrokerMembership:
     def __init__(
         self,
         request: BrokerRegistrationRequest,

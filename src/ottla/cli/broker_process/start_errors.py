@@ -162,7 +162,7 @@ def explain_wrong_directory(error: WrongDirectory, settings: LoadedConfig) -> st
 
 
 def directory_in_use(path: str) -> str | None:
-    """Who has locked the directory, if it is another process and the system says so."""
+    """The process that has locked the directory, if it is another one and the system shows it."""
     owner = lock_owner(f"{path}/{LOCK_NAME}")
     if owner is None or owner.pid == os.getpid():
         return None

@@ -19,7 +19,7 @@ def first_timestamps_at(
 ) -> dict[TopicPartition, int]:
     """The timestamps of the records at these offsets, in ms; those that cannot be read are missing.
 
-    Where the record itself is gone (compaction, a transaction's marker) the next one counts.
+    Where the record itself was removed (compaction, a transaction's marker) the next one counts.
     """
     if not offsets:
         return {}

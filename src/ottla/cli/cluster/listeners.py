@@ -1,7 +1,7 @@
 """What answers on an address, before librdkafka connects to it.
 
 librdkafka retries for the whole timeout when it connects to a web server or to a TLS listener, and
-its error does not say what the address is. One ApiVersions request tells them apart.
+its error does not say what the address is. One ApiVersions request distinguishes them.
 """
 
 from __future__ import annotations

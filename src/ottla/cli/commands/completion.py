@@ -29,7 +29,7 @@ complete -o default -F _ottla ottla
 ZSH = "autoload -U +X bashcompinit && bashcompinit\n" + BASH
 
 
-class Option(NamedTuple):
+class CompletedOption(NamedTuple):
     names: tuple[str, ...]
     help_text: str
 
@@ -77,11 +77,11 @@ def option_names(command: tuple[str, ...]) -> list[str]:
     return [name for option in options(command) for name in option.names]
 
 
-def options(command: tuple[str, ...]) -> list[Option]:
+def options(command: tuple[str, ...]) -> list[CompletedOption]:
     parser = argparse.ArgumentParser()
     import_module(module_of(command)).add_arguments(parser)
     return [
-        Option(tuple(action.option_strings), (action.help or "").replace("%%", "%"))
+        CompletedOption(tuple(action.option_strings), (action.help or "").replace("%%", "%"))
         for action in parser._actions
         if action.option_strings
     ]

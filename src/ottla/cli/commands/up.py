@@ -302,7 +302,7 @@ async def serve(settings: LoadedConfig, *, stops_with_stdin: bool = False) -> in
     except asyncio.CancelledError:
         log.info("stopped, all files are synced")
         return 0
-    except EXPECTED as error:  # a disk that is full or gone
+    except EXPECTED as error:  # a disk that is full or missing
         return refuse(unclean_shutdown(error, broker.config.log_directories), code=1)
     except ExceptionGroup as ended:
         expected, others = ended.split(EXPECTED)

@@ -32,7 +32,7 @@ class ClusterState:
 
     @property
     def targets(self) -> dict[TopicPartition, tuple[int, ...]]:
-        """The replicas of all partitions, once what is under way has ended."""
+        """The replicas of all partitions, once the ongoing reassignments have ended."""
         return {
             at: self.reassignments[at].target if at in self.reassignments else each.replicas
             for at, each in self.partitions.items()
@@ -82,7 +82,7 @@ def check(state: ClusterState, broker_id: int) -> None:
 
 
 def plan(state: ClusterState, broker_id: int, *, may_replace_dead: bool = True) -> list[Move]:
-    """What is to be moved, apart from what is on its way already; CommandFailed if that is not
+    """What is to be moved, apart from what is being moved already; CommandFailed if that is not
     possible. A broker that ended while a replica was copied to it is replaced by another one."""
     assignments = state.targets
     dead = set(state.fenced) if may_replace_dead else set()

@@ -1,6 +1,6 @@
 """Carries out the moves away from a broker: begin, watch, cancel.
 
-Promises  may be interrupted at any point, and run again: what is under way is taken as it is.
+Promises  may be interrupted at any point, and run again: ongoing reassignments are kept.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Report = Callable[[str], None]
 
 
 def begin(cluster: Cluster, state: ClusterState, moves: Sequence[Move], rate: int | None) -> None:
-    """`rate` also holds for what is under way already.
+    """`rate` also applies to ongoing reassignments.
 
     Replicas and reassignments are read from brokers of which one may know more than another: the
     replicas of a partition that moves, with no reassignment, look like more replicas than it has to
@@ -82,8 +82,8 @@ def progress(state: ClusterState, broker_id: int, total: int) -> str:
 
 
 def cancel(cluster: Cluster, broker_id: int) -> int:
-    """Undo what is under way; partitions that were moved already stay where they are. Returns the
-    number of cancelled moves."""
+    """Cancel the ongoing reassignments; partitions that were moved already stay where they are.
+    Returns the number of cancelled moves."""
     state = read(cluster)
     moving = [at for at, each in state.reassignments.items() if broker_id in each.removing]
     alter_reassignments(cluster, dict.fromkeys(moving))

@@ -29,7 +29,7 @@ class NotRunning(CommandFailed):
     """The process has ended, or was not started."""
 
 
-class State(StrEnum):
+class ProcessState(StrEnum):
     STARTING = "starting"
     RUNNING = "running"
     STOPPED = "stopped"  # not started, or stopped on request
@@ -51,7 +51,7 @@ class Member:
     ) -> None:
         """`stdin` is a pipe whose end stops the process; it inherits the other descriptors."""
         self.name = name
-        self.state = State.STOPPED
+        self.state = ProcessState.STOPPED
         self.address = ""
         self.exit_code: int | None = None
         self._arguments = arguments
@@ -73,7 +73,7 @@ class Member:
 
     @property
     def is_alive(self) -> bool:
-        return self.state in (State.STARTING, State.RUNNING)
+        return self.state in (ProcessState.STARTING, ProcessState.RUNNING)
 
     def describe(self) -> dict[str, Any]:
         return {
@@ -99,9 +99,9 @@ class Member:
             if READY not in line:
                 self._ended.wait()
             with self._changing:
-                if not self._ended.is_set() and self.state is State.STARTING:
+                if not self._ended.is_set() and self.state is ProcessState.STARTING:
                     self.address = line.partition(READY)[2].strip()
-                    self._become(State.RUNNING)
+                    self._become(ProcessState.RUNNING)
                     return
             self._ended.wait()
             raise CommandFailed(self.death_message())
@@ -126,7 +126,7 @@ class Member:
             )
             self._ended.clear()
             self.exit_code = None
-            self._become(State.STARTING)
+            self._become(ProcessState.STARTING)
             threading.Thread(target=self._wait, args=(self._process,), daemon=True).start()
             return self._process
 
@@ -134,9 +134,9 @@ class Member:
         exit_code = process.wait()
         with self._changing:
             self.exit_code = exit_code
-            was_running = self.state is State.RUNNING
+            was_running = self.state is ProcessState.RUNNING
             if self.is_alive:
-                self._become(State.FAILED)
+                self._become(ProcessState.FAILED)
             self._ended.set()
         if was_running:
             self._on_death(self)
@@ -144,12 +144,12 @@ class Member:
     def stop(self) -> None:
         """As SIGTERM does; with SIGKILL if it does not end within a minute."""
         with self._operation:
-            self._end(State.STOPPED, signal.SIGTERM)
+            self._end(ProcessState.STOPPED, signal.SIGTERM)
 
     def kill(self) -> None:
         """As `kill -9` does."""
         with self._operation:
-            self._end(State.KILLED, signal.SIGKILL)
+            self._end(ProcessState.KILLED, signal.SIGKILL)
 
     def close(self) -> None:
         """Stop it, also while it is starting. It is not started again."""
@@ -158,14 +158,14 @@ class Member:
             if not self.is_alive:
                 return
         with suppress(NotRunning):  # it ended just now
-            self._end(State.STOPPED, signal.SIGTERM)
+            self._end(ProcessState.STOPPED, signal.SIGTERM)
 
     def kill_now(self) -> None:
         """Without waiting for anything."""
         if self._process is not None:
             self._process.kill()  # harmless if it has ended
 
-    def _end(self, state: State, number: signal.Signals) -> None:
+    def _end(self, state: ProcessState, number: signal.Signals) -> None:
         with self._changing:
             if self._process is None or not self.is_alive:
                 raise NotRunning(f"{self.name} is not running")
@@ -179,7 +179,7 @@ class Member:
                 f"see {self._log_path}",
             )
 
-    def _become(self, state: State) -> None:
+    def _become(self, state: ProcessState) -> None:
         self.state = state
         self._on_change()
 

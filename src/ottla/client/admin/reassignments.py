@@ -1,4 +1,5 @@
-"""Moving replicas to other brokers, throttling that, and unregistering brokers that are gone."""
+"""Moving replicas to other brokers, throttling that, and unregistering brokers that do not
+return."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ class FactorChanged(ClientError):
 
 @dataclass(frozen=True)
 class Reassignment:
-    """One that is under way."""
+    """An ongoing reassignment."""
 
     replicas: tuple[int, ...]  # old and new ones
     adding: tuple[int, ...]
@@ -56,7 +57,7 @@ class Reassignment:
 
 
 def list_reassignments(cluster: Cluster) -> dict[TopicPartition, Reassignment]:
-    """All that are under way."""
+    """All ongoing reassignments."""
 
     def problems(answer: Any) -> Iterator[PartResult]:
         code = code_of(answer.error_code)
@@ -76,8 +77,8 @@ def list_reassignments(cluster: Cluster) -> dict[TopicPartition, Reassignment]:
 def alter_reassignments(
     cluster: Cluster, wanted: Mapping[TopicPartition, Sequence[int] | None]
 ) -> None:
-    """Begin to move partitions to these replicas; None cancels what is under way. One that has
-    ended already is not an error then.
+    """Begin to move partitions to these replicas; None cancels an ongoing move; it is no error if
+    that has ended already.
 
     FactorChanged if a partition would get another number of replicas, as when its replicas were
     read while it moved. Clusters before Kafka 4.1 do not check that.

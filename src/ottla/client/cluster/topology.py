@@ -75,7 +75,7 @@ class Topology:
 
     def is_newer_than(self, answer: MetadataResponse) -> bool:
         """Whether a leader is known here that is newer than the one in the response: the broker
-        which answered has not heard of it, or is cut off from the others."""
+        that answered does not know it yet, or is partitioned from the others."""
         for topic in answer.topics:
             known = self.topics.get(topic.name or "")
             if known is not None and known.topic_id != bytes(topic.topic_id):

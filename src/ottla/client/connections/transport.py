@@ -32,7 +32,8 @@ class Transport(Protocol):
         """All of it, in order; OSError if that fails, TimeoutError if it takes too long."""
 
     def receive_into(self, view: memoryview, timeout_s: float) -> None:
-        """Fill all of it; OSError if the peer has gone, TimeoutError if it takes too long."""
+        """Fill all of it; OSError if the peer has disconnected, TimeoutError if it takes too
+        long."""
 
     def has_data(self) -> bool:
         """Whether data, or the end of the connection, can be read without waiting."""

@@ -54,7 +54,8 @@ def _classify_out_of_range(cluster: Cluster, position: Position) -> ClientError:
 
 
 def is_empty_to_end(cluster: Cluster, position: Position) -> bool:
-    """An apparent gap may also be a broker that does not deliver records, briefly or for good."""
+    """Whether there is no record up to the end. An apparent gap may also be a broker that does not
+    deliver records, for a short time or permanently."""
     now_s = time.monotonic()
     if position.silent_since_s is None:
         position.silent_since_s = now_s

@@ -31,7 +31,7 @@ from ottla.client.fetching.fetch_errors import check_topic, classify_error, is_e
 from ottla.client.fetching.fetch_session import FetchLimits
 from ottla.client.fetching.fetch_stream import Delivery, FetchStream
 from ottla.client.fetching.fetched_records import LEADER, NO_EPOCH, FetchedRecords, Position
-from ottla.client.fetching.replica_choice import Source, leave_follower, move, source_of
+from ottla.client.fetching.replica_choice import FetchSource, leave_follower, move, source_of
 from ottla.client.fetching.response_content import FetchProblem, ResponseContent
 from ottla.client.fetching.truncation import check_histories
 from ottla.client.settings import ClientSettings
@@ -111,7 +111,7 @@ class Fetcher:
             if each.end_epoch != NO_EPOCH and any(each.topic_id):
                 cluster.topology.demand_epoch(each.partition, each.end_epoch)
         self._end_offsets = {each.partition: each.end_offset for each in self._unassigned}
-        self._streams: dict[Source, FetchStream] = {}
+        self._streams: dict[FetchSource, FetchStream] = {}
         self._deliveries: BoundedQueue[Delivery] = BoundedQueue(ANSWERS_AHEAD)
         self._ready: list[FetchedRecords] = []  # the next one last
         self._retries = Retries(_described(self._unassigned), cluster.settings)
@@ -213,7 +213,7 @@ class Fetcher:
         for position in self._unassigned:
             check_topic(self._cluster, position)
         check_histories(self._cluster, self._unassigned)
-        waiting, shares = [], dict[Source, list[Position]]()
+        waiting, shares = [], dict[FetchSource, list[Position]]()
         for position in self._unassigned:
             leader = self._cluster.leader_of(position.partition)
             if leader is None or position.must_check(leader.epoch):  # it has just changed
@@ -229,7 +229,7 @@ class Fetcher:
             self._last = problem or self._last
             self._retries.pause(self._last)
 
-    def _give(self, source: Source, positions: list[Position]) -> None:
+    def _give(self, source: FetchSource, positions: list[Position]) -> None:
         stream = self._streams.get(source)
         if stream is not None:
             positions = [each for each in positions if not stream.add(each)]

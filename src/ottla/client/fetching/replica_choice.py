@@ -17,18 +17,18 @@ STALL_S = 3.0  # how long a follower may lack what its leader has committed
 LEADER_ONLY_S = 10.0  # after a follower has failed: its leader names it until it notices, too
 
 
-class Source(NamedTuple):
+class FetchSource(NamedTuple):
     """A broker to fetch from. With a rack it is a leader, which may name a follower there."""
 
     broker_id: int
     rack: str = ""
 
 
-def source_of(position: Position, leader: Leader, rack: str) -> Source:
+def source_of(position: Position, leader: Leader, rack: str) -> FetchSource:
     if position.replica != LEADER:
-        return Source(position.replica)
+        return FetchSource(position.replica)
     is_open = position.review_s == inf
-    return Source(leader.broker_id, rack if is_open else "")
+    return FetchSource(leader.broker_id, rack if is_open else "")
 
 
 def move(position: Position, now_s: float, follower_s: float) -> None:
@@ -54,7 +54,7 @@ def has_stalled(position: Position, now_s: float) -> bool:
 
 
 def leave_follower(position: Position, now_s: float) -> bool:
-    """After an error: whether it was read from a follower. It goes on at the leader."""
+    """After an error: whether it was read from a follower. The leader is read next."""
     if position.replica == LEADER:
         return False
     position.replica, position.review_s = LEADER, now_s + LEADER_ONLY_S

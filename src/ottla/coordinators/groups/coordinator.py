@@ -30,7 +30,7 @@ from ottla.config.resource_options import GroupConfig
 from ottla.coordinators.batches import BatchFormat
 from ottla.coordinators.groups.deferred_work import DeferredWork
 from ottla.coordinators.groups.expiration import Expiration
-from ottla.coordinators.groups.offset_commits import Deleted, forgetting_topics
+from ottla.coordinators.groups.offset_commits import DeletedTopics, forgetting_topics
 from ottla.coordinators.groups.record_types import GROUP_RECORDS, OFFSETS_TOPIC
 from ottla.coordinators.groups.service import GroupService
 from ottla.coordinators.groups.shard import GroupShard, LoadedShard
@@ -150,7 +150,7 @@ class GroupCoordinator:
 
         def forgetting() -> Steps[None]:
             for shard, end_offset in ends:
-                by_topic = {topic: Deleted(ids, end_offset) for topic, ids in deleted.items()}
+                by_topic = {topic: DeletedTopics(ids, end_offset) for topic, ids in deleted.items()}
                 yield from self._forgetting_topics(shard, by_topic)
 
         work, is_done = self._scheduler.begin(forgetting())
@@ -158,7 +158,7 @@ class GroupCoordinator:
             self._tasks.start(self._scheduler.finish(work), name="forget offsets of deleted topics")
 
     def _forgetting_topics(
-        self, shard: LoadedShard, by_topic: Mapping[str, Deleted]
+        self, shard: LoadedShard, by_topic: Mapping[str, DeletedTopics]
     ) -> Steps[None]:
         try:
             yield from forgetting_topics(shard.state.offsets, by_topic, self._runtime.writer(shard))

@@ -76,7 +76,7 @@ def commit_rules(shard: GroupShard, request: OffsetCommitRequest, version: int) 
 
 
 def only_known(shard: GroupShard) -> CommittedOffsets | None:
-    """The offsets that may still be overwritten, if there is no room for new ones."""
+    """The offsets that may still be overwritten, if the limit of offsets is reached."""
     is_full = shard.shared.usage.offsets >= shard.shared.config.ottla_offsets_max
     return shard.offsets if is_full else None
 

@@ -48,7 +48,7 @@ TOMBSTONES_MAX = 25  # per batch
 INT64_MAX = 2**63 - 1
 
 
-class Deleted(NamedTuple):
+class DeletedTopics(NamedTuple):
     """Deleted topics with one name."""
 
     topic_ids: Collection[TopicId]
@@ -180,7 +180,7 @@ def forgetting_all(offsets: CommittedOffsets, group_id: str, write: WriteRecords
 
 
 def forgetting_topics(
-    offsets: CommittedOffsets, deleted: Mapping[str, Deleted], write: WriteRecords
+    offsets: CommittedOffsets, deleted: Mapping[str, DeletedTopics], write: WriteRecords
 ) -> Steps[None]:
     """The same for the offsets of deleted topics, unless they belong to a later topic with that
     name."""
@@ -192,7 +192,7 @@ def forgetting_topics(
             yield 0
 
 
-def is_of_deleted(offsets: CommittedOffsets, name: OffsetName, deletion: Deleted) -> bool:
+def is_of_deleted(offsets: CommittedOffsets, name: OffsetName, deletion: DeletedTopics) -> bool:
     return any(
         each.topic_id in deletion.topic_ids
         or (each.topic_id == NO_TOPIC_ID and each.record_offset < deletion.end_offset)

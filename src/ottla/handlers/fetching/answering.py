@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ottla.base.scheduling.steps import Steps
-from ottla.handlers.fetching.reading import Found
+from ottla.handlers.fetching.reading import PartitionRead
 from ottla.handlers.fetching.requested import RequestedPartitions
 from ottla.handlers.partitions.leaders import current_leader, leader_endpoints
 from ottla.handlers.serving.context import Context
@@ -30,7 +30,7 @@ HINTED_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH
 
 
 def response_of(
-    found: list[Found], requested: RequestedPartitions, context: Context
+    found: list[PartitionRead], requested: RequestedPartitions, context: Context
 ) -> FetchResponse:
     response, topics = _begin_response(requested)
     _add(found, topics, response, requested, context)
@@ -38,7 +38,7 @@ def response_of(
 
 
 def responding(
-    found: list[Found], requested: RequestedPartitions, context: Context
+    found: list[PartitionRead], requested: RequestedPartitions, context: Context
 ) -> Steps[FetchResponse]:
     response, topics = _begin_response(requested)
     for start in range(0, len(found), ADDED_AT_ONCE):
@@ -57,7 +57,7 @@ def _begin_response(
 
 
 def _add(
-    found: list[Found],
+    found: list[PartitionRead],
     topics: list[FetchableTopicResponse],
     response: FetchResponse,
     requested: RequestedPartitions,
@@ -73,7 +73,7 @@ def _add(
         _add_leader_hints(included, response, requested, context)
 
 
-def _note_sent(found: list[Found], follower: int, context: Context) -> None:
+def _note_sent(found: list[PartitionRead], follower: int, context: Context) -> None:
     quota = context.parts.leader_quota
     for each in found:
         if each.partition is not None and not each.answer.error_code:
@@ -82,7 +82,10 @@ def _note_sent(found: list[Found], follower: int, context: Context) -> None:
 
 
 def _add_leader_hints(
-    included: list[Found], response: FetchResponse, requested: RequestedPartitions, context: Context
+    included: list[PartitionRead],
+    response: FetchResponse,
+    requested: RequestedPartitions,
+    context: Context,
 ) -> None:
     """Add the current leaders, which saves the client a Metadata request."""
     leaders = {each.node_id for each in response.node_endpoints}
@@ -98,7 +101,9 @@ def _add_leader_hints(
         response.node_endpoints = [NodeEndpoint(*each) for each in endpoints]
 
 
-def response_bytes(found: Iterable[Found], requested: RequestedPartitions, version: int) -> int:
+def response_bytes(
+    found: Iterable[PartitionRead], requested: RequestedPartitions, version: int
+) -> int:
     """The size of the response, as Kafka counts it for quotas; the session is not changed."""
     included = [each for each in found if requested.is_full or _is_changed(each)]
     response = FetchResponse(responses=_group_by_topic(included, requested.uses_ids, []))
@@ -106,7 +111,9 @@ def response_bytes(found: Iterable[Found], requested: RequestedPartitions, versi
     return LENGTH_BYTES + sum(len(segment) for segment in segments)
 
 
-def measuring(found: list[Found], requested: RequestedPartitions, version: int) -> Steps[int]:
+def measuring(
+    found: list[PartitionRead], requested: RequestedPartitions, version: int
+) -> Steps[int]:
     """As `response_bytes`, and a few bytes more: it is measured in several parts."""
     size = 0
     for start in range(0, len(found), MEASURED_AT_ONCE):
@@ -115,7 +122,7 @@ def measuring(found: list[Found], requested: RequestedPartitions, version: int) 
     return size
 
 
-def _is_changed(found: Found) -> bool:
+def _is_changed(found: PartitionRead) -> bool:
     answer = found.answer
     return (
         found.size > 0
@@ -126,7 +133,7 @@ def _is_changed(found: Found) -> bool:
     )
 
 
-def _record(found: Found, requested: RequestedPartitions) -> bool:
+def _record(found: PartitionRead, requested: RequestedPartitions) -> bool:
     """Record the result in the session. Returns whether the response includes the partition:
     a full fetch includes all, others those that have changed."""
     assert requested.session is not None
@@ -149,7 +156,7 @@ def _record(found: Found, requested: RequestedPartitions) -> bool:
     return requested.is_full or is_new or has_more
 
 
-def _has_readable(found: Found, requested: RequestedPartitions) -> bool:
+def _has_readable(found: PartitionRead, requested: RequestedPartitions) -> bool:
     """Whether there is data that did not fit into the response."""
     answer = found.answer
     if requested.is_follower:
@@ -159,7 +166,7 @@ def _has_readable(found: Found, requested: RequestedPartitions) -> bool:
 
 
 def _group_by_topic(
-    found: Iterable[Found], uses_ids: bool, topics: list[FetchableTopicResponse]
+    found: Iterable[PartitionRead], uses_ids: bool, topics: list[FetchableTopicResponse]
 ) -> list[FetchableTopicResponse]:
     """Adds to `topics`, in the order of reading: neighbours of one topic together."""
     last: object = None

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from ottla.base.scheduling.step_scheduler import StepScheduler
-from ottla.handlers.fetching.reading import NOTHING, Found, failed
+from ottla.handlers.fetching.reading import NOTHING, PartitionRead, failed
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition import Partition
@@ -26,12 +26,12 @@ READ_AGAIN_MAX = 3  # then the client gets no records, and fetches again
 
 CHECKED_AT_ONCE = 100  # outcomes that are processed in one iteration of the event loop
 
-ReadAgain = Callable[[Found], Awaitable[Found]]
+ReadAgain = Callable[[PartitionRead], Awaitable[PartitionRead]]
 DamageFound = Callable[[Partition, CorruptLogError], None]
 
 
 async def check_all(
-    found: list[Found],
+    found: list[PartitionRead],
     unchecked: list[int],
     read_again: ReadAgain,
     scheduler: StepScheduler,
@@ -71,8 +71,8 @@ def run_checks(checks: list[RangeCheck | None]) -> list[Exception | None]:
 
 
 async def outcome_of(
-    found: Found, error: Exception | None, read_again: ReadAgain, damage_found: DamageFound
-) -> Found:
+    found: PartitionRead, error: Exception | None, read_again: ReadAgain, damage_found: DamageFound
+) -> PartitionRead:
     assert found.check is not None
     if not found.check.is_current:
         return await read_again(found)
@@ -82,10 +82,10 @@ async def outcome_of(
     log.error("%s: not served: %s", found.partition, error)
     if isinstance(error, CorruptLogError) and found.partition is not None:
         damage_found(found.partition, error)
-    return Found(found.wanted, failed(found.wanted, code_of(found, error)), found.partition)
+    return PartitionRead(found.wanted, failed(found.wanted, code_of(found, error)), found.partition)
 
 
-def code_of(found: Found, error: Exception) -> ErrorCode:
+def code_of(found: PartitionRead, error: Exception) -> ErrorCode:
     if not isinstance(error, OSError):
         return ErrorCode.CORRUPT_MESSAGE
     assert found.partition is not None

@@ -1,8 +1,8 @@
 """The replica that a consumer should fetch from: one in its rack (KIP-392).
 
 The leader decides, as it knows what its followers have. The rules are those of Kafka's rack-aware
-selector; besides, a follower must have been told a high watermark that reaches the offset, so that
-it does not refuse what the consumer asks for next.
+selector; in addition, the leader must have sent the follower a high watermark that reaches the
+offset, so that it does not refuse what the consumer asks for next.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from ottla.base.memory.stored_errors import without_traceback
 from ottla.base.scheduling.steps import looking_up
 from ottla.handlers.fetching.answering import response_bytes, response_of
 from ottla.handlers.fetching.checking import check_all
-from ottla.handlers.fetching.reading import Found, look_up
+from ottla.handlers.fetching.reading import PartitionRead, look_up
 from ottla.handlers.fetching.requested import RequestedPartitions
 from ottla.handlers.quotas.request_time import charge_time, exempt_time
 from ottla.handlers.serving.context import Context
@@ -39,7 +39,7 @@ class FetchOperation:
         self.requested = RequestedPartitions(request, context)
         self.quota = None if self.requested.is_follower else context.parts.quotas.fetch
         self.bytes_max = self.limit_bytes()
-        self.found: list[Found] = []
+        self.found: list[PartitionRead] = []
         self.size = 0
         self.missing: list[NotCached] = []  # positions that a thread must read first
         self.reader: CachedReader = CACHED
@@ -111,7 +111,7 @@ class FetchOperation:
             return True
         return self.requested.must_respond
 
-    def look_up(self, reader: Reader, wanted: WantedPartition) -> Found:
+    def look_up(self, reader: Reader, wanted: WantedPartition) -> PartitionRead:
         room = max(0, self.bytes_max - self.size)
         return look_up(reader, wanted, self.requested, self.context, room, is_first=self.size == 0)
 
@@ -228,7 +228,7 @@ class FetchOperation:
             parts.replicas.damage_found,
         )
 
-    async def read_again(self, before: Found) -> Found:
+    async def read_again(self, before: PartitionRead) -> PartitionRead:
         """The file has changed: read the partition again, within the same bounds."""
         self.size -= before.size
         found = await self.context.parts.scheduler.run(

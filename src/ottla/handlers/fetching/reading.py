@@ -33,7 +33,7 @@ from ottla.storage.log.reading import RangeCheck
 NOTHING = b""  # zero bytes, never null: some clients treat null as an error
 
 
-class Found(NamedTuple):
+class PartitionRead(NamedTuple):
     """The result of reading one partition."""
 
     wanted: WantedPartition
@@ -71,22 +71,22 @@ def look_up(
     room: int,
     *,
     is_first: bool,
-) -> Found:
+) -> PartitionRead:
     """At most `room` bytes; the first partition with data returns at least one batch (KIP-74)."""
     try:
         partition = context.parts.replicas.partition_by_key(wanted.key)
     except BrokerError as error:
-        return Found(wanted, _absent(wanted, error.code, context.parts.metadata), None)
+        return PartitionRead(wanted, _absent(wanted, error.code, context.parts.metadata), None)
     session = requested.session
     if session is not None and partition.fetches.notify_session(session, wanted.key):
         wanted.topic_name = partition.name.topic
     try:
         return _read(reader, wanted, requested, partition, room, is_first, context)
     except BrokerError as error:
-        return Found(wanted, failed(wanted, error.code), partition)
+        return PartitionRead(wanted, failed(wanted, error.code), partition)
     except CorruptLogError as error:
         context.parts.replicas.damage_found(partition, error)
-        return Found(wanted, failed(wanted, damaged(error).code), partition)
+        return PartitionRead(wanted, failed(wanted, damaged(error).code), partition)
 
 
 def _absent(wanted: WantedPartition, code: ErrorCode, image: Image) -> PartitionData:
@@ -113,7 +113,7 @@ def _read(
     room: int,
     is_first: bool,
     context: Context,
-) -> Found:
+) -> PartitionRead:
     if requested.may_read_followers:
         partition.check_epoch(max(NO_EPOCH, wanted.current_leader_epoch))
         partition.check_served_here(wanted.fetch_offset)
@@ -127,19 +127,19 @@ def _read(
             answer = _describe(reader, wanted, partition, requested.is_committed)
             answer.diverging_epoch = EpochEndOffset(*end)
             answer.aborted_transactions = None
-            return Found(wanted, answer, partition)
+            return PartitionRead(wanted, answer, partition)
     if requested.is_follower:
         _note_progress(wanted, requested, partition, context)
     answer = _describe(reader, wanted, partition, requested.is_committed)
     if requested.is_follower and _is_held_back(requested.follower, partition, context):
         mark = NO_MARK if requested.session is None else requested.mark_of(wanted.key)
-        return Found(wanted, answer, partition, mark=mark)  # it stays to be read
+        return PartitionRead(wanted, answer, partition, mark=mark)  # it stays to be read
     if requested.rack:
         closest = closest_replica(partition, wanted.fetch_offset, requested.rack, context)
         if closest != THIS_REPLICA:
             answer.preferred_read_replica = closest
             answer.aborted_transactions = None
-            return Found(wanted, answer, partition)
+            return PartitionRead(wanted, answer, partition)
     bytes_max = min(wanted.partition_bytes_max, room)
     found = partition.read(
         reader,
@@ -158,7 +158,7 @@ def _read(
         # The first batch did not fit: as in Kafka, without aborted transactions.
         answer.aborted_transactions = None
     mark = NO_MARK if requested.session is None else requested.mark_of(wanted.key)
-    return Found(wanted, answer, partition, found.check, mark)
+    return PartitionRead(wanted, answer, partition, found.check, mark)
 
 
 def _note_progress(

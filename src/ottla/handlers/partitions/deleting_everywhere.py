@@ -24,7 +24,7 @@ from ottla.replication.waiting import OffsetWaiter
 UNKNOWN = -1
 
 
-class Deleted(NamedTuple):
+class DeletedRecords(NamedTuple):
     """Records that the leader has deleted, and the result that is to be completed."""
 
     partition: Partition
@@ -44,7 +44,7 @@ class DeletingEverywhere:
         self._has_registered = False
         self._known: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    async def wait(self, deleted: Iterable[Deleted], timeout_ms: int) -> None:
+    async def wait(self, deleted: Iterable[DeletedRecords], timeout_ms: int) -> None:
         """Note the outcomes in the results; REQUEST_TIMED_OUT where a replica has not reported."""
         waiting = [each for each in deleted if each.result.error_code == ErrorCode.NONE]
         self._timers.start(self, max(0, timeout_ms))
@@ -55,7 +55,7 @@ class DeletingEverywhere:
             self._timers.cancel(self)
             self._scheduler.start(self._leaving())
 
-    def _registering(self, waiting: list[Deleted]) -> Steps[None]:
+    def _registering(self, waiting: list[DeletedRecords]) -> Steps[None]:
         self._left = len(waiting)
         for each in waiting:
             each.result.error_code = ErrorCode.REQUEST_TIMED_OUT
@@ -73,7 +73,7 @@ class DeletingEverywhere:
             self._low_watermarks.stop_waiting(*self._waiters.pop())
             yield 0
 
-    def _note(self, deleted: Deleted, error: Exception | None) -> None:
+    def _note(self, deleted: DeletedRecords, error: Exception | None) -> None:
         result = deleted.result
         if self._known.done():
             return  # the response has been built

@@ -85,7 +85,9 @@ class Context:
         self.account: LargeResponseAccount | None = (
             None  # the memory of its response, if that is large
         )
-        self.on_refusal: Callable[[], None] | None = None  # undoes what only a response tells of
+        self.on_refusal: Callable[[], None] | None = (
+            None  # undoes what is only visible in the response
+        )
         self.began_s: float | None = None  # start of the time to charge, until it is charged
         self.spent_s = 0.0  # before `began_s`
         self.charged_s: float | None = None  # when the time was charged

@@ -53,12 +53,14 @@ def decode_here(request: type[Message], frame: memoryview, version: int, at: int
         return None
 
 
-def decode_large(request: type[Message], frame: memoryview, version: int, at: int) -> Decoded:
+def decode_large(
+    request: type[Message], frame: memoryview, version: int, at: int
+) -> DecodedRequest:
     """For any thread. TooManyItems if they would take too much memory."""
     items_max = min(ITEMS_MAX, ITEMS_MIN + len(frame) // ITEM_BYTES)
     try:
         message, _end, items = request.decode_counted(frame, version, at, items_max)
-        return Decoded(message, items + held_text(request, frame))
+        return DecodedRequest(message, items + held_text(request, frame))
     except MalformedMessage as error:
         empty_lists(error)
         raise
@@ -75,7 +77,7 @@ def current_task() -> asyncio.Task[object]:
     return task
 
 
-class Decoded(NamedTuple):
+class DecodedRequest(NamedTuple):
     request: Message
     items: int  # that it counts as, until it has taken effect
 
@@ -98,7 +100,7 @@ class DecodingThread:
         at: int,
         connection: Connection,
         address: str,
-    ) -> Decoded:
+    ) -> DecodedRequest:
         """The caller releases its items when the request has taken effect."""
         await self._wait_in_line(connection, address)
         try:

@@ -22,7 +22,7 @@ from ottla.handlers.forwarding.relay import FORWARDED_WHOLE, ForwardedClient, Fo
 from ottla.handlers.quotas.request_time import Timed, begin_time, charge_time, note_rest, spend_time
 from ottla.handlers.serving import decoding, registry
 from ottla.handlers.serving.context import Context, Peer
-from ottla.handlers.serving.decoding import Decoded, DecodingThread, decode_here
+from ottla.handlers.serving.decoding import DecodedRequest, DecodingThread, decode_here
 from ottla.handlers.serving.disposal import Pieces, pieces_of
 from ottla.handlers.serving.large_responses import check_built, check_size, close_account
 from ottla.handlers.serving.pending import EncodedLater, PendingResponse
@@ -179,7 +179,7 @@ class Dispatcher:
         at: int,
         context: Context,
         connection: Connection,
-    ) -> Decoded:
+    ) -> DecodedRequest:
         context.is_large = context.has_many_items = True
         address = network_of(context.peer.host)
         return await self._decoding.decode(

@@ -1,6 +1,6 @@
 """Freeing very many objects a few at a time.
 
-`freeing` empties a list in slices, for work that goes on afterwards. `Disposal` frees objects in
+`freeing` empties a list in slices, for work that continues afterwards. `Disposal` frees objects in
 the following iterations of the event loop, for work that has ended.
 
 The last reference to a message of half a million items frees them all in one C call, which blocks

@@ -42,7 +42,7 @@ TIME_SEARCHES_MAX = 2
 
 
 class TopicCreator(NamedTuple):
-    """The client for whom a topic is created automatically."""
+    """The client whose request creates a topic automatically."""
 
     charge: Charge
     client: ForwardedClient

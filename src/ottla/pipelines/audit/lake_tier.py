@@ -146,7 +146,7 @@ def counted_tier(
 
 
 def count_rows(table: LakeReader, reference: Tier, left_out: LeftOut | None = None) -> Counted:
-    """`left_out` are records that were put aside: those with rows all the same are noted."""
+    """`left_out` are records that were put aside: those that have rows nevertheless are noted."""
     columns = table.columns()
     counted = Counted()
     missing = [each for each in PLACE_COLUMNS if each not in columns]

@@ -31,7 +31,7 @@ from ottla.protocol.records.reading import open_body
 
 
 def fold_range(cluster: Cluster, wanted: FoldRange) -> FoldedRange:
-    """What retention deletes before it is read is missing from the sums; `log_start` says so."""
+    """What retention deletes before it is read is missing from the sums; `log_start` shows it."""
     committed: Book = {}
     aborted: Book = {}
     try:

@@ -16,7 +16,7 @@ from ottla.pipelines.audit.sums import BUCKET_MS, BucketKey
 
 
 @dataclass
-class Verification:
+class AuditResult:
     buckets: int = 0
     records: int = 0
     is_verified: bool = True  # all tiers were counted, not only booked
@@ -29,11 +29,9 @@ class Verification:
         return bool(self.buckets) and not self.faults and not self.not_audited
 
 
-def verify_books(
-    books: Sequence[TopicBook], from_ms: int | None, to_ms: int | None
-) -> Verification:
+def verify_books(books: Sequence[TopicBook], from_ms: int | None, to_ms: int | None) -> AuditResult:
     """Without `to_ms`, what is closed: buckets that are still open do not count."""
-    result = Verification()
+    result = AuditResult()
     for book in books:
         result.is_verified &= book.is_counted
         until = book.audited_until_ms

@@ -14,7 +14,7 @@ from typing import NamedTuple
 Scalar = str | int | float | bool | None
 
 
-class Place(NamedTuple):
+class SourceLocation(NamedTuple):
     file: str
     line: int  # from 1
 
@@ -25,8 +25,8 @@ class Place(NamedTuple):
 @dataclass(frozen=True)
 class Node:
     value: Mapping[str, Node] | list[Node] | Scalar
-    place: Place
-    key_places: Mapping[str, Place] | None = None  # of a mapping: where each key is
+    place: SourceLocation
+    key_places: Mapping[str, SourceLocation] | None = None  # of a mapping: where each key is
 
     @property
     def is_mapping(self) -> bool:
@@ -36,12 +36,12 @@ class Node:
         assert isinstance(self.value, Mapping)
         return self.value
 
-    def place_of(self, key: str) -> Place:
+    def place_of(self, key: str) -> SourceLocation:
         return (self.key_places or {}).get(key, self.place)
 
 
 class Problem(NamedTuple):
-    place: Place
+    place: SourceLocation
     message: str
 
     def __str__(self) -> str:

@@ -11,17 +11,17 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from ottla.pipelines.declaration.nodes import Node, Place, Problem
+from ottla.pipelines.declaration.nodes import Node, Problem, SourceLocation
 from ottla.pipelines.errors import DeclarationError
 
 
-def caller(depth: int) -> Place:
+def caller(depth: int) -> SourceLocation:
     """The place of the call `depth` frames above this function's caller."""
     frame = sys._getframe(depth + 1)
-    return Place(frame.f_code.co_filename, frame.f_lineno)
+    return SourceLocation(frame.f_code.co_filename, frame.f_lineno)
 
 
-def python_node(value: Any, place: Place) -> Node:
+def python_node(value: Any, place: SourceLocation) -> Node:
     if isinstance(value, Node):  # of a nested call, with its own place
         return value
     if isinstance(value, Mapping):
@@ -39,7 +39,7 @@ def python_node(value: Any, place: Place) -> Node:
     return Node(value, place)
 
 
-def _function_name(function: Any, place: Place) -> str:
+def _function_name(function: Any, place: SourceLocation) -> str:
     name = getattr(function, "__qualname__", "")
     if "<" in name or "." in name or not name:
         message = f"{function!r} must be a function of a module: give it a name at the top level"

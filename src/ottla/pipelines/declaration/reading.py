@@ -26,7 +26,7 @@ from ottla.pipelines.errors import DeclarationError
 WRONG: Any = object()  # stands for a value that had a problem
 
 
-class Reader:
+class SectionReader:
     """Reads sections and collects what is wrong with them."""
 
     def __init__(self) -> None:
@@ -100,16 +100,16 @@ class Reader:
 
 
 SPECIAL: Mapping[tuple[type, str], Any] = {
-    (Pipeline, "to"): Reader.target,
+    (Pipeline, "to"): SectionReader.target,
     (Pipeline, "tables"): lambda reader, node: reader.named(Table, node),
-    (Declaration, "clusters"): Reader.clusters,
+    (Declaration, "clusters"): SectionReader.clusters,
     (Declaration, "pipelines"): lambda reader, node: reader.named(Pipeline, node),
 }
 
 
 def read_declaration(node: Node, file: str) -> Declaration:
     """DeclarationError has all problems, in the order of their lines."""
-    reader = Reader()
+    reader = SectionReader()
     found: Declaration = reader.section(Declaration, node, {"file": file})
     raise_problems(reader.problems)
     return found

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 
 from ottla.pipelines.declaration import keys
 from ottla.pipelines.declaration.keys import key
-from ottla.pipelines.declaration.nodes import Place
+from ottla.pipelines.declaration.nodes import SourceLocation
 
 PARQUET, DELTA, ICEBERG = "parquet", "delta", "iceberg"
 REFUSE, ADD = "refuse", "add"
 EARLIEST, LATEST = "earliest", "latest"
-NOWHERE = Place("", 0)
+NOWHERE = SourceLocation("", 0)
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class Pipeline:
         5,
     )
     name: str = ""
-    place: Place = field(default=NOWHERE, compare=False)
+    place: SourceLocation = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)

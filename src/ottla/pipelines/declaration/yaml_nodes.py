@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from ottla.pipelines.declaration.nodes import Node, Place, Problem
+from ottla.pipelines.declaration.nodes import Node, Problem, SourceLocation
 from ottla.pipelines.errors import DeclarationError
 
 
@@ -20,16 +20,18 @@ def parse_yaml(text: str, file: str) -> Node:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         message = f"this is no YAML: {error.problem or error.context}"
-        raise DeclarationError(str(Problem(Place(file, line), message))) from None
+        raise DeclarationError(str(Problem(SourceLocation(file, line), message))) from None
     except yaml.YAMLError as error:
-        raise DeclarationError(str(Problem(Place(file, 1), f"this is no YAML: {error}"))) from None
+        raise DeclarationError(
+            str(Problem(SourceLocation(file, 1), f"this is no YAML: {error}"))
+        ) from None
     if not isinstance(root, yaml.MappingNode):
         raise DeclarationError(f"{file}:1: the file must be a mapping with the key pipelines")
     return _node(root, file)
 
 
 def _node(found: Any, file: str) -> Node:
-    place = Place(file, found.start_mark.line + 1)
+    place = SourceLocation(file, found.start_mark.line + 1)
     if isinstance(found, yaml.MappingNode):
         return _mapping(found, file, place)
     if isinstance(found, yaml.SequenceNode):
@@ -37,11 +39,11 @@ def _node(found: Any, file: str) -> Node:
     return Node(_scalar(found, place), place)
 
 
-def _mapping(found: Any, file: str, place: Place) -> Node:
+def _mapping(found: Any, file: str, place: SourceLocation) -> Node:
     values: dict[str, Node] = {}
-    places: dict[str, Place] = {}
+    places: dict[str, SourceLocation] = {}
     for key, value in found.value:
-        at = Place(file, key.start_mark.line + 1)
+        at = SourceLocation(file, key.start_mark.line + 1)
         if not isinstance(key, yaml.ScalarNode):
             raise DeclarationError(str(Problem(at, "a key must be a text")))
         if key.value in values:
@@ -53,7 +55,7 @@ def _mapping(found: Any, file: str, place: Place) -> Node:
     return Node(values, place, places)
 
 
-def _scalar(found: Any, place: Place) -> Any:
+def _scalar(found: Any, place: SourceLocation) -> Any:
     """A date or a number with colons stays the text that was written."""
     try:
         value = yaml.SafeLoader("").construct_object(found)

@@ -48,7 +48,7 @@ def commit(table: LakeTable, wanted: Manifest, repairs: int = 0) -> Manifest:
 
 
 def check_files(table: LakeTable, wanted: Manifest) -> None:
-    """LakeUnavailable if files are gone: readers of the table would fail. See `orphans.py`."""
+    """LakeUnavailable if files are missing: readers of the table would fail. See `orphans.py`."""
     for file in wanted.files:
         path = Path(table.directory) / (file.staged or file.path)
         if not path.exists():

@@ -10,7 +10,7 @@ more. So the fence does not say whose files are abandoned; the table does:
     of this query    batches up to the newest one in the table: they are never committed again.
                      Files of the next batch stay until it is committed, by either driver.
     of others        when they are a day old: backfills and compactions, and queries whose state
-                     was deleted. One that takes longer finds its files gone before it commits
+                     was deleted. One that takes longer finds its files missing before it commits
                      (`committing.py`), and nothing is written.
 """
 

@@ -113,7 +113,8 @@ class BatchRunner:
                 raise
 
     def wait_until_idle(self, timeout_s: float) -> bool:
-        """Spark gives up on a call that does not end when a query is stopped; the call goes on."""
+        """Spark gives up on a call that does not end when a query is stopped; the call
+        continues."""
         is_idle = self._busy.acquire(timeout=timeout_s)
         if is_idle:
             self._busy.release()
@@ -328,8 +329,8 @@ def counted_columns(records: DataFrame) -> list[Column]:
 
 
 def counted(records: DataFrame, observed: Observation) -> dict[str, int]:
-    """What was counted while the rows were computed. Spark does not read the records if it can tell
-    that no row comes of them, as in a join with an empty table: then they are counted here."""
+    """What was counted while the rows were computed. Spark does not read the records if it can
+    infer that they produce no row, as in a join with an empty table: then they are counted here."""
     with contextlib.suppress(Py4JJavaError):  # a row without columns is no row for PySpark
         return dict(observed.get)
     (row,) = records.agg(*counted_columns(records)).collect()

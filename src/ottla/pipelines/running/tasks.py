@@ -31,7 +31,7 @@ from ottla.pipelines.running.classify import Classified, classify
 from ottla.pipelines.running.side_records import ARROW, side_records
 from ottla.pipelines.running.unknown_fields import unknown_fields
 from ottla.spark.process_model import freeze_imported_modules
-from ottla.spark.records.values import Decoded, decoder_of
+from ottla.spark.records.values import DecodedValues, decoder_of
 from ottla.spark.sink.messages import Started, TaskWritten
 from ottla.spark.sink.plan import BatchOfQuery
 from ottla.spark.sink.setup import SinkSetup
@@ -212,12 +212,12 @@ class LakeTask:
                 self._newest = max(newest, self._newest or newest)
             self._writer.add(rows, times)
 
-    def _decoded(self, batch: pa.RecordBatch) -> Decoded | None:
+    def _decoded(self, batch: pa.RecordBatch) -> DecodedValues | None:
         if self._decode is None:
             return None
         return self._decode(batch.column("value"), self._plan.value_type)
 
-    def _rows(self, batch: pa.RecordBatch, decoded: Decoded | None) -> pa.RecordBatch:
+    def _rows(self, batch: pa.RecordBatch, decoded: DecodedValues | None) -> pa.RecordBatch:
         """The columns of the table, and those that are summed."""
         plan = self._plan
         columns: dict[str, pa.Array] = {}
@@ -299,7 +299,7 @@ class LakeTask:
 
 
 def as_records(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows of a query, whose original bytes are gone: the row as JSON is the value."""
+    """Rows of a query, whose original bytes are not known: the row as JSON is the value."""
     import json
 
     values = [json.dumps(row, default=str).encode() for row in rows.to_pylist()]

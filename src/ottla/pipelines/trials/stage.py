@@ -30,7 +30,7 @@ from ottla.pipelines.lake.opening import open_table
 from ottla.pipelines.running.side_records import PREFIX, origin_of
 from ottla.pipelines.trials.fixtures import Fixture, FixtureRecord
 from ottla.pipelines.verbs.local_reading import records_of
-from ottla.pipelines.verbs.missing import Place
+from ottla.pipelines.verbs.missing import TablePartition
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
 
@@ -106,6 +106,6 @@ def topic_rows(cluster: Cluster, topic: str) -> Iterable[dict[str, Any]]:
         return
     topic_id = uuid_to_text(found[topic].topic_id)
     ends = latest_offsets(cluster, found[topic].topic_partitions, READ_COMMITTED)
-    ranges = {Place(topic_id, at.partition): [(0, end)] for at, end in ends.items() if end}
+    ranges = {TablePartition(topic_id, at.partition): [(0, end)] for at, end in ends.items() if end}
     for batch in records_of(cluster, ranges, {topic_id: topic}):
         yield from batch.to_pylist()

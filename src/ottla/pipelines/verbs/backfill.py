@@ -29,8 +29,8 @@ from ottla.pipelines.running.cluster_options import client_settings
 from ottla.pipelines.running.tasks import TaskReport
 from ottla.pipelines.verbs.log_starts import ranges_text, split_at_log_starts
 from ottla.pipelines.verbs.missing import (
-    Place,
     Ranges,
+    TablePartition,
     covered,
     missing_ranges,
     parse_offsets,
@@ -115,16 +115,16 @@ def table_of(pipeline: Pipeline) -> LakeTable:
     return open_table(pipeline.to, pipeline.name)
 
 
-def present_offsets(table: LakeTable) -> Mapping[Place, npt.NDArray[np.int64]]:
+def present_offsets(table: LakeTable) -> Mapping[TablePartition, npt.NDArray[np.int64]]:
     """The sorted offsets of all rows."""
     rows = table.rows(PLACE_COLUMNS)
-    found: dict[Place, npt.NDArray[np.int64]] = {}
+    found: dict[TablePartition, npt.NDArray[np.int64]] = {}
     for topic_id in pc.unique(rows.column("topic_id")).to_pylist():
         of_topic = rows.filter(pc.equal(rows.column("topic_id"), topic_id))
         for number in pc.unique(of_topic.column("partition")).to_pylist():
             mask = pc.equal(of_topic.column("partition"), number)
             offsets = of_topic.filter(mask).column("offset").to_numpy()
-            found[Place(topic_id, number)] = np.unique(offsets)
+            found[TablePartition(topic_id, number)] = np.unique(offsets)
     return found
 
 

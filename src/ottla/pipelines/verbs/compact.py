@@ -81,7 +81,7 @@ def compact(pipeline: Pipeline) -> Compacted:
 
 
 def current_files(commits: Sequence[Manifest]) -> dict[str, LakeFile]:
-    """The files of the table by their paths, as its commits tell; the oldest commit first."""
+    """The files of the table by their paths, from its commits; the oldest commit first."""
     found: dict[str, LakeFile] = {}
     for each in commits:
         for path in (*each.removed, *each.forgotten):

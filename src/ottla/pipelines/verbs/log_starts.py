@@ -13,7 +13,7 @@ from ottla.client.admin.list_offsets import earliest_offsets
 from ottla.client.admin.topics import topic_configs
 from ottla.client.cluster.cluster import Cluster
 from ottla.pipelines.errors import PipelineError
-from ottla.pipelines.verbs.missing import Place, Range, Ranges
+from ottla.pipelines.verbs.missing import Range, Ranges, TablePartition
 
 SHOWN = 5
 
@@ -26,8 +26,8 @@ def split_at_log_starts(
     check_topics(cluster, {names[place.topic_id]: place.topic_id for place in ranges})
     places = {TopicPartition(names[place.topic_id], place.partition): place for place in ranges}
     starts = earliest_offsets(cluster, places) if places else {}
-    kept: dict[Place, list[Range]] = {}
-    deleted: dict[Place, list[Range]] = {}
+    kept: dict[TablePartition, list[Range]] = {}
+    deleted: dict[TablePartition, list[Range]] = {}
     for at, place in places.items():
         start = starts[at]
         for low, high in ranges[place]:

@@ -21,18 +21,20 @@ Range = tuple[int, int]  # the end is one after the last
 _SPAN = re.compile(r"(\d+)(?:-(\d+))?")
 
 
-class Place(NamedTuple):
+class TablePartition(NamedTuple):
     topic_id: str
     partition: int
 
 
-Ranges = Mapping[Place, Sequence[Range]]
+Ranges = Mapping[TablePartition, Sequence[Range]]
 
 
-def parse_offsets(words: Iterable[str], topics: Mapping[str, str]) -> dict[Place, list[Range]]:
+def parse_offsets(
+    words: Iterable[str], topics: Mapping[str, str]
+) -> dict[TablePartition, list[Range]]:
     """`orders:0:100-199,300` is offsets 100 to 199 and 300 of partition 0. Sorted, and without
     overlaps, however they are written."""
-    found: dict[Place, list[Range]] = {}
+    found: dict[TablePartition, list[Range]] = {}
     for word in words:
         topic, _, rest = word.partition(":")
         partition, _, spans = rest.partition(":")
@@ -50,30 +52,32 @@ def parse_offsets(words: Iterable[str], topics: Mapping[str, str]) -> dict[Place
             last = int(numbers[2] or first)
             if last < first:
                 raise PipelineError(f"{word}: {span} ends before it begins")
-            place = Place(topics[topic], int(partition))
+            place = TablePartition(topics[topic], int(partition))
             found.setdefault(place, []).append((first, last + 1))
     return merged([found])
 
 
-def covered(chain: Iterable[Manifest]) -> dict[Place, list[Range]]:
+def covered(chain: Iterable[Manifest]) -> dict[TablePartition, list[Range]]:
     """What the batches of a table have read, from the first start to the last end."""
-    starts: dict[Place, int] = {}
-    ends: dict[Place, int] = {}
+    starts: dict[TablePartition, int] = {}
+    ends: dict[TablePartition, int] = {}
     for manifest in chain:
         if manifest.kind != BATCH:
             continue
         for topic_id, partitions in manifest.starts.items():
             for partition, start in partitions.items():
-                place = Place(topic_id, int(partition))
+                place = TablePartition(topic_id, int(partition))
                 starts[place] = min(start, starts.get(place, start))
         for topic_id, partitions in manifest.ends.items():
             for partition, end in partitions.items():
-                place = Place(topic_id, int(partition))
+                place = TablePartition(topic_id, int(partition))
                 ends[place] = max(end, ends.get(place, end))
     return {place: [(start, ends[place])] for place, start in starts.items()}
 
 
-def missing_ranges(wanted: Ranges, present: Mapping[Place, npt.NDArray[np.int64]]) -> Ranges:
+def missing_ranges(
+    wanted: Ranges, present: Mapping[TablePartition, npt.NDArray[np.int64]]
+) -> Ranges:
     nothing = np.empty(0, np.int64)
     found = {
         place: [gap for each in ranges for gap in gaps(each, present.get(place, nothing))]
@@ -91,9 +95,9 @@ def gaps(wanted: Range, present: npt.NDArray[np.int64]) -> list[Range]:
     return [(int(edges[each]) + 1, int(edges[each + 1])) for each in places]
 
 
-def merged(parts: Iterable[Ranges]) -> dict[Place, list[Range]]:
+def merged(parts: Iterable[Ranges]) -> dict[TablePartition, list[Range]]:
     """All of them, without overlaps, sorted."""
-    found: dict[Place, list[Range]] = {}
+    found: dict[TablePartition, list[Range]] = {}
     for place, span in sorted(
         (place, span) for part in parts for place, spans in part.items() for span in spans
     ):
@@ -105,7 +109,7 @@ def merged(parts: Iterable[Ranges]) -> dict[Place, list[Range]]:
     return found
 
 
-def intersection(one: Ranges, other: Ranges) -> dict[Place, list[Range]]:
+def intersection(one: Ranges, other: Ranges) -> dict[TablePartition, list[Range]]:
     found = {
         place: [
             (max(low, first), min(high, end))
@@ -134,7 +138,7 @@ def by_batch(ranges: Ranges, chain: Sequence[Manifest]) -> list[tuple[Manifest |
     return found
 
 
-def _within(manifest: Manifest, place: Place, spans: Sequence[Range]) -> list[Range]:
+def _within(manifest: Manifest, place: TablePartition, spans: Sequence[Range]) -> list[Range]:
     partition = str(place.partition)
     start = manifest.starts.get(place.topic_id, {}).get(partition)
     end = manifest.ends.get(place.topic_id, {}).get(partition)

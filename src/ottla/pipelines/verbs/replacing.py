@@ -35,9 +35,9 @@ from ottla.pipelines.verbs.backfill import PLACE_COLUMNS, table_of
 from ottla.pipelines.verbs.compact import current_files
 from ottla.pipelines.verbs.log_starts import compacted_topics, ranges_text, split_at_log_starts
 from ottla.pipelines.verbs.missing import (
-    Place,
     Range,
     Ranges,
+    TablePartition,
     covered,
     intersection,
     merged,
@@ -182,9 +182,9 @@ def hours_with(table: LakeTable, view: View, wanted: Ranges) -> set[str | None]:
 
 def present_in(
     table: LakeTable, view: View, wanted: Ranges, paths: Collection[str] | None = None
-) -> dict[Place, Any]:
+) -> dict[TablePartition, Any]:
     """The offsets of rows that are among the wanted ones, sorted."""
-    found: dict[Place, Any] = {}
+    found: dict[TablePartition, Any] = {}
     for path in view.files if paths is None else paths:
         rows = pq.read_table(Path(table.directory) / path, columns=PLACE_COLUMNS, partitioning=None)
         for place, spans in wanted.items():
@@ -203,12 +203,12 @@ def present_in(
 
 def hour_ranges(view: View, hours: Collection[str | None], wanted: Ranges) -> Ranges:
     """Offsets among which all records of the hours are: those that any commit wrote to them."""
-    found: dict[Place, list[Range]] = {}
+    found: dict[TablePartition, list[Range]] = {}
     for manifest in view.commits:
         for file in manifest.files:
             if file.hour in hours:
                 for key, sums in decode_book(file.sums).items():
-                    place = Place(key.topic_id, key.partition)
+                    place = TablePartition(key.topic_id, key.partition)
                     found.setdefault(place, []).append((sums.first_offset, sums.last_offset + 1))
     ranges = merged([found, wanted]) if hours else {}
     return intersection(ranges, covered(view.commits))

@@ -35,7 +35,7 @@ from ottla.pipelines.running.tasks import LakeTask
 from ottla.pipelines.running.transforms import has_transform
 from ottla.pipelines.verbs.backfill import present_offsets
 from ottla.pipelines.verbs.local_reading import records_of
-from ottla.pipelines.verbs.missing import Place, Range, covered
+from ottla.pipelines.verbs.missing import Range, TablePartition, covered
 from ottla.spark.records.schema import full_schema
 
 MASK = 2**64 - 1
@@ -100,7 +100,7 @@ def _all_records(cluster: Cluster, topic: str) -> Iterator[pa.RecordBatch]:
     starts = earliest_offsets(cluster, places)
     ends = latest_offsets(cluster, places, READ_COMMITTED)
     ranges = {
-        Place(topic_id, at.partition): [(starts[at], ends[at])]
+        TablePartition(topic_id, at.partition): [(starts[at], ends[at])]
         for at in places
         if starts[at] < ends[at]
     }
@@ -131,7 +131,7 @@ def _without_present(
     batches: list[pa.RecordBatch],
     table: LakeTable,
     topics: Mapping[str, str],
-    read: Mapping[Place, Sequence[Range]],
+    read: Mapping[TablePartition, Sequence[Range]],
 ) -> Iterator[pa.RecordBatch]:
     """Without records that the table has, or that are in the topic of bad ones twice, or that no
     committed batch has read: their batch is repeated, and may write them itself."""
@@ -143,7 +143,7 @@ def _without_present(
         places = zip(batch.column("partition").to_pylist(), batch.column("offset").to_pylist(),
                      strict=True)  # fmt: skip
         for row, (name, (partition, offset)) in enumerate(zip(names, places, strict=True)):
-            place = Place(topics.get(name, ""), partition)
+            place = TablePartition(topics.get(name, ""), partition)
             known = seen.setdefault(place, set())
             keep[row] = offset < ends.get(place, 0) and offset not in known
             known.add(offset)

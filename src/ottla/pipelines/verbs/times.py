@@ -18,7 +18,7 @@ from ottla.client.admin.list_offsets import NO_OFFSET, list_offsets
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.fetching.fetcher import fetch_range
 from ottla.client.settings import READ_COMMITTED
-from ottla.pipelines.verbs.missing import Place, Range, Ranges, merged
+from ottla.pipelines.verbs.missing import Range, Ranges, TablePartition, merged
 from ottla.protocol.records.arrow import read_arrow
 
 Numbers = npt.NDArray[np.int64]
@@ -41,7 +41,7 @@ ALWAYS = Times()
 
 def after_start(
     cluster: Cluster, ranges: Ranges, names: Mapping[str, str], times: Times
-) -> dict[Place, list[Range]]:
+) -> dict[TablePartition, list[Range]]:
     """Without the offsets before the first record that is not older than the time. `names` are
     those of topics, by id."""
     if times.from_ms is None:
@@ -61,7 +61,7 @@ def _cut(spans: Sequence[Range], start: int) -> list[Range]:
 
 def within(
     cluster: Cluster, ranges: Ranges, names: Mapping[str, str], times: Times
-) -> dict[Place, list[Range]]:
+) -> dict[TablePartition, list[Range]]:
     """The offsets of the ranges whose records are of the time: all of them are read."""
     found = {
         place: [
@@ -75,7 +75,7 @@ def within(
 
 
 def _records(
-    cluster: Cluster, place: Place, topic: str, span: Range
+    cluster: Cluster, place: TablePartition, topic: str, span: Range
 ) -> Iterator[tuple[Numbers, Numbers]]:
     """Offsets and timestamps of the committed records."""
     at, (start, end) = TopicPartition(topic, place.partition), span

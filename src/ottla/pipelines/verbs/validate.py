@@ -28,13 +28,13 @@ from ottla.spark.sink.input_columns import check_columns
 
 
 @dataclass(frozen=True)
-class Check:
+class CheckResult:
     pipeline: str
     what: str
     problem: str | None = None  # None: it is right
 
 
-def validate(declared: Declaration, spark: Callable[[], Any]) -> list[Check]:
+def validate(declared: Declaration, spark: Callable[[], Any]) -> list[CheckResult]:
     """`spark` opens a session; it is called only if there is sql or Python to check."""
     return [
         check for each in declared.pipelines.values() for check in _checks(declared, each, spark)
@@ -45,7 +45,9 @@ def needs_spark(declared: Declaration) -> bool:
     return any(has_transform(each) for each in declared.pipelines.values())
 
 
-def _checks(declared: Declaration, pipeline: Pipeline, spark: Callable[[], Any]) -> Iterator[Check]:
+def _checks(
+    declared: Declaration, pipeline: Pipeline, spark: Callable[[], Any]
+) -> Iterator[CheckResult]:
     name = pipeline.name
     servers = declared.cluster_of(pipeline.source.cluster).servers
     sources = f"topics {', '.join(pipeline.source.topics)} on {servers}"
@@ -71,13 +73,13 @@ def _checks(declared: Declaration, pipeline: Pipeline, spark: Callable[[], Any])
         yield _check(name, f"rows for the topic {to.topic}", lambda: _feed(declared, to, rows[0]))
 
 
-def _check(pipeline: str, what: str, act: Callable[[], Any]) -> Check:
+def _check(pipeline: str, what: str, act: Callable[[], Any]) -> CheckResult:
     try:
         act()
     except Exception as error:
         first = str(error).partition("\n")[0]
-        return Check(pipeline, what, first or type(error).__name__)
-    return Check(pipeline, what)
+        return CheckResult(pipeline, what, first or type(error).__name__)
+    return CheckResult(pipeline, what)
 
 
 def _sources(declared: Declaration, pipeline: Pipeline) -> None:

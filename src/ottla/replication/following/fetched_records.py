@@ -49,7 +49,7 @@ def last_epoch_of(log: Log) -> int:
     return UNDEFINED_EPOCH if latest is None else latest
 
 
-class Taken(NamedTuple):
+class FetchedContent(NamedTuple):
     """What a response had."""
 
     has_content: bool  # records, or where the logs diverge: the leader must hear that it arrived
@@ -58,7 +58,7 @@ class Taken(NamedTuple):
 
 def taking(
     partition: Partition, answer: PartitionData, is_current: Callable[[], bool]
-) -> Steps[Taken | None]:
+) -> Steps[FetchedContent | None]:
     """Apply a response without an error; None if it is of another leader epoch by now."""
     size = len(answer.records or b"")
     is_diverging, must_flush = answer.diverging_epoch is not None, False
@@ -72,7 +72,7 @@ def taking(
     if not is_current():
         return None
     partition.follow_leader(answer.high_watermark, answer.log_start_offset, size)
-    return Taken(is_diverging or size > 0, must_flush)
+    return FetchedContent(is_diverging or size > 0, must_flush)
 
 
 def appending(partition: Partition, data: Buffer) -> Steps[bool]:

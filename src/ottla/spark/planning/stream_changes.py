@@ -1,6 +1,6 @@
 """The topics as they are now compared with a stream's checkpoint, and the ranges of a batch.
 
-Owns      which partitions are new, gone, or of a topic that was created again; logs that are
+Owns      which partitions are new, deleted, or of a topic that was created again; logs that are
           shorter than what was read, or lack some of it; where a micro-batch begins.
 Leaves    asking the cluster, and reporting losses (failOnDataLoss), to `source/stream_reader.py`.
 """
@@ -28,7 +28,7 @@ class StreamChange:
     kept: tuple[TopicPartition, ...]  # continued at their offset
     new: tuple[TopicPartition, ...]  # read from their beginning
     recreated: tuple[TopicPartition, ...]  # of recreated topics, read from their beginning
-    gone: tuple[TopicPartition, ...]
+    missing: tuple[TopicPartition, ...]
 
 
 def compare(
@@ -55,13 +55,13 @@ def losses(
 ) -> list[str]:
     """What can no longer be read, in sentences. `selection` is the option that names topics."""
     losses_found = []
-    if deselected := [place for place in change.gone if not is_selected(place)]:
+    if deselected := [place for place in change.missing if not is_selected(place)]:
         losses_found.append(
             f"The checkpoint holds offsets of {named(deselected)}, which this query does not read "
             f"({selection}). A checkpoint belongs to the query that wrote it: another query "
             "needs another checkpointLocation."
         )
-    if deleted := [place for place in change.gone if is_selected(place)]:
+    if deleted := [place for place in change.missing if is_selected(place)]:
         losses_found.append(
             f"{named(deleted)}: deleted since the query last saw them; "
             "records not yet read are lost."

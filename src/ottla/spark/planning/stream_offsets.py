@@ -6,9 +6,9 @@ Owns      that JSON: the form of Spark's `kafka` format, and one more name, whic
           It holds the ids of the topics, so that a topic that was deleted and created again is
           detected, and an id of the query, because Spark does not pass its own to Python. The end
           of the first batch also holds where that batch began: Spark asks for the start again when
-          it repeats that batch, and `latest` would then be another offset. Leader epochs tell
-          later whether a log still has the records before these offsets; where it does not, the
-          end of the next batch holds where that batch resumes.
+          it repeats that batch, and `latest` would then be another offset. Leader epochs show later
+          whether a log still has the records before these offsets; where it does not, the end of
+          the next batch holds where that batch resumes.
 Promises  checkpoints of Spark's `kafka` format are read; equal offsets are equal JSON.
 """
 

@@ -14,7 +14,7 @@ from uuid import UUID
 import pyarrow as pa
 
 from ottla.spark.records.avro_schema import parse_avro_schema
-from ottla.spark.records.values import BadValue, Decode, Decoded, decode_one_by_one
+from ottla.spark.records.values import BadValue, Decode, DecodedValues, decode_one_by_one
 
 REGISTRY_PREFIX_BYTES = 5
 
@@ -24,7 +24,7 @@ def avro_decoder(schema_text: str) -> Decode:
     # Only the logical type uuid makes objects that Arrow does not take as they are.
     made_plain = plain if "uuid" in schema_text else _as_it_is
 
-    def decode(values: pa.Array, wanted: pa.DataType) -> Decoded:
+    def decode(values: pa.Array, wanted: pa.DataType) -> DecodedValues:
         decode_one = _datum_decoder(schema, made_plain)
         try:
             return decode_one_by_one(values, wanted, decode_one)

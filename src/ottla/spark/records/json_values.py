@@ -21,12 +21,17 @@ import orjson
 import pyarrow as pa
 
 from ottla.spark.records.value_converters import Convert, converter_of
-from ottla.spark.records.values import REASON_CHARACTERS_MAX, BadValue, Decoded, decode_one_by_one
+from ottla.spark.records.values import (
+    REASON_CHARACTERS_MAX,
+    BadValue,
+    DecodedValues,
+    decode_one_by_one,
+)
 
 PART_ROWS = 1024  # the parsed objects of this many rows fit into the processor's cache
 
 
-def decode_json(values: pa.Array, wanted: pa.DataType) -> Decoded:
+def decode_json(values: pa.Array, wanted: pa.DataType) -> DecodedValues:
     if not is_simple(wanted):
         return _decode_slowly(values, wanted)
     parts, reasons = [], {}
@@ -34,7 +39,7 @@ def decode_json(values: pa.Array, wanted: pa.DataType) -> Decoded:
         found = _decode_part(values.slice(start, PART_ROWS), wanted)
         reasons.update({start + row: reason for row, reason in found.reasons.items()})
         parts.append(found.values)
-    return Decoded(pa.concat_arrays(parts) if parts else pa.array([], wanted), reasons)
+    return DecodedValues(pa.concat_arrays(parts) if parts else pa.array([], wanted), reasons)
 
 
 def is_simple(wanted: pa.DataType) -> bool:
@@ -54,7 +59,7 @@ def is_time(wanted: pa.DataType) -> bool:
     return bool(pa.types.is_date(wanted) or pa.types.is_timestamp(wanted))
 
 
-def _decode_part(values: pa.Array, wanted: pa.DataType) -> Decoded:
+def _decode_part(values: pa.Array, wanted: pa.DataType) -> DecodedValues:
     texts = values.to_pylist()
     mistyped: set[int] = set()
     parsed = _parse_all(texts, mistyped)
@@ -65,7 +70,7 @@ def _decode_part(values: pa.Array, wanted: pa.DataType) -> Decoded:
         if reason is not None:
             reasons[row] = reason
     try:
-        return Decoded(pa.array(parsed, wanted), reasons)
+        return DecodedValues(pa.array(parsed, wanted), reasons)
     except (pa.ArrowException, OverflowError):  # a number that does not fit
         return _decode_slowly(values, wanted)
 
@@ -152,7 +157,7 @@ def _decode_one(text: bytes, wanted: pa.DataType) -> tuple[Any, str | None]:
         return None, str(error)[:REASON_CHARACTERS_MAX]
 
 
-def _decode_slowly(values: pa.Array, wanted: pa.DataType) -> Decoded:
+def _decode_slowly(values: pa.Array, wanted: pa.DataType) -> DecodedValues:
     convert = _converter(wanted)
     return decode_one_by_one(values, wanted, lambda value: convert(parse(value), ()))
 

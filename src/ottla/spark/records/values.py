@@ -25,7 +25,7 @@ class BadValue(ValueError):
 
 
 @dataclass(frozen=True)
-class Decoded:
+class DecodedValues:
     """The decoded values of a table, and the reason for each row that could not be decoded."""
 
     values: pa.Array
@@ -33,7 +33,7 @@ class Decoded:
 
 
 # Decodes a column of bytes into values of a type.
-Decode = Callable[[pa.Array, pa.DataType], Decoded]
+Decode = Callable[[pa.Array, pa.DataType], DecodedValues]
 
 
 def decoder_of(value_format: str, value_schema: str | None) -> Decode:
@@ -48,7 +48,7 @@ def decoder_of(value_format: str, value_schema: str | None) -> Decode:
 
 def decode_one_by_one(
     values: pa.Array, wanted: pa.DataType, decode: Callable[[bytes], object]
-) -> Decoded:
+) -> DecodedValues:
     """Slower, and reports what is wrong with each value."""
     found: list[object] = []
     reasons: dict[int, str] = {}
@@ -60,7 +60,7 @@ def decode_one_by_one(
             except BadValue as error:
                 reasons[row] = str(error)[:REASON_CHARACTERS_MAX]
         found.append(decoded)
-    return Decoded(pa.array(found, wanted), reasons)
+    return DecodedValues(pa.array(found, wanted), reasons)
 
 
 def bad_values(values: pa.Array, reasons: Mapping[int, str]) -> pa.Array:

@@ -1,4 +1,4 @@
-"""What the checkpoint of a stream tells, where it is a directory of a local file system.
+"""What the checkpoint of a stream contains, where it is a directory of a local file system.
 
 Promises  a location elsewhere, or a file that is missing or unreadable, is never an error: the
           answer is that nothing is known.

@@ -4,7 +4,7 @@ Owns      which records are valid: those outside transactions, and those of comm
 Promises  the last valid record of each key, however the log is divided into fetches.
 
 Sinks share the partition. A driver that dies while it writes a decision leaves its transaction
-open, and later decisions of other sinks must be visible all the same. So the log is read beyond the
+open, and later decisions of other sinks must be visible nevertheless. So the log is read beyond the
 last stable offset, and records of open transactions are kept apart until their marker arrives.
 """
 
@@ -56,7 +56,7 @@ class DecisionCopy:
 
     def settle(self, stable_offset: int, end_offset: int) -> None:
         """Everything up to `end_offset` has been added. A transaction before the last stable offset
-        whose marker is gone was committed: compaction removes aborted records before markers.
+        whose marker was removed was committed: compaction removes aborted records before markers.
 
         Records of open transactions are read again next time. They may be aborted and removed by
         then, and their marker with them.

@@ -228,16 +228,16 @@ class SinkDriver:
 
     def _commit_all(self, decision: CommitDecision) -> None:
         missing: list[TaskTransaction] = []
-        gone: set[str] = set()
+        deleted_topics: set[str] = set()
         reason = ""
         for transaction, code in self._send_commits(decision.transactions):
             outcome = outcome_of(self._cluster, transaction, decision.decided_ms)
             if not outcome.is_committed:
                 missing.append(transaction)
-                gone |= outcome.gone
+                deleted_topics |= outcome.deleted
                 reason = code
         if missing:
-            raise torn(decision, missing, reason, gone)
+            raise torn(decision, missing, reason, deleted_topics)
 
     def _send_commits(
         self, transactions: Sequence[TaskTransaction]

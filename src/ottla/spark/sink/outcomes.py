@@ -47,11 +47,11 @@ class PartitionOutcome(Enum):
 
 @dataclass(frozen=True)
 class TransactionOutcome:
-    """`is_committed` is False also if it cannot be determined. `gone` are topics that were deleted,
-    also if they were created again."""
+    """`is_committed` is False also if it cannot be determined. `deleted` are topics that were
+    deleted, even if they were created again."""
 
     is_committed: bool
-    gone: frozenset[str] = frozenset()
+    deleted: frozenset[str] = frozenset()
 
 
 def outcome_of(
@@ -60,16 +60,16 @@ def outcome_of(
     """The transaction was open when the batch was decided, at `decided_ms`."""
     there = _partitions_of(cluster, {each.topic for each in transaction.written})
     places = [each for each in transaction.written if each.partition < there.get(each.topic, 0)]
-    gone = frozenset(each.topic for each in transaction.written if each not in places)
+    deleted = frozenset(each.topic for each in transaction.written if each not in places)
     ends = set[PartitionOutcome]()
     for place in places:
         end = _end_at(cluster, transaction, place, decided_ms)
         if end in (PartitionOutcome.COMMITTED, PartitionOutcome.ABORTED):
-            return TransactionOutcome(end is PartitionOutcome.COMMITTED, gone)
+            return TransactionOutcome(end is PartitionOutcome.COMMITTED, deleted)
         if end is PartitionOutcome.RECREATED:
-            gone |= {place.topic}
+            deleted |= {place.topic}
         ends.add(end)
-    return TransactionOutcome(ends == {PartitionOutcome.TAKEN}, gone)
+    return TransactionOutcome(ends == {PartitionOutcome.TAKEN}, deleted)
 
 
 def _partitions_of(cluster: Cluster, topics: Iterable[str]) -> dict[str, int]:

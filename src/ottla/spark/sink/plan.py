@@ -190,20 +190,23 @@ def torn(
     decision: CommitDecision,
     missing: Sequence[TaskTransaction],
     reason: str,
-    gone: Collection[str] = (),
+    deleted_topics: Collection[str] = (),
 ) -> TornBatch:
-    """The error says which rows are missing and how to continue. `gone` are deleted topics."""
+    """The error says which rows are missing and how to continue. `deleted_topics` are those that
+    were deleted since."""
     there = [each for each in decision.transactions if each not in missing]
     deleted = (
         f"These topics were deleted, or deleted and created again, so that the outcome cannot be "
-        f"determined: {', '.join(sorted(gone))}. If that was intended, nothing is missing. "
+        f"determined: {', '.join(sorted(deleted_topics))}. If that was intended, nothing is "
+        "missing. "
     )
     return TornBatch(
         f"Batch {decision.batch} of the query {decision.query} (sink {decision.sink}) is torn: "
         f"{len(missing)} of its {len(decision.transactions)} transactions can not be committed "
         f"any more ({reason}). Missing: {_shown(missing)}. "
-        f"Committed: {_shown(there)}. {deleted + 'Otherwise this' if gone else 'This'} happens "
-        f"when a driver stays away longer than kafka.transaction.timeout.ms after a decision. "
+        f"Committed: {_shown(there)}. "
+        f"{deleted + 'Otherwise this' if deleted_topics else 'This'} happens when a "
+        "driver stays away longer than kafka.transaction.timeout.ms after a decision. "
         f"Write the missing rows by hand or remove the others, then set the option "
         f"acceptTornBatch={decision.batch} to continue."
     )

@@ -26,7 +26,7 @@ log = logging.getLogger("ottla.spark")
 
 DEFAULT_PREFIX = "spark-ottla"
 NAME_CHARACTERS_MAX = 200  # without the id of the query
-QUERY_CHARACTERS = 12  # 48 bits: enough to tell queries on the same topics apart
+QUERY_CHARACTERS = 12  # 48 bits: enough to distinguish queries on the same topics
 COMMIT_TIMEOUT_MS = 5_000  # a query must not wait longer than this for a commit
 PAUSE_S = 30.0  # after a failure
 

@@ -37,7 +37,7 @@ _COPY_BYTES = 1 << 20
 Entry = tuple[int, int]
 
 
-class Found(NamedTuple):
+class FoundEntry(NamedTuple):
     number: int  # how many entries there are up to this one, itself included
     entry: Entry | None
 
@@ -192,13 +192,13 @@ class EntryFile:
         self.count += len(entries)
         self._file_bytes = max(self._file_bytes, position + len(data))
 
-    def find(self, reader: Reader, column: int, value: int) -> Found:
+    def find(self, reader: Reader, column: int, value: int) -> FoundEntry:
         """The last entry with at most `value` in a column by which entries ascend."""
         self.open(reader)
         if self._tail and self._entry.unpack_from(self._tail)[column] <= value:
             return self._find_in(reader, self._tail, self._tail_first, column, value)
         end = self._tail_first if self._tail else self.count
-        return self._search(reader, column, value, end) if end else Found(0, None)
+        return self._search(reader, column, value, end) if end else FoundEntry(0, None)
 
     def truncate(self, count: int) -> None:
         """Keep the first `count` entries, and cut the file there."""
@@ -251,7 +251,7 @@ class EntryFile:
             self._tail_first += dropped
         self._tail += data
 
-    def _search(self, reader: Reader, column: int, value: int, end: int) -> Found:
+    def _search(self, reader: Reader, column: int, value: int, end: int) -> FoundEntry:
         """As `find`, among the first `end` entries of the file."""
         unpack, size = self._entry.unpack_from, self._entry.size
         last = _pages.of(self)
@@ -282,7 +282,9 @@ class EntryFile:
             _pages.keep(self, _Page(low, data))
         return self._find_in(reader, data, low, column, value)
 
-    def _find_within(self, reader: Reader, page: _Page, column: int, value: int) -> Found | None:
+    def _find_within(
+        self, reader: Reader, page: _Page, column: int, value: int
+    ) -> FoundEntry | None:
         """None unless the last entry up to `value` is surely one of these, or there is none."""
         unpack, size, data = self._entry.unpack_from, self._entry.size, page.data
         if self._entry.format != PAIR_OF_INTS:
@@ -294,7 +296,7 @@ class EntryFile:
         if value >= keys[-1] or (page.first and keys[0] > value):
             return None
         count = bisect_right(keys, value)
-        return Found(page.first + count, unpack(data, (count - 1) * size) if count else None)
+        return FoundEntry(page.first + count, unpack(data, (count - 1) * size) if count else None)
 
     def _guess_ends(self, reader: Reader, column: int, end: int) -> tuple[int, int]:
         """The keys of the first and the last entry, which stay what they are in a closed file."""
@@ -304,14 +306,14 @@ class EntryFile:
 
     def _find_in(
         self, reader: Reader, data: bytes | bytearray, first: int, column: int, value: int
-    ) -> Found:
+    ) -> FoundEntry:
         """As `find`, in entries from number `first` on, before which all are up to `value`."""
         size, unpack = self._entry.size, self._entry.unpack_from
         numbers = range(len(data) // size)
         count = bisect_right(numbers, value, key=lambda at: unpack(data, at * size)[column])
         if count:
-            return Found(first + count, unpack(data, (count - 1) * size))
-        return Found(first, self.entry(reader, first - 1) if first else None)
+            return FoundEntry(first + count, unpack(data, (count - 1) * size))
+        return FoundEntry(first, self.entry(reader, first - 1) if first else None)
 
 
 def _count_entries(reader: Reader, file: File, file_bytes: int, entry_bytes: int) -> int:

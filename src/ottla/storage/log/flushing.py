@@ -19,7 +19,7 @@ from ottla.storage.files.file_names import DELETED_SUFFIX, PARTITION_METADATA_NA
 from ottla.storage.log.leader_epochs import LeaderEpochs
 from ottla.storage.log.log_files import LogFiles
 from ottla.storage.log.log_offsets import LogOffsets
-from ottla.storage.log.unsynced import Taken
+from ottla.storage.log.unsynced import SyncWork
 from ottla.storage.segments.segment import Segment
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class FlushJob:
         active: Segment,
         snapshots: Sequence[str],
         epochs: LeaderEpochs | None,
-        taken: Taken,
+        taken: SyncWork,
         offsets: LogOffsets,
     ) -> None:
         self.path = path

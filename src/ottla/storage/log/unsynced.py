@@ -17,7 +17,7 @@ from ottla.storage.segments.segment import Segment
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class SyncWork:
     """What one sync job has to sync besides the active segment."""
 
     segments: tuple[Segment, ...]  # closed ones, with their indexes
@@ -78,10 +78,10 @@ class Unsynced:
 
     # Sync jobs
 
-    def take(self) -> Taken:
+    def take(self) -> SyncWork:
         """What a job that begins now has to sync. `synced` or `failed` ends it."""
         has_names = self.has_names or self.has_directory or self._name_syncs > 0
-        taken = Taken(
+        taken = SyncWork(
             tuple(each for each in self.segments if not each.state),
             self.snapshots,
             has_names,
@@ -92,7 +92,7 @@ class Unsynced:
         self.has_names = self.has_cut = False
         return taken
 
-    def synced(self, taken: Taken, now_ms: int, *, is_current: bool) -> None:
+    def synced(self, taken: SyncWork, now_ms: int, *, is_current: bool) -> None:
         """The job has succeeded. Segments count only if the log was not truncated since."""
         self._name_syncs -= taken.has_names
         if is_current:
@@ -101,7 +101,7 @@ class Unsynced:
             self.has_directory = False
         self.last_sync_ms = now_ms
 
-    def failed(self, taken: Taken) -> None:
+    def failed(self, taken: SyncWork) -> None:
         self._name_syncs -= taken.has_names
         self.has_names = self.has_cut = True  # the job may have synced some; the next one syncs all
         self.snapshots += taken.snapshots

@@ -20,7 +20,7 @@ from ottla.storage.producers.producer_entry import (
     ProducerEntry,
     WrittenBatch,
 )
-from ottla.storage.producers.transaction_verification import NO_GUARD, Verification
+from ottla.storage.producers.transaction_verification import NO_GUARD, PendingVerification
 
 EPOCH_MAX = 0x7FFF
 EPOCH_BUMP_VERSION = 2  # from this transaction version on, every transaction has its own epoch
@@ -60,7 +60,7 @@ def decide_epoch(producer_id: int, epoch: int, entry: ProducerEntry) -> AppendDe
 
 
 def decide_sequence(
-    header: BatchHeader, entry: ProducerEntry | None, verification: Verification | None
+    header: BatchHeader, entry: ProducerEntry | None, verification: PendingVerification | None
 ) -> AppendDecision:
     """Does the batch follow on what its producer wrote before?"""
     if verification is not None:
@@ -83,7 +83,7 @@ def decide_sequence(
 
 
 def _decide_verified_sequence(
-    header: BatchHeader, entry: ProducerEntry | None, verification: Verification
+    header: BatchHeader, entry: ProducerEntry | None, verification: PendingVerification
 ) -> AppendDecision:
     has_batches = entry is not None and entry.has_batches
     if verification.supports_epoch_bump and header.base_sequence != 0 and not has_batches:
@@ -102,7 +102,10 @@ def _decide_verified_sequence(
 
 
 def decide_guard(
-    header: BatchHeader, entry: ProducerEntry | None, verification: Verification | None, guard: int
+    header: BatchHeader,
+    entry: ProducerEntry | None,
+    verification: PendingVerification | None,
+    guard: int,
 ) -> AppendDecision:
     """Are these transactional records known to the coordinator?"""
     if entry is not None and entry.has_open_transaction and entry.epoch == header.producer_epoch:

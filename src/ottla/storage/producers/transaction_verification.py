@@ -19,7 +19,7 @@ PENDING_MAX = 10_000  # in one partition: a producer need not exist to be verifi
 
 
 @dataclass(slots=True)
-class Verification:
+class PendingVerification:
     guard: int
     started_ms: int
     lowest_sequence: int
@@ -31,13 +31,13 @@ class Verifications:
     __slots__ = ("_by_producer", "_guards")
 
     def __init__(self) -> None:
-        self._by_producer: dict[int, Verification] = {}
+        self._by_producer: dict[int, PendingVerification] = {}
         self._guards = count(1)
 
     def __len__(self) -> int:
         return len(self._by_producer)
 
-    def get(self, producer_id: int) -> Verification | None:
+    def get(self, producer_id: int) -> PendingVerification | None:
         return self._by_producer.get(producer_id)
 
     def start(
@@ -49,7 +49,7 @@ class Verifications:
             if len(self._by_producer) >= PENDING_MAX:
                 del self._by_producer[next(iter(self._by_producer))]  # its append will be refused
             guard = next(self._guards)
-            self._by_producer[producer_id] = Verification(
+            self._by_producer[producer_id] = PendingVerification(
                 guard, now_ms, sequence, epoch, supports_epoch_bump
             )
             return guard

@@ -20,7 +20,7 @@ from ottla.client.fetching.fetched_records import LEADER, Position
 from ottla.client.fetching.fetcher import fetch_range
 from ottla.client.fetching.replica_choice import (
     STALL_S,
-    Source,
+    FetchSource,
     has_stalled,
     leave_follower,
     move,
@@ -162,16 +162,16 @@ def test_a_follower_may_lack_the_rest_for_a_moment() -> None:
 
 def test_a_position_goes_from_the_leader_to_a_follower_and_back() -> None:
     position, leader = Position(HERE, TOPIC_ID, 0, None), Leader(1, 3)
-    assert source_of(position, leader, RACK) == Source(1, RACK)
+    assert source_of(position, leader, RACK) == FetchSource(1, RACK)
     assert not leave_follower(position, 5.0)
     position.replica = 2
     move(position, 5.0, 100.0)
-    assert (source_of(position, leader, RACK), position.review_s) == (Source(2), 105.0)
+    assert (source_of(position, leader, RACK), position.review_s) == (FetchSource(2), 105.0)
     move(position, 105.0, 100.0)
-    assert source_of(position, leader, RACK) == Source(1, RACK)
+    assert source_of(position, leader, RACK) == FetchSource(1, RACK)
     position.replica = 2
     assert leave_follower(position, 7.0)
-    assert source_of(position, leader, RACK) == Source(1), "for a while without asking"
+    assert source_of(position, leader, RACK) == FetchSource(1), "for a while without asking"
     assert position.review_s == 7.0 + replica_choice.LEADER_ONLY_S
     move(position, position.review_s, 100.0)
     assert (position.replica, position.review_s) == (LEADER, inf)

@@ -23,7 +23,7 @@ from ottla.coordinators.batches import COORDINATOR_ITSELF, BatchFormat, Writer
 from ottla.coordinators.groups import consumer_api, membership_api, offset_api
 from ottla.coordinators.groups.classic.group import ClassicGroup
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
-from ottla.coordinators.groups.offset_commits import Deleted, forgetting_topics
+from ottla.coordinators.groups.offset_commits import DeletedTopics, forgetting_topics
 from ottla.coordinators.groups.offset_expiry import expiring
 from ottla.coordinators.groups.pattern_matching import matching, resolving
 from ottla.coordinators.groups.record_types import GROUP_RECORDS, OFFSETS_TOPIC
@@ -242,7 +242,7 @@ class Harness:
         changes = self.image.apply(Batch(self.image.offset, 1, records))
         self.shard.shared.topics_version = self.image.offset
         deleted = {
-            topic.name: Deleted({topic.id}, len(self.log))
+            topic.name: DeletedTopics({topic.id}, len(self.log))
             for topic in changes.deleted_topics.values()
         }
         run_blocking(forgetting_topics(self.shard.offsets, deleted, self.write))

@@ -18,7 +18,7 @@ from ottla.coordinators.batches import Writer
 from ottla.coordinators.groups.committed_offsets import OffsetName
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.regexes import REFRESH_MS_MIN
-from ottla.coordinators.groups.offset_commits import TOMBSTONES_MAX, Deleted, offset_record
+from ottla.coordinators.groups.offset_commits import TOMBSTONES_MAX, DeletedTopics, offset_record
 from ottla.coordinators.groups.service import PROTOCOLS_MAX
 from ottla.coordinators.groups.shard import LoadedShard
 from ottla.coordinators.groups.shared import Caller, Deadline, TimerKind
@@ -833,7 +833,7 @@ def test_a_topic_of_the_same_name_keeps_offsets_that_came_after_the_deletion() -
         shard = world.groups.service.shard_of(GROUP)
         topic = world.image.topic("t")
         assert topic is not None
-        gone = Deleted({topic.id}, shard.partition.log.log_end_offset)
+        gone = DeletedTopics({topic.id}, shard.partition.log.log_end_offset)
         forgetting = world.groups._forgetting_topics(shard, {"t": gone})
         request = TxnOffsetCommitRequest(
             "tx",

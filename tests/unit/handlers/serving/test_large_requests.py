@@ -15,7 +15,7 @@ from tests.unit.handlers.world import FakeConnection, World
 from ottla.base.scheduling import step_scheduler
 from ottla.base.scheduling.tasks import next_iteration
 from ottla.handlers.serving import decoding
-from ottla.handlers.serving.decoding import ITEMS_MAX, ITEMS_MIN, Decoded, decode_large
+from ottla.handlers.serving.decoding import ITEMS_MAX, ITEMS_MIN, DecodedRequest, decode_large
 from ottla.network.connection import Connection
 from ottla.network.served import Answer, AwaitingAnswer, TakingEffect
 from ottla.protocol.api_keys import ApiKey
@@ -177,7 +177,7 @@ def test_a_large_request_is_decoded_elsewhere_and_then_waits_as_any_other(
     threads: list[int] = []
     decode = decoding.decode_large
 
-    def noted(*arguments: Any) -> Decoded:
+    def noted(*arguments: Any) -> DecodedRequest:
         threads.append(threading.get_ident())
         return decode(*arguments)
 
@@ -214,7 +214,7 @@ def test_a_client_that_leaves_takes_along_the_large_request_that_waits_for_anoth
     may_decode = threading.Event()
     decode = decoding.decode_large
 
-    def late(*arguments: Any) -> Decoded:
+    def late(*arguments: Any) -> DecodedRequest:
         may_decode.wait()
         return decode(*arguments)
 

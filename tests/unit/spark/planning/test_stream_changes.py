@@ -21,7 +21,7 @@ A0, A1, B0 = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b",
 
 def test_partitions_come_stay_and_go() -> None:
     change = compare(StreamOffsets({A0: 5, B0: 3}), [A0, A1], {})
-    assert (change.kept, change.new, change.recreated, change.gone) == ((A0,), (A1,), (), (B0,))
+    assert (change.kept, change.new, change.recreated, change.missing) == ((A0,), (A1,), (), (B0,))
     assert "b-0: deleted" in losses(change, lambda place: place == B0, "subscribe=a,b")[0]
 
 

@@ -16,7 +16,7 @@ from ottla.cli.errors import CommandFailed
 from ottla.cli.local_cluster.arguments import add_member_arguments, run_verb
 from ottla.cli.local_cluster.control import request
 from ottla.cli.local_cluster.directory import ClusterDirectory
-from ottla.cli.local_cluster.member import State
+from ottla.cli.local_cluster.member import ProcessState
 from ottla.cli.local_cluster.rolling import in_order, restart_all
 from ottla.client.errors import ClientError
 
@@ -78,4 +78,4 @@ def roll(
 
 
 def is_running_broker(member: dict[str, Any]) -> bool:
-    return str(member["name"]).startswith("broker-") and member["state"] == State.RUNNING
+    return str(member["name"]).startswith("broker-") and member["state"] == ProcessState.RUNNING

@@ -11,7 +11,7 @@ from typing import Any
 from ottla.cli.local_cluster.arguments import add_data_argument
 from ottla.cli.local_cluster.control import request
 from ottla.cli.local_cluster.directory import ClusterDirectory
-from ottla.cli.local_cluster.member import State
+from ottla.cli.local_cluster.member import ProcessState
 from ottla.cli.output.documents import add_format_argument, show
 from ottla.cli.output.tables import Column, fields_text, table
 
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     document = request(ClusterDirectory(arguments.data), "status")
     show(arguments.format, document, lambda: as_text(document))
-    return 0 if all(each["state"] == State.RUNNING for each in document["members"]) else 1
+    return 0 if all(each["state"] == ProcessState.RUNNING for each in document["members"]) else 1
 
 
 def as_text(document: dict[str, Any]) -> str:

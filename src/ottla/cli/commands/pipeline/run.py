@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def run_service(service: PipelineService) -> bool:
-    """Ctrl-C ends a run that has no end of its own: the batches under way are stopped."""
+    """Ctrl-C ends a run that has no end of its own: running batches are stopped."""
     try:
         return service.run()
     except KeyboardInterrupt:
