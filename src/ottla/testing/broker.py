@@ -28,6 +28,8 @@ from typing import Any, Self
 from ottla.base.ports import non_ephemeral_port
 from ottla.testing.controls import BrokerClock, BrokerFaults, Send
 
+__tracebackhide__ = True  # pytest shows failures at the line of the test
+
 # Reached only by what hangs: machines that run tests may be busy.
 START_S = 120.0
 STOP_S = 120.0
@@ -75,7 +77,6 @@ class RunningBroker:
         self._arguments = ["--log-level", log_level, *arguments]
         self.environment = dict(environment or {})  # besides this process's own, at the next start
         self._port = port
-        __tracebackhide__ = True
         if data == "":
             raise ValueError("data='': name a directory, or leave it out for one of its own")
         self._is_own_data = data is None
@@ -129,8 +130,15 @@ class RunningBroker:
         }
         items = (given | self._config).items()
         settings = [word for item in items for word in ("--set", "=".join(item))]
-        self.data.mkdir(parents=True, exist_ok=True)
-        with open(self.log_path, "a") as errors:
+        try:
+            self.data.mkdir(parents=True, exist_ok=True)
+            log = open(self.log_path, "a")  # noqa: SIM115
+        except OSError as error:
+            raise BrokerFailed(
+                f"data={str(self.data)!r} cannot be used as the directory of a broker: "
+                f"{error.strerror}"
+            ) from None
+        with log as errors:
             self._process = subprocess.Popen(
                 [
                     sys.executable, "-m", *self._program(), *settings, *self._arguments,
@@ -204,13 +212,11 @@ class RunningBroker:
     @property
     def clock(self) -> BrokerClock:
         """The broker's clock, with `controls=True`."""
-        __tracebackhide__ = True
         return self._require_controls("clock").clock
 
     @property
     def faults(self) -> BrokerFaults:
         """What goes wrong in the broker, with `controls=True`."""
-        __tracebackhide__ = True
         return self._require_controls("faults").faults
 
     @property
@@ -219,7 +225,6 @@ class RunningBroker:
         return 0.0 if self._controls is None else self._controls.clock.ahead_s
 
     def _require_controls(self, name: str) -> Controls:
-        __tracebackhide__ = True
         if self._controls is None:
             raise BrokerFailed(
                 f"{name}: only with Broker(controls=True), or the fixture fresh_kafka_broker"
@@ -327,7 +332,6 @@ def remove(data: Path, started: Sequence[subprocess.Popen[str]], owner: int) -> 
 
 def as_settings(config: Mapping[str, Any] | None) -> dict[str, str]:
     """Settings as text: 3 is "3" and True is "true"."""
-    __tracebackhide__ = True
     if config is not None and not isinstance(config, Mapping):
         raise TypeError(f"config={config!r}: expected settings such as {{'retention.ms': 1000}}")
     for name, value in (config or {}).items():

@@ -26,6 +26,8 @@ from ottla.config.replicated_defaults import replicated_defaults
 from ottla.testing.broker import START_S, BrokerFailed, RunningBroker
 from ottla.testing.zookeeper import ZooKeeperServer
 
+__tracebackhide__ = True  # pytest shows failures at the line of the test
+
 BROKERS = 3
 CONTROLLER_S = 120.0  # reached only if there is none: machines that run tests may be busy
 POLL_S = 0.05

@@ -23,6 +23,8 @@ from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.testing.given import is_number, require_seconds
 
+__tracebackhide__ = True  # pytest shows failures at the line of the test
+
 Send = Callable[..., Any]
 
 
@@ -46,7 +48,6 @@ class BrokerClock:
         Each timer that is due fires once. Clients keep their own time: their next heartbeat comes
         when it would have come anyway.
         """
-        __tracebackhide__ = True
         if isinstance(seconds, timedelta):
             seconds = seconds.total_seconds()
         given = {"seconds": seconds, "minutes": minutes, "hours": hours, "days": days}
@@ -84,14 +85,12 @@ class BrokerFaults:
 
         A failed Metadata has the code for every topic, and names the brokers.
         """
-        __tracebackhide__ = True
         if (name := named(ErrorCode, error)) == ErrorCode.NONE.name:
             raise ValueError(f"error={error!r} is not an error")
         self._rule("fail", api, nth, times, error=name)
 
     def delay(self, api: str | int, seconds: float, *, nth: int = 1, times: int | None = 1) -> None:
         """Carry requests out at once, and answer so many seconds later, by the broker's clock."""
-        __tracebackhide__ = True
         require_seconds("seconds", seconds)
         self._rule("delay", api, nth, times, seconds=seconds)
 
@@ -99,7 +98,6 @@ class BrokerFaults:
         self, api: str | int, *, nth: int = 1, times: int | None = 1, is_carried_out: bool = True
     ) -> None:
         """Close the connection in the place of an answer, after carrying the request out or not."""
-        __tracebackhide__ = True
         self._rule("drop" if is_carried_out else "refuse", api, nth, times)
 
     def fill_disk(self) -> None:
@@ -126,7 +124,6 @@ class BrokerFaults:
         error: str = "NONE",
         seconds: float = 0.0,
     ) -> None:
-        __tracebackhide__ = True
         for name, number in (("nth", nth), ("times", times)):
             if not isinstance(number, int) and (name, number) != ("times", None):
                 raise TypeError(f"{name}={number!r} is not a whole number")
@@ -142,7 +139,6 @@ class BrokerFaults:
 
 def named(kind: type[IntEnum], given: str | int) -> str:
     """The member that is meant: by name, in any spelling, or by number."""
-    __tracebackhide__ = True
     what = "API" if kind is ApiKey else "error code"
     if isinstance(given, int) and given in list(kind):
         return kind(given).name

@@ -5,11 +5,10 @@ from __future__ import annotations
 import socket
 from typing import Any
 
+from ottla.config.addresses import parse_addresses
 from ottla.testing.broker import RunningBroker
 
 REACH_S = 10.0
-DEFAULT_PORT = 9092
-PORT_MAX = 65535
 OWN_ONLY = frozenset({*dir(RunningBroker), "data", "environment", "is_paused"})
 
 
@@ -38,22 +37,15 @@ class ExternalCluster:
 def problem_with(servers: str) -> str | None:
     """Why none of these can be reached, before clients try for as long as they have patience."""
     problems = []
-    for server in servers.split(","):
+    try:
+        addresses = parse_addresses(servers)
+    except ValueError as error:
+        return str(error)
+    for address in addresses:
         try:
-            socket.create_connection(address_of(server), REACH_S).close()
-        except (OSError, ValueError) as error:
-            problems.append(f"no broker answers on {server.strip()}: {error}")
+            socket.create_connection(address, REACH_S).close()
+        except (OSError, UnicodeError) as error:
+            problems.append(f"no broker answers on {address}: {error}")
         else:
             return None
     return "; ".join(problems)
-
-
-def address_of(server: str) -> tuple[str, int]:
-    """Of `host:port`, `host`, `[::1]:port`, `[::1]` or `PLAINTEXT://host:port`; else ValueError."""
-    text = server.strip().rpartition("://")[2]
-    host, colon, port = text.rpartition(":")
-    if not colon or text.endswith("]"):
-        return text.strip("[]"), DEFAULT_PORT
-    if not 0 < int(port) <= PORT_MAX:
-        raise ValueError(f"ports go from 1 to {PORT_MAX}")
-    return host.strip("[]"), int(port)

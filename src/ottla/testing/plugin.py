@@ -62,6 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--kafka-log-level",
         default="WARNING",
+        type=str.upper,
         choices=["DEBUG", "INFO", "WARNING", "ERROR"],
         help="what the broker writes to its log, whose end failing tests show (WARNING)",
     )
@@ -80,16 +81,24 @@ def external_servers(given: str | None, environment: Mapping[str, str]) -> str |
     test, and name a cluster that tests had better leave alone.
     """
     where = (environment.get(VARIABLE) or OTTLA) if given is None else given
+    name = f"${VARIABLE}" if given is None else "--kafka"
     kind, _, servers = where.partition(":")
     if where == OTTLA:
         return None
     if kind != EXTERNAL:
-        raise pytest.UsageError(f"--kafka={where}: expected {OTTLA} or {EXTERNAL}:HOST:PORT")
-    servers = servers or environment.get(SERVERS_VARIABLE, "")
+        raise pytest.UsageError(f"{name}={where}: expected {OTTLA} or {EXTERNAL}:HOST:PORT")
+    if not servers:
+        name, servers = f"${SERVERS_VARIABLE}", environment.get(SERVERS_VARIABLE, "")
     if not servers:
         raise pytest.UsageError(
             f"--kafka={EXTERNAL} needs {EXTERNAL}:HOST:PORT or ${SERVERS_VARIABLE}"
         )
+    from ottla.config.addresses import parse_addresses
+
+    try:
+        parse_addresses(servers)
+    except ValueError as error:
+        raise pytest.UsageError(f"{name}: {error}") from error
     return servers
 
 
