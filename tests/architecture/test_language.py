@@ -32,6 +32,31 @@ AVOIDED = {
     r"makes? no circles": "has no reference cycles",
     r"none of (our|its|their) business": "ignored",
     r"the benefit of the doubt": "assumes that",
+    r"who asks": "the client; the response contains",
+    r"(is|are|be|been|was|were) owed": "is required; is pending",
+    r"goes on": "continues",
+    r"gets along": "continues; works",
+    r"all the same": "nevertheless",
+    r"hears? of": "receives; is notified of",
+    r"handed in": "passed as an argument",
+    r"(tells?|told) (apart|that|whether|which)": "distinguishes; shows; contains",
+    r"the last word": "the last record; decides",
+}
+# Words of names that have to be explained, and words for a name that does not.
+AVOIDED_IN_NAMES = {
+    "told": "messages, results, properties: what it holds",
+    "tell": "notify, report",
+    "untold": "unreported, uncommitted",
+    "news": "updates, changes; is_urgent",
+    "owe": "require",
+    "owes": "needs, has_pending",
+    "owed": "required, pending",
+    "nobody": "no_leader, no_producer: what is absent",
+    "gone": "deleted, closed, missing, has_exited",
+    "alike": "equal",
+    "doomed": "to be deleted",
+    "unmade": "pending",
+    "hurried": "fast",
 }
 PATTERN = re.compile(rf"\b({'|'.join(AVOIDED)})\b", re.IGNORECASE)
 
@@ -77,11 +102,58 @@ def findings(path: Path) -> list[str]:
 
 
 MODULES = by_folder(SOURCES)
+PARTS_OF_NAMES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def defined_names(node: ast.AST) -> Iterator[str]:
+    """Names that a node defines. Names of other libraries are used, but not defined here."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+            yield name
+        case ast.arg(arg=name):
+            yield name
+
+
+def advice_on_name(name: str) -> list[str]:
+    words = [word.lower() for word in PARTS_OF_NAMES.findall(name)]
+    return [
+        f"{name}: instead of {word!r} write {AVOIDED_IN_NAMES[word]}"
+        for word in words
+        if word in AVOIDED_IN_NAMES
+    ]
 
 
 @pytest.mark.parametrize("folder", MODULES)
 def test_docstrings_and_comments_use_standard_terms(folder: str) -> None:
     assert [found for path in MODULES[folder] for found in findings(path)] == []
+
+
+@pytest.mark.parametrize("folder", MODULES)
+def test_names_need_no_explanation(folder: str) -> None:
+    found = {
+        (path.relative_to(ROOT).as_posix(), each)
+        for path in MODULES[folder]
+        for node in nodes_of(path)
+        for name in defined_names(node)
+        for each in advice_on_name(name)
+    }
+    assert found == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("def is_gone(told): self.news = NOBODY", 3),
+        ("class UntoldBytes: owed_answers: int = 0", 2),
+        ("position = file.tell()", 0),
+        ("tolerance = newsletter = powers", 0),
+    ],
+)
+def test_words_of_names_are_found_where_a_name_is_defined(source: str, count: int) -> None:
+    names = [name for node in ast.walk(ast.parse(source)) for name in defined_names(node)]
+    assert sum(len(advice_on_name(name)) for name in names) == count
 
 
 def prose_of(document: str) -> str:

@@ -100,9 +100,9 @@ class KafkaError(ClientError):
     """`where` names the request, and topic-partition and offset where there are any."""
 
     def __init__(self, code: ErrorCode, where: str, message: str | None = None) -> None:
-        said = f": {message}" if message else ""
+        detail = f": {message}" if message else ""
         advice = f" ({_ADVICE[code]})" if code in _ADVICE else ""
-        super().__init__(f"{where}: {code.name} ({int(code)}){said}{advice}")
+        super().__init__(f"{where}: {code.name} ({int(code)}){detail}{advice}")
         self.code = code
 
 
@@ -127,11 +127,11 @@ class TopicRecreated(KafkaError):
 
 class OffsetOutOfRange(KafkaError):
     def __init__(self, topic: str, partition: int, offset: int, log_start: int, end: int) -> None:
-        gone = "deleted (retention)" if offset < log_start else "beyond the end of the log"
+        reason = "deleted (retention)" if offset < log_start else "beyond the end of the log"
         super().__init__(
             ErrorCode.OFFSET_OUT_OF_RANGE,
             f"{topic}-{partition} at offset {offset}",
-            f"{gone}: the log has offsets {log_start} up to {end} (not included)",
+            f"{reason}: the log has offsets {log_start} up to {end} (not included)",
         )
         self.topic, self.partition, self.offset = topic, partition, offset
         self.log_start, self.end = log_start, end

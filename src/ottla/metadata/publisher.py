@@ -134,7 +134,7 @@ class Publisher:
             await self._scheduler.run(slices)
 
     def _note_failure(self) -> None:
-        """The record is durable, so the other listeners are called all the same."""
+        """The record is durable, so the other listeners are called nevertheless."""
         log.exception("a listener failed at metadata offset %d", self.image.offset)
 
     def _note_moved(self) -> None:

@@ -83,6 +83,6 @@ def prepare_accepted(sock: socket.socket, settings: ListenerSettings) -> None:
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(
         socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1
-    )  # detects clients whose machine is gone
+    )  # detects clients whose machine has failed
     if settings.send_buffer_bytes > 0:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, settings.send_buffer_bytes)

@@ -11,7 +11,7 @@ While there is no room:
 - The builder of a large response waits for room (`reserve`), in the order of `address_queue.py`:
   builders of one address delay those of another only by their share.
 - A connection begins a request only if it holds no response memory and none of its requests is in
-  progress: one request at a time. So clients that read their responses are served all the same,
+  progress: one request at a time. So clients that read their responses are still served,
   and clients that do not read them are not.
 - If a request waits, connections are closed (`evict`) until a quarter of the memory is free;
   `response_eviction.py` chooses them.

@@ -40,7 +40,7 @@ LOG_LINES = 30  # at most, in messages
 
 
 class BrokerFailed(RuntimeError):
-    """The process ended, or did not come up: the message holds what it said."""
+    """The process ended, or did not come up: the message contains its output."""
 
 
 class Controls:

@@ -120,7 +120,7 @@ class Kafka:
             self._was_reached = True
 
     def _why(self, error: Exception | str) -> str:
-        """The reason of an error in words; a broker that is not running comes first."""
+        """The reason of an error as text; a broker that is not running comes first."""
         if self._broker is not None and not self._broker.is_running:
             code = self._broker.exit_code
             return f"the broker is not running (exit code {code}); its method start() starts it"

@@ -43,8 +43,8 @@ class ZooKeeperServer:
         line = process.stdout.readline()
         if not line.startswith(READY):
             process.wait()
-            said = log_path.read_text(errors="replace")
-            raise BrokerFailed(f"ZooKeeper ended with code {process.returncode}:\n{said}")
+            output = log_path.read_text(errors="replace")
+            raise BrokerFailed(f"ZooKeeper ended with code {process.returncode}:\n{output}")
         self.address = line.removeprefix(READY).strip()
         return self
 

@@ -63,7 +63,7 @@ GROUPS: dict[str, Plant] = {
         ),
     ),
     "static-member-not-fenced": Plant(
-        "a static member that was replaced goes on",
+        "a static member that was replaced continues",
         [
             Patch(
                 "ottla.coordinators.groups.classic.membership:Membership",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 _ALL_DOWN = re.compile(r"\d+/\d+ brokers are down")  # said after the errors that are the reason
-_PARTITION_GONE = re.compile(r"(\S+) \[(\d+)\]: desired partition is no longer available")
+_PARTITION_LOST = re.compile(r"(\S+) \[(\d+)\]: desired partition is no longer available")
 _BROKER = re.compile(
     r"(?:GroupCoordinator: |TxnCoordinator: )?(?:\w+://)?"
     r"(?P<address>\S+:\d+)(?:/(?:bootstrap|\d+))?: (?P<reason>.+)"
@@ -24,8 +24,8 @@ def error_text(text: str) -> str | None:
     """None if the error says nothing that others do not."""
     if _ALL_DOWN.match(text):
         return None
-    if gone := _PARTITION_GONE.match(text):
-        return f"partition {gone[2]} of {gone[1]} no longer exists"
+    if lost := _PARTITION_LOST.match(text):
+        return f"partition {lost[2]} of {lost[1]} no longer exists"
     if broker := _BROKER.fullmatch(text):
         reason = _CONNECT.sub("", _STATE.sub("", broker["reason"]))
         return f"{broker['address']}: {reason}"

@@ -1,6 +1,6 @@
 """Partitions without a leader: they can be neither read nor written until they have one.
 
-librdkafka waits for a leader, and does not say so.
+librdkafka waits for a leader without an error.
 """
 
 from __future__ import annotations

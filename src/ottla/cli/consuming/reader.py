@@ -238,7 +238,7 @@ class RecordReader:
             return {}
 
     def _check_topics(self) -> None:
-        """librdkafka waits for a deleted topic to appear again, and does not say so."""
+        """librdkafka waits for a deleted topic to appear again, without an error."""
         if time.monotonic() < self._topics_checked_s + CHECK_TOPICS_S:
             return
         try:

@@ -184,9 +184,9 @@ class Member:
         self._on_change()
 
     def death_message(self) -> str:
-        said = self._log_end()
+        output = self._log_end()
         return f"{self.name} (process {self.pid}) {ending(self.exit_code)}" + (
-            f":\n{said}" if said else f"; see {self._log_path}"
+            f":\n{output}" if output else f"; see {self._log_path}"
         )
 
     def _log_end(self) -> str:

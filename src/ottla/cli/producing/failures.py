@@ -70,7 +70,7 @@ def no_topic(topic: str, topics: Any) -> list[str]:
 
 
 def not_acknowledged(connection: Connection, producer: Any, failure: Failure) -> list[str]:
-    # Of brokers that are gone others may have taken over: what is missing is the better reason.
+    # Other brokers may have taken over from those that ended: what is missing is the better reason.
     cause = missing_replicas(connection, producer, failure) or connection.last_error
     return [
         f"not acknowledged within {connection.timeout_s:g} s" + (f": {cause}" if cause else ""),

@@ -142,12 +142,12 @@ def _find_coordinator(cluster: Cluster, kind: int, key: str, retries: Retries) -
     if known is not None:
         return known
     while True:
-        code, broker_id, address, said = _request_coordinator(cluster, kind, key, retries)
+        code, broker_id, address, message = _request_coordinator(cluster, kind, key, retries)
         if code == ErrorCode.NONE:
             cluster.topology.brokers[broker_id] = address
             cluster.coordinators[kind, key] = broker_id
             return broker_id
-        error = kafka_error(code, f"FindCoordinator of {key!r}", said)
+        error = kafka_error(code, f"FindCoordinator of {key!r}", message)
         if reaction_to(code) is Reaction.FAIL:
             raise error
         retries.pause(error)

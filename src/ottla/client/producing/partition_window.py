@@ -48,8 +48,8 @@ class AcknowledgedRange(NamedTuple):
 class Acknowledged:
     """What is stored in one partition: the number of records, and their offsets.
 
-    `ranges` are sorted; records of others may lie in between. A batch whose repetition the broker
-    detected without knowing its offset any more is counted, and not in `ranges`.
+    `ranges` are sorted; there may be records of others between them. A batch whose repetition the
+    broker detected without knowing its offset any more is counted, and not in `ranges`.
     """
 
     records: int = 0

@@ -111,7 +111,7 @@ class ZooKeeperMetadataLog:
 
     async def begin(self, claim: Claim, offset: int) -> list[Batch]:
         """Append under this claim from here on. Returns the batches from `offset` to the end of the
-        log, after which no other broker can append; Trimmed if they are gone."""
+        log, after which no other broker can append; Trimmed if they were removed."""
         async with self._lock:
             batches = await self.read(offset)
             await self._measure()

@@ -1,7 +1,7 @@
 """The channel to one broker: opened by the first request, and again after it was lost.
 
-Promises  requests are sent in the highest version that both brokers support. One attempt to connect
-          is under way at a time; requests meanwhile wait for it, and get its error. After a failed
+Promises  requests are sent in the highest version that both brokers support. There is one attempt
+          to connect at a time; requests meanwhile wait for it, and get its error. After a failed
           attempt the next one waits a little longer each time, while requests fail at once.
 """
 

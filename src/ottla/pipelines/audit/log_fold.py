@@ -1,4 +1,4 @@
-"""Folding a range of a partition's log into sums, as it lies in the log.
+"""Folding a range of a partition's log into sums, from encoded batches.
 
 Owns      fetching one range and adding up its records, committed and aborted apart.
 Promises  control records are not counted; memory is bounded by the fetch sizes of the client;

@@ -133,8 +133,8 @@ def chosen_topics(cluster: Cluster, patterns: Sequence[str]) -> list[str]:
 def replacing(known: Tier, after: Tier) -> list[Entry]:
     """What to write so that the tier is reported as it is now; only what has changed."""
     entries: list[Entry] = [tier_record(after)]
-    gone = sorted(known.buckets.keys() - after.buckets.keys())
-    entries += [(bucket_key_bytes(after.name, key), None) for key in gone]
+    obsolete = sorted(known.buckets.keys() - after.buckets.keys())
+    entries += [(bucket_key_bytes(after.name, key), None) for key in obsolete]
     left = sorted(known.coverage.keys() - after.coverage.keys())
     entries += [(coverage_key_bytes(after.name, place), None) for place in left]
     for key, report in sorted(after.buckets.items()):

@@ -225,12 +225,12 @@ class IcebergTable:
         table = self._open()
         if table is None:
             return []
-        gone = [file for file in _data_files(table) if not _exists(file)]
-        if gone:
+        lost_files = [file for file in _data_files(table) if not _exists(file)]
+        if lost_files:
             with table.transaction() as change, change.update_snapshot().overwrite() as rewrite:
-                for file in gone:
+                for file in lost_files:
                     rewrite.delete_data_file(file)
-        return [self._relative(file) for file in gone]
+        return [self._relative(file) for file in lost_files]
 
 
 def _data_files(table: Table) -> list[Any]:

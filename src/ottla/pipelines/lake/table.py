@@ -104,11 +104,11 @@ def normal_type(kind: pa.DataType) -> str:
 def check_removed(manifest: Manifest, found: Collection[str], where: str) -> None:
     """BatchRefused if files that a commit replaces are not in the table: their rows may be in
     others now, and would be there twice."""
-    gone = sorted(set(manifest.removed) - set(found))
-    if manifest.kind in REWRITES and gone:
+    replaced_files = sorted(set(manifest.removed) - set(found))
+    if manifest.kind in REWRITES and replaced_files:
         raise BatchRefused(
-            f"{where}: another program has replaced {gone[0]} meanwhile: nothing was written. Run "
-            "the command again"
+            f"{where}: another program has replaced {replaced_files[0]} meanwhile: nothing was "
+            "written. Run the command again"
         )
 
 

@@ -55,10 +55,11 @@ class PipelineState:
                 f"{self._pipeline}: give another directory with the key state"
             )
         if not set(found["topics"]) <= set(topics):
-            gone = ", ".join(sorted(set(found["topics"]) - set(topics)))
+            missing = ", ".join(sorted(set(found["topics"]) - set(topics)))
             raise PipelineError(
-                f"{self._pipeline} read the topics {gone} before, and its checkpoint names their "
-                f"offsets: keep them in `from`, or delete {self.directory} to begin a new query"
+                f"{self._pipeline} read the topics {missing} before, and its checkpoint names "
+                f"their offsets: keep them in `from`, or delete {self.directory} to begin a new "
+                "query"
             )
         path.write_text(json.dumps(wanted))
 

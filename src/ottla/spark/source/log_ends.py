@@ -89,7 +89,7 @@ class LogEnds:
             if not back:
                 break
             ends = ends | logs.latest(back)
-            # The last stable offset lies before what was read if the stream was not always
+            # The last stable offset is before what was read if the stream was not always
             # read_committed: that is no loss.
             high = logs.high_watermarks(moved_back(starts, ends))
             ends |= {place: starts[place] for place in high if high[place] >= starts[place]}

@@ -83,7 +83,7 @@ def resolve_start(logs: Logs, position: Position, places: Places, query: Query) 
             return logs.latest(places)
         case AtOffsets(offsets):
             _demand_same(places, offsets, "startingOffsets", OFFSET_ADVICE)
-            ends = logs.high_watermarks(places)  # a start may lie behind an open transaction
+            ends = logs.high_watermarks(places)  # a start may be after an open transaction
             return _given(logs, offsets, ends, "startingOffsets", query.loss_policy)
         case AtTimestamp(timestamp_ms):
             return _first_since(logs, dict.fromkeys(places, timestamp_ms), query.options)

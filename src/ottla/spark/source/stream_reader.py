@@ -201,8 +201,8 @@ class StreamReader(
         if not places:
             return {}
         there = set(find_topics(self._connected, self.query.options).partitions)
-        if gone := [place for place in places if place not in there]:
-            what = f"{named(gone)}: deleted before the batch could be read."
+        if deleted_places := [place for place in places if place not in there]:
+            what = f"{named(deleted_places)}: deleted before the batch could be read."
             self.query.loss_policy.report(what)
         return self._logs.earliest([place for place in places if place in there])
 

@@ -1,7 +1,7 @@
 """Up to where each log of a log directory is clean: `cleaner-offset-checkpoint`.
 
 Owns      the file and its offsets.
-Promises  an offset goes up only after the cleaned segments are in place for good, so a crash in
+Promises  an offset goes up only after the swap of the cleaned segments is durable, so a crash in
           between costs work, and nothing else. A file that cannot be read counts as empty: then
           every log is dirty from its start.
 Threads   a job may run in any; everything else in the log's.
