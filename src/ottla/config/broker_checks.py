@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ottla.config.broker_options import BROKER_OPTIONS, BrokerConfig
+from ottla.config.kafka_keys import is_kafkas
 from ottla.config.kinds import is_whole
 from ottla.config.layers import BrokerLayers, topic_text
 from ottla.config.listener_options import base_name, broker_option, is_of_listener, of_listeners
@@ -201,7 +202,8 @@ def check_dynamic(changed: Mapping[str, str], layers: BrokerLayers, *, is_one_br
             f"[{', '.join(own)}]"
         )
     for name, text in changed.items():  # even if overridden by another layer
-        BROKER_OPTIONS[base_name(name)].parse(text)
+        if (option := broker_option(name)) is not None:
+            option.parse(text)
     if is_one_broker:
         new_layers = layers.with_dynamic(changed, layers.dynamic_default)
     else:
@@ -227,6 +229,8 @@ def _check_threads(old: Mapping[str, str], new: Mapping[str, str]) -> None:
 
 
 def _scope(name: str) -> Scope:
-    """Unknown names are rejected: only declared settings may be stored."""
+    """A name that Kafka does not know either may be set: its plugins have settings of their own."""
     option = broker_option(name)
-    return Scope.READ_ONLY if option is None else option.scope
+    if option is not None:
+        return option.scope
+    return Scope.READ_ONLY if is_kafkas(name) else Scope.CLUSTER_WIDE

@@ -3,8 +3,8 @@
 Follows Kafka in detail: the list of synonyms starts with the setting's own name (or, for a topic,
 with its first broker synonym), so if only a coarser setting is given (`log.retention.hours` for
 `log.retention.ms`), the list is empty and the source is reported as the default. Settings are in
-Kafka's order, that of a hash map; internal ones and dynamic ones of single listeners precede all
-others.
+Kafka's order, that of a hash map; internal ones, dynamic ones of single listeners and those that
+are not declared precede all others.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ _CLIENT_METRICS_ORDER = _in_kafkas_order(CLIENT_METRICS_OPTIONS, 16)
 
 
 _NOTHING: Mapping[str, str] = {}
+UNKNOWN_TYPE = 0  # on the wire
 
 
 class ConfigEntry(NamedTuple):
@@ -90,7 +91,7 @@ def describe_broker(layers: BrokerLayers) -> list[ConfigEntry]:
     texts = layers.effective()
     given = {*layers.dynamic_broker, *layers.dynamic_default, *layers.static}
     names = [n for n in _BROKER_ORDER if not BROKER_OPTIONS[n].is_internal or n in given]
-    return [
+    declared = [
         _broker_entry(
             name,
             _as_read(BROKER_OPTIONS[base_name(name)], texts.get(name)),
@@ -98,16 +99,39 @@ def describe_broker(layers: BrokerLayers) -> list[ConfigEntry]:
         )
         for name in (*of_listeners(given), *names)
     ]
+    return [*(_custom_entry(name, layers.sourced()) for name in layers.custom()), *declared]
 
 
 def describe_all_brokers(layers: BrokerLayers) -> list[ConfigEntry]:
     """Only the dynamic cluster-wide settings, with the text that was set."""
     source = ConfigSource.DYNAMIC_DEFAULT_BROKER
-    return [
+    declared = [
         _broker_entry(name, text, tuple(_all_brokers_synonyms(name, layers, source)))
         for name, text in layers.dynamic_default.items()
         if broker_option(name) is not None
     ]
+    custom = [name for name in layers.custom() if name in layers.dynamic_default]
+    own = [(layers.dynamic_default, source)]
+    return [*(_custom_entry(name, own) for name in custom), *declared]
+
+
+def _custom_entry(
+    name: str, sourced: Iterable[tuple[Mapping[str, str], ConfigSource]]
+) -> ConfigEntry:
+    """A setting without a declaration: it may be a password, so its value is not shown."""
+    synonyms = [
+        SourcedText(name, texts[name], source) for texts, source in sourced if name in texts
+    ]
+    return ConfigEntry(
+        name=name,
+        value=None,
+        source=synonyms[0].source,
+        is_read_only=True,
+        is_sensitive=True,
+        wire_type=UNKNOWN_TYPE,
+        synonyms=tuple(synonyms),
+        doc=None,
+    )
 
 
 def _all_brokers_synonyms(

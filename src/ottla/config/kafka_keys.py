@@ -114,6 +114,12 @@ def is_without_meaning(name: str, value: str) -> bool:
     return refused_for(name) is None and any(_matches(each, name) for each in WITHOUT_MEANING)
 
 
+def is_kafkas(name: str) -> bool:
+    """Whether Kafka has such a setting, although there is none here. Removed ones are not Kafka's
+    any more."""
+    return refused_for(name) is not None or any(_matches(each, name) for each in WITHOUT_MEANING)
+
+
 def refused_for(name: str) -> str | None:
     """The unsupported feature that this key belongs to; None for other keys."""
     return next((what for each, what in REFUSED.items() if _matches(each, name)), None)

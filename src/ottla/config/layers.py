@@ -14,6 +14,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from ottla.config.broker_options import BROKER_OPTIONS
+from ottla.config.listener_options import broker_option
 from ottla.config.options import InvalidOption, fields_of, stored_values
 from ottla.config.resource_options import GROUP_OPTIONS, TOPIC_OPTIONS, GroupConfig
 from ottla.config.synonyms import GROUP_SYNONYMS, TOPIC_SYNONYMS, Synonym
@@ -79,11 +80,18 @@ class BrokerLayers:
         return None
 
     def effective(self) -> dict[str, str]:
-        """Every setting with its effective text."""
+        """Every declared setting with its effective text."""
         texts: dict[str, str] = {}
         for layer in (self.defaults, self.static, self.dynamic_default, self.dynamic_broker):
             texts.update(layer)
+        for name in self.custom():
+            del texts[name]
         return texts
+
+    def custom(self) -> list[str]:
+        """The dynamic settings that are not declared: they are kept, but have no effect."""
+        given = self.dynamic_broker.keys() | self.dynamic_default.keys()
+        return sorted(name for name in given if broker_option(name) is None)
 
 
 def topic_text(name: str, overrides: Mapping[str, str], layers: BrokerLayers) -> SourcedText | None:

@@ -217,7 +217,8 @@ def test_client_metrics_show_all_settings_with_or_without_a_value() -> None:
             True,
             "Cannot update these configs dynamically: [num.partitions]",
         ),
-        ({"nope": "2"}, True, "Cannot update these configs dynamically: [nope]"),
+        ({"process.roles": "broker", "nope": "2"}, True, "dynamically: [process.roles]"),
+        ({"ssl.keystore.location": "/"}, True, "dynamically: [ssl.keystore.location]"),
         ({"log.retention.hours": "2"}, False, "Cannot update these configs dynamically"),
         ({"log.cleaner.threads": "x"}, True, "Not a number of type INT"),
         ({"log.cleaner.threads": "-1"}, True, "Value must be at least 0"),
@@ -236,3 +237,30 @@ def test_what_may_not_be_set_while_running_is_refused(
 def test_what_may_be_set_while_running_is_accepted_on_one_broker_and_on_all() -> None:
     for is_one_broker in (True, False):
         check_dynamic({"log.retention.ms": "5"}, BrokerLayers(), is_one_broker=is_one_broker)
+
+
+def test_settings_that_kafka_does_not_know_are_accepted_and_have_no_effect() -> None:
+    custom = {"nope": "2", "retention.ms": "5", "": "", "advertised.host.name": "x"}
+    for is_one_broker in (True, False):
+        check_dynamic(custom, BrokerLayers(), is_one_broker=is_one_broker)
+    layers = BrokerLayers(dynamic_broker=custom)
+    assert layers.effective() == BrokerLayers().effective()
+    assert TopicDefaults(layers).config({}) == TopicDefaults(BrokerLayers()).config({})
+    check_dynamic({"log.retention.ms": "5"}, layers, is_one_broker=False)
+
+
+def test_settings_that_kafka_does_not_know_are_described_without_their_value() -> None:
+    layers = BrokerLayers(dynamic_broker={"nope": "2"}, dynamic_default={"nope": "3", "other": "4"})
+    nope, other, *declared = describe_broker(layers)
+    assert (nope.value, nope.is_sensitive, nope.is_read_only, nope.wire_type) == (
+        None, True, True, 0,
+    )  # fmt: skip
+    assert nope.source is ConfigSource.DYNAMIC_BROKER
+    assert synonyms(nope) == [("nope", "2", 2), ("nope", "3", 3)]
+    assert (other.name, other.source) == ("other", ConfigSource.DYNAMIC_DEFAULT_BROKER)
+    assert declared == describe_broker(BrokerLayers())
+    of_all = describe_all_brokers(layers)
+    assert [(each.name, each.value, synonyms(each)) for each in of_all] == [
+        ("nope", None, [("nope", "3", 3)]),
+        ("other", None, [("other", "4", 3)]),
+    ]

@@ -147,9 +147,14 @@ def test_the_older_request_replaces_all_settings_of_a_topic() -> None:
     assert cluster.image.topic_config("t") == {"flush.ms": "7"}
 
 
-def test_unknown_broker_settings_are_not_stored() -> None:
+def test_broker_settings_that_kafka_does_not_know_are_stored_and_removed_again() -> None:
     cluster = three_brokers()
-    assert alter(cluster, (BROKER, "1", "some.plugin.class", "x")) == [ErrorCode.INVALID_REQUEST]
+    assert alter(cluster, (BROKER, "1", "some.plugin.class", "x")) == [ErrorCode.NONE]
+    assert cluster.image.broker_config(1) == {"some.plugin.class": "x"}
+    assert alter(cluster, (BROKER, "1", "log.retention.ms", "5")) == [ErrorCode.NONE]
+    resource = legacy.AlterConfigsResource(BROKER, "1", [])
+    request = legacy.AlterConfigsRequest([resource])
+    cluster.carry_out(decide_alter_configs(cluster.state, request, 1))
     assert cluster.image.broker_config(1) == {}
 
 
