@@ -555,3 +555,17 @@ def test_a_record_that_is_smaller_than_the_limit_is_said_to_need_a_batch(
     assert "too large: 6 bytes, and more than 61 for its batch and headers, and" in small.stderr
     large = ottla("produce", topic, "v" * 61, environment=environment)
     assert f"too large: 61 bytes, and topic {topic} accepts 60" in large.stderr
+
+
+def test_a_setting_of_the_client_is_named_as_it_was_given(
+    environment: Environment, topic: str
+) -> None:
+    done = ottla("produce", topic, "x", "-X", "linger.ms=soon", environment=environment)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "-X takes settings of librdkafka: linger.ms\n" in done.stderr
+
+
+def test_acks_may_be_the_number_of_the_protocol(environment: Environment, topic: str) -> None:
+    done = ottla("produce", topic, "--acks", "-1", "x", environment=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"1 record to partition 0 of {topic}, offset 0\n"

@@ -196,12 +196,18 @@ def test_completion_offers_commands_and_options() -> None:
     ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ottla; echo "${COMPREPLY[@]}"; }
     ask ottla con; ask ottla topics cr; ask ottla group re
     ask ottla topics create t --part; ask ottla consume x --fr
+    ask ottla produce t -z s; ask ottla consume t --isolation read_c; ask ottla completion z
+    ask ottla help gr; ask ottla --v; ask ottla up --data x
     """
     done = subprocess.run(
         ["bash", "-c", script + questions], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == [
         "consume", "create", "reset", "--partitions", "--from-beginning",
+        "snappy", "read_committed", "zsh", "groups", "--version", "",
     ]  # fmt: skip
-    assert "-a produce" in ottla("completion", "fish").stdout
+    fish = ottla("completion", "fish").stdout
+    assert "-a produce" in fish
+    assert "-s z -l compression -x -a 'none gzip snappy lz4 zstd'" in fish
+    assert "-l config -r -F -d" in fish
     assert "bashcompinit" in ottla("completion", "zsh").stdout

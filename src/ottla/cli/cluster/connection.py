@@ -149,7 +149,11 @@ class Connection:
             )
         except confluent_kafka().KafkaException as error:
             message = error.args[0].str().strip()
-            raise CommandFailed(message, "-X takes settings of librdkafka", code=USAGE) from error
+            # Of a setting with several names, the message has another one than was given.
+            given = f": {', '.join(self._settings)}" if self._settings else ""
+            raise CommandFailed(
+                message, f"-X takes settings of librdkafka{given}", code=USAGE
+            ) from error
         self._clients.append(created)
         return created
 

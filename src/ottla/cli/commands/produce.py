@@ -74,11 +74,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("-Z", "--tombstone", action="store_true", help="write null instead of empty values")
     add("-z", "--compression", default="none", choices=["none", "gzip", "snappy", "lz4", "zstd"])
-    add("--acks", default="all", choices=["all", "1", "0"],
+    add("--acks", default="all", choices=["all", "1", "0"], type=acks_of,
         help="replicas that must have a record to acknowledge it (default: all)")  # fmt: skip
     add("-o", "--output", choices=[*FORMATS, "none"], default="text",
         help="format of the result (default: text)")  # fmt: skip
     add_connection_arguments(parser)
+
+
+def acks_of(text: str) -> str:
+    """-1 is what producers send for `all`."""
+    return "all" if text == "-1" else text
 
 
 def run(arguments: argparse.Namespace) -> int:
