@@ -569,3 +569,38 @@ def test_acks_may_be_the_number_of_the_protocol(environment: Environment, topic:
     done = ottla("produce", topic, "--acks", "-1", "x", environment=environment)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"1 record to partition 0 of {topic}, offset 0\n"
+
+
+def test_offsets_of_a_group_are_kept_in_a_file_and_set_again(
+    environment: Environment, topic: str, group: str, tmp_path: Path
+) -> None:
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return ottla(*words, environment=environment)
+
+    run("produce", topic, "one", "two", "three")
+    run("consume", topic, "-g", group, "-e", "-n", "1")
+    kept = tmp_path / "offsets.json"
+    kept.write_text(run("groups", "describe", group, "--format", "json").stdout)
+    run("groups", "reset", group, "--to", "end")
+    assert run("groups", "reset", group, "--from-file", str(kept)).returncode == 0
+    assert run("consume", topic, "-g", group, "-e").stdout == "two\nthree\n"
+
+    lines = tmp_path / "offsets.csv"
+    lines.write_text(f"{topic},0,2\n")
+    done = run("groups", "reset", group, "--from-file", str(lines), "--format", "json")
+    assert json.loads(done.stdout) == [{"topic": topic, "partition": 0, "before": 3, "after": 2}]
+    lines.write_text(f"{topic},0,9\n")
+    beyond = run("groups", "reset", group, "--from-file", str(lines), "--dry-run")
+    assert "set to 3 instead of 9" in beyond.stderr
+    lines.write_text(f"{topic},1,0\n")
+    missing = run("groups", "reset", group, "--from-file", str(lines))
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert f"{topic} has no partition 1: it has 1" in missing.stderr
+    for words, told in (
+        (["--from-file", str(tmp_path / "none")], "none: No such file or directory"),
+        (["--from-file", str(lines), "--topic", topic], "--topic cannot be used"),
+        (["--export"], "write ottla groups describe GROUP --format json for --from-file"),
+    ):
+        refused = run("groups", "reset", group, *words)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert told in refused.stderr

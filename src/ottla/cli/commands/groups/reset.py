@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from ottla.base.ids import TopicPartition
 from ottla.cli.arguments.numbers import INT64_MAX, whole_number
+from ottla.cli.arguments.offset_files import BadOffsets, Offsets, parse_offsets
 from ottla.cli.arguments.offset_ranges import At, BadRange, Position, parse_position
 from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
 from ottla.cli.cluster.groups import (
@@ -38,6 +40,8 @@ The group must have no members: they would overwrite the offsets with their own.
 examples:
   ottla groups reset billing --to start --dry-run
   ottla groups reset billing --to @-2h --topic orders --topic refunds:0,3
+  ottla groups describe billing --format json > offsets.json
+  ottla groups reset billing --from-file offsets.json
 """
 COLUMNS = (
     Column("TOPIC", "topic"),
@@ -45,7 +49,6 @@ COLUMNS = (
     Column("BEFORE", "before"),
     Column("AFTER", "after"),
 )
-Offsets = dict[TopicPartition, int]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,6 +61,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="add N to each offset; N may be negative",
     )
+    where.add_argument(
+        "--from-file", metavar="FILE",
+        help="as `groups describe --format json` prints them, or lines of topic,partition,offset",
+    )  # fmt: skip
     parser.add_argument(
         "--topic", action="append", default=[], metavar="TOPIC[:0,1]",
         help="only these partitions (default: all for which the group has committed)",
@@ -70,12 +77,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     position = parse_to(arguments.to)
     group = the_group(arguments)
+    given = None if arguments.from_file is None else given_offsets(arguments, group)
     connection = Connection.of(arguments)
     admin = connection.admin()
     require_idle(connection, admin, group)
     committed = committed_offsets(connection, admin, group)
-    partitions = chosen_partitions(connection, admin, group, arguments.topic, committed)
-    if position is None:
+    if given is not None:
+        require_existing(connection, admin, arguments.from_file, given)
+        partitions = sorted(given)
+    else:
+        partitions = chosen_partitions(connection, admin, group, arguments.topic, committed)
+    if given is not None:
+        targets = existing_positions(connection, admin, given)
+    elif position is None:
         targets = shifted(connection, admin, partitions, committed, arguments.shift_by)
     else:
         targets = positions(connection, admin, partitions, position)
@@ -183,11 +197,41 @@ def shifted(
             f"--shift-by needs committed offsets, and {', '.join(missing)} has none",
             "give a position with --to",
         )
-    starts, ends = partition_ends(connection, admin, partitions)
+    return existing_positions(
+        connection, admin, {each: committed[each] + count for each in partitions}
+    )
+
+
+def existing_positions(connection: Connection, admin: Any, wanted: Offsets) -> Offsets:
+    starts, ends = partition_ends(connection, admin, wanted)
     return {
-        each: limited(each, committed[each] + count, starts[each], ends[each])
-        for each in partitions
+        each: limited(each, offset, starts[each], ends[each]) for each, offset in wanted.items()
     }
+
+
+def given_offsets(arguments: argparse.Namespace, group: str) -> Offsets:
+    name = f"--from-file {arguments.from_file or repr('')}"
+    if arguments.topic:
+        raise CommandFailed(f"{name} has the partitions: --topic cannot be used", code=USAGE)
+    try:
+        return parse_offsets(Path(arguments.from_file).read_text("utf-8-sig"), group)
+    except OSError as error:
+        raise CommandFailed(f"{name}: {error.strerror}", code=USAGE) from error
+    except UnicodeDecodeError as error:
+        raise CommandFailed(f"{name}: not a text file", code=USAGE) from error
+    except BadOffsets as error:
+        raise CommandFailed(f"{name}: {error}", code=USAGE) from error
+
+
+def require_existing(connection: Connection, admin: Any, file: str, given: Offsets) -> None:
+    topics = all_topics(connection, admin)
+    require_topics(sorted({each.topic for each in given}), topics)
+    for topic, number in given:
+        if number not in topics[topic].partitions:
+            raise CommandFailed(
+                f"--from-file {file}: {topic} has no partition {number}: "
+                f"it has {len(topics[topic].partitions)}"
+            )
 
 
 def positions(
