@@ -8,6 +8,7 @@ from tests.unit.storage.log_making import EVERYTHING, PATH, SMALL, Place, append
 from ottla.base.files.readers import BLOCKING
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import LEADER_EPOCHS_NAME
+from ottla.storage.log.leader_epochs import EpochEntry, LeaderEpochs
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint
 
@@ -49,6 +50,16 @@ def test_a_lost_file_is_made_again() -> None:
     log_with_epochs(place).close()
     place.disk.remove(FILE)
     assert reopened(place).epochs.load(BLOCKING).entries == EPOCHS
+
+
+@pytest.mark.parametrize("count", range(4))
+@pytest.mark.parametrize("is_clean", [True, False])
+def test_an_older_copy_of_the_file_is_put_right_by_the_records(count: int, is_clean: bool) -> None:
+    place = Place()
+    log_with_epochs(place).close()
+    older = LeaderEpochs(place.disk, FILE)
+    older.assign_all(EpochEntry(*each) for each in EPOCHS[:count])
+    assert reopened(place, is_clean=is_clean).epochs.load(BLOCKING).entries == EPOCHS
 
 
 def test_a_batch_with_a_wrong_epoch_is_not_served_and_nothing_is_learned_from_it() -> None:

@@ -78,6 +78,29 @@ def test_a_cut_during_a_sync_makes_it_count_for_nothing(place: Place) -> None:
     assert log.recovery_point <= 5
 
 
+@pytest.mark.parametrize("is_run_first", [True, False])
+@pytest.mark.parametrize("seed", range(10))
+def test_what_is_cut_and_written_again_during_a_sync_is_left_to_the_next(
+    seed: int, is_run_first: bool
+) -> None:
+    """Closed segments that the sync had covered may have other records since."""
+    place, random = Place(), Random(seed)
+    log = place.open()
+    append_many(log, random.randrange(20, 60))
+    job = log.begin_flush()
+    if is_run_first:
+        job.run()
+    log.truncate_to(random.randrange(log.log_end_offset))
+    append_many(log, random.randrange(20, 60), epoch=1)
+    if not is_run_first:
+        job.run()
+    log.end_flush(job, None)
+    flush(log)
+    place.disk.crash(random)
+    again = place.open(Checkpoint(log.recovery_checkpoint))
+    assert len(values_of(again)) == log.log_end_offset
+
+
 def test_a_failed_sync_takes_the_directory_offline_and_is_not_tried_again(place: Place) -> None:
     log = place.open()
     append(log, b"a")

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from random import Random
+
 import pytest
 from tests.unit.storage.log_making import (
     COORDINATOR,
     EVERYTHING,
     PATH,
+    SMALL,
     Place,
     append,
     append_many,
@@ -244,6 +248,26 @@ def test_a_marker_in_a_later_segment_is_found(place: Place) -> None:
     found = log.read(BLOCKING, 0, 100, EVERYTHING, with_aborted=True)
     assert found.aborted is not None
     assert [each.producer_id for each in found.aborted] == [1]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_transaction_index_that_was_built_anew_survives_a_power_cut(seed: int) -> None:
+    place = Place(config=replace(SMALL, segment_bytes=2000))
+    log = place.open()
+    for producer_id in range(1, 9):
+        transaction(log, producer_id, b"a")
+        log.append_as_leader(marker_of(producer_id), 0, COORDINATOR)
+    append_many(log, 20)
+    expected = log.read(BLOCKING, 0, 2000, EVERYTHING, with_aborted=True).aborted
+    assert expected is not None
+    assert len(expected) == 8
+    log.close()
+    place.disk.flip_bit(f"{PATH}/{0:020d}.txnindex", 9, 3)  # of the producer id
+    again = reopened_closed(place, log)
+    assert again.read(BLOCKING, 0, 2000, EVERYTHING, with_aborted=True).aborted == expected
+    place.disk.crash(Random(seed))
+    again = place.open(Checkpoint(log.log_end_offset))
+    assert again.read(BLOCKING, 0, 2000, EVERYTHING, with_aborted=True).aborted == expected
 
 
 def test_a_damaged_transaction_index_is_built_anew_when_it_is_used(place: Place) -> None:

@@ -122,6 +122,35 @@ def test_damage_that_hides_the_length_of_a_batch_leaves_the_others_readable(plac
     assert values_of(log, 50)[-1] == b"54"
 
 
+@pytest.mark.parametrize("synced_after", range(1, 5))
+def test_what_follows_damage_stays_wherever_the_recovery_point_is(
+    place: Place, synced_after: int
+) -> None:
+    """Batches between a damaged one, which was synced, and the end of the log, which was not."""
+    log = place.open()
+    append_many(log, 50)
+    segment = log.segments.active
+    offset = segment.base_offset + 2
+    position = log.read(BLOCKING, offset, 1, EVERYTHING).records.position
+    place.disk.flip_bit(segment.path, position + 65)
+    log = place.reopen_killed(recovery_point=offset + synced_after)
+    assert log.log_end_offset == 50
+    assert values_of(log, offset + 1) == expected(50)[offset + 1 :]
+
+
+@pytest.mark.parametrize("recovery_point", [0, 5, 9, 10])
+def test_records_of_an_older_leader_that_a_crash_restored_go(
+    place: Place, recovery_point: int
+) -> None:
+    log = place.open()
+    append_many(log, 5, epoch=1)
+    append_many(log, 5, epoch=3)
+    append_many(log, 2, epoch=2)
+    log = place.reopen_killed(recovery_point)
+    assert values_of(log) == expected(10)
+    assert log.epochs.load(BLOCKING).entries == ((1, 0), (3, 5))
+
+
 def test_a_log_that_lost_its_synced_end_says_so(place: Place) -> None:
     log = place.open()
     append_many(log, 50)
@@ -250,6 +279,24 @@ def test_gaps_that_compaction_left_before_the_recovery_point_stay(place: Place) 
     log = place.open(Checkpoint(60))
     assert values_of(log)[:4] == [b"0", b"1", b"2", b"%d" % log.segments[1].base_offset]
     assert log.log_end_offset == 60
+
+
+@pytest.mark.parametrize("is_foreign", [True, False])
+def test_gaps_that_were_accepted_once_stay_after_a_power_cut(
+    place: Place, is_foreign: bool
+) -> None:
+    """The recovery point was unknown when the log was opened for the first time."""
+    place.config = replace(SMALL, cleanup_policy=("compact",))
+    log = place.open()
+    append_many(log, 60)
+    flush(log)
+    place.disk.kill()
+    place.disk.open(log.segments[0].path).truncate(70 * 3)
+    log = place.open(Checkpoint(0 if is_foreign else None, is_foreign=is_foreign))
+    values = values_of(log)
+    assert len(values) > 40
+    place.disk.crash(Random(1))
+    assert values_of(place.open(Checkpoint(place.checkpoints[-1]))) == values
 
 
 def test_producers_and_transactions_are_those_of_the_records(place: Place) -> None:

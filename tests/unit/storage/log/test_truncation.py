@@ -196,6 +196,25 @@ def test_two_logs_agree_by_their_epochs() -> None:
     assert follower.epochs.load(BLOCKING).entries == leader.epochs.load(BLOCKING).entries
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_the_epochs_are_those_of_the_records_however_often_they_were_cut(seed: int) -> None:
+    """Also of an epoch whose records were all removed, and then sent again."""
+    place, random = Place(), Random(seed)
+    log = place.open()
+    epochs: list[int] = []  # of each record
+    for _ in range(25):
+        for _ in range(random.randrange(1, 4)):
+            epochs.append((epochs[-1] if epochs else 0) + random.randrange(2))
+            log.append_as_follower(placed(batch_of(b"x"), len(epochs) - 1, epochs[-1]))
+        if random.random() < 0.2:
+            log = place.reopen_killed(random.randrange(len(epochs) + 1))
+        if random.random() < 0.5:
+            log.truncate_to(random.randrange(len(epochs) + 1))
+            del epochs[log.log_end_offset :]
+        found = log.epochs.load(BLOCKING).entries
+        assert found == tuple((each, epochs.index(each)) for each in sorted(set(epochs)))
+
+
 def test_a_log_with_an_unknown_epoch_is_cut_to_the_leader_s_end() -> None:
     follower = Place().open()
     append_many(follower, 10, epoch=1)
