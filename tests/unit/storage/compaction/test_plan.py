@@ -57,6 +57,16 @@ def test_a_segment_that_is_partly_clean_counts_on_both_sides() -> None:
     assert (found.clean_bytes, found.dirty_bytes) == (200, 100)
 
 
+@pytest.mark.parametrize(("checkpoint", "dirty_bytes"), [(5, 100), (10, 0)])
+def test_a_checkpoint_at_the_start_or_the_end_of_the_log_is_right(
+    checkpoint: int, dirty_bytes: int
+) -> None:
+    log = log_of(segment(5), segment(10, 0), checkpoint=checkpoint, start=5, end=10, stable=10)
+    found = survey(log, NOW_MS)
+    assert (found.first_dirty_offset, found.is_checkpoint_wrong) == (checkpoint, False)
+    assert found.dirty_bytes == dirty_bytes
+
+
 @pytest.mark.parametrize("checkpoint", [3, 1001])
 def test_a_checkpoint_outside_the_log_is_set_back_to_its_start(checkpoint: int) -> None:
     log = log_of(segment(5), segment(10), segment(20), checkpoint=checkpoint, start=5)

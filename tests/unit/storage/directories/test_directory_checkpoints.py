@@ -106,6 +106,27 @@ def test_jobs_that_run_in_another_order_than_they_were_made_write_nothing_older(
     logs.release()
 
 
+@pytest.mark.parametrize("changes", range(10))
+def test_an_older_job_undoes_nothing_that_a_later_one_wrote_before_it_was_refused(
+    changes: int,
+) -> None:
+    disk = MemoryDisk()
+    logs, made = two_logs(disk)
+    table = logs.directories[0].table
+    older = run_blocking(table.making_checkpoint_job())
+    for log in made:
+        append_many(log, 3)
+    later = run_blocking(table.making_checkpoint_job())
+    disk.fail(CHANGES, error=errno.ENOSPC, skip=changes)
+    with suppress(OSError):
+        later.run()
+    disk.heal()
+    written = DirectoryCheckpoints(disk, "/data").read()
+    older.run()
+    assert DirectoryCheckpoints(disk, "/data").read() == written
+    logs.release()
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_no_log_starts_above_its_high_watermark_wherever_writing_ends(seed: int) -> None:
     """A disk that is full, or fails, may end it between two of the files."""

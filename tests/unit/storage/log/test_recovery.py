@@ -236,6 +236,32 @@ def test_a_log_that_ends_before_its_start_starts_over(place: Place) -> None:
     assert values_of(log) == [b"x"]
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_what_follows_a_lost_end_survives_a_power_cut(seed: int) -> None:
+    """The checkpoint has a recovery point above the next segments: they would not be read."""
+    place, random = Place(), Random(seed)
+    log = place.open()
+    append_many(log, 100)
+    flush(log)
+    place.disk.kill()
+    place.disk.open(log.segments[2].path).truncate(70)
+    for segment in log.segments[3:]:
+        place.disk.remove(segment.path)
+    log = place.open(Checkpoint(100))
+    assert log.log_end_offset < 50
+    count = len(log.segments)
+    while len(log.segments) < count + 2:
+        append_many(log, 1)
+    assert log.log_end_offset < 100
+    assert place.checkpoints[-1] <= log.segments[-3].base_offset
+    flush(log)
+    place.disk.crash(random)
+    again = place.open(Checkpoint(min(place.checkpoints[-1], log.recovery_checkpoint)))
+    assert values_of(again) == expected(log.log_end_offset)
+    for segment in again.segments:
+        segment.indexes.offsets.check_entries(BLOCKING, segment.size)
+
+
 def test_a_segment_behind_a_lost_end_is_dropped(place: Place) -> None:
     log = place.open()
     append_many(log, 60)

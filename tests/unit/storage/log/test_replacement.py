@@ -14,6 +14,7 @@ from tests.unit.storage.log_making import (
     Place,
     append,
     append_many,
+    batch_of,
     names_in,
     read_records,
     values_of,
@@ -86,6 +87,21 @@ def test_snapshots_of_replaced_segments_go_later_with_the_other_files(place: Pla
     for removal in log.context.deletions.take_all():
         removal.run()
     assert not names_in(place.disk, ".deleted")
+
+
+def test_producers_whose_records_were_deleted_are_known_after_a_swap() -> None:
+    """Only the snapshot of the first segment has them, if the checkpoints were lost too."""
+    place = Place(config=replace(SMALL, cleanup_policy=("compact", "delete")))
+    log = place.open()
+    log.append_as_leader(batch_of(b"a", producer=(7, 0, 0)), 0)
+    append_many(log, 60)
+    log.delete_oldest(1)
+    sources = log.segments[:1]
+    assert run_blocking(log.replacing_segments([clean(log, sources, 5)], sources))
+    place.disk.kill()
+    again = place.open(Checkpoint(None))
+    assert again.log_end_offset == 61
+    assert 7 in again.producers.load(BLOCKING).producers
 
 
 def test_readers_that_have_a_range_of_an_old_segment_can_finish(place: Place) -> None:
