@@ -8,12 +8,17 @@ from typing import Any
 
 import pytest
 from tests.support.virtual_time import run_in_virtual_time
-from tests.unit.replication.test_several_directories import FIRST, PATHS, T0, T1, World
+from tests.unit.replication.test_several_directories import FIRST, PATHS, SECOND, T0, T1, World
 
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.metadata.image import Image
-from ottla.metadata.records import PartitionChanged, PartitionCreated, TopicCreated
+from ottla.metadata.records import (
+    PartitionChanged,
+    PartitionCreated,
+    TopicCreated,
+    TopicDeleted,
+)
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.assign_replicas_to_dirs_request import DirectoryData
@@ -105,6 +110,21 @@ async def test_a_report_is_repeated_until_it_is_answered() -> None:
     await asyncio.sleep(5)
     assert len(world.reported) == 1
     assert len(list(reports_of(world))) == 2
+
+
+@story
+async def test_a_repeated_report_is_of_the_topic_that_has_the_name_by_then() -> None:
+    world = ReportingWorld(new_disk(), Image())
+    world.failures = 1
+    world.create()
+    await asyncio.sleep(0.1)
+    world.publish(TopicDeleted(FIRST))
+    await world.replicas.deleted()
+    parts = [PartitionCreated(SECOND, each, BOTH, BOTH, ME) for each in range(2)]
+    world.publish(TopicCreated(SECOND, "t"), *parts)
+    await asyncio.sleep(5)
+    asked = {topic.topic_id for each in world.reported for one in each for topic in one.topics}
+    assert asked == {SECOND}
 
 
 @story

@@ -132,6 +132,20 @@ def test_a_sync_of_an_earlier_leadership_does_not_end_waits_of_a_later_one() -> 
     run(story())
 
 
+def test_a_sync_of_an_earlier_leadership_commits_nothing() -> None:
+    """The new leader may not have the records: it tells what is committed."""
+
+    async def story() -> None:
+        world = World(replicas=(ME, OTHER), in_sync=(ME,))
+        world.append()
+        world.decide(OTHER, in_sync=(OTHER,))
+        world.syncs.run_all()
+        assert world.partition.log.recovery_point == 1
+        assert world.high_watermark == 0
+
+    run(story())
+
+
 def test_acks_all_waits_for_the_sync_required_by_the_flush_policy() -> None:
     async def story() -> None:
         world = World()

@@ -32,6 +32,7 @@ from ottla.protocol.messages.fetch_response import (
 )
 from ottla.protocol.messages.list_offsets_request import ListOffsetsRequest
 from ottla.replication.following.leader_fetcher import LeaderFetcher
+from ottla.replication.following.log_restart import restart_log
 from ottla.replication.following.lost_leaders import LostLeaders
 from ottla.replication.following.replica_session import FetchLimits
 from ottla.replication.leadership import Leadership
@@ -436,6 +437,49 @@ async def test_unfollowed_partitions_are_left_alone() -> None:
     assert (world.values(0), world.values(1)) == ([], [b"b"])
     await asyncio.sleep(1)
     assert (topic_of(0), 0) not in world.leader.wanted
+
+
+@pytest.mark.parametrize("turns", range(8))
+@pytest.mark.parametrize("is_again", [True, False])
+def test_a_partition_that_changes_while_it_is_admitted_is_fetched_as_it_is_now(
+    turns: int, is_again: bool
+) -> None:
+    async def tell() -> None:
+        world = World()
+        world.leader.append(0, b"a")
+        world.follow()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        world.fetcher.unfollow(world.partitions[0])
+        if is_again:
+            world.follow(epoch=2)
+        await asyncio.sleep(1)
+        if is_again:
+            assert [each.current_leader_epoch for each in world.leader.wanted.values()] == [2]
+            assert world.values() == [b"a"]
+            return
+        count = len(world.leader.requests)
+        await asyncio.sleep(3)
+        assert len(world.leader.requests) == count
+
+    run_in_virtual_time(tell())
+
+
+@story
+async def test_offsets_of_a_leader_that_was_replaced_remove_nothing() -> None:
+    world = World()
+    world.follow()
+    partition = world.partitions[0]
+    partition.log.append_as_follower(placed(batch_of(b"a", b"b"), 0, 1))
+
+    async def request(asked: Message) -> Any:
+        assert isinstance(asked, ListOffsetsRequest)
+        decided = Leadership(LEADER, 2, 2, (LEADER, ME), (LEADER, ME))
+        partition.lead_or_follow(decided, 0)
+        return world.leader.list_offsets(asked)
+
+    await restart_log(partition, ME, request, AtOnce())
+    assert world.values() == [b"a", b"b"]
 
 
 @story

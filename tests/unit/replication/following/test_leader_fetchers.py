@@ -110,6 +110,20 @@ async def test_partitions_are_distributed_again_when_the_number_of_fetchers_chan
 
 
 @story
+async def test_a_leader_that_stays_is_followed_in_its_next_epoch() -> None:
+    world = World()
+    for each in world.partitions:
+        world.fetchers.leadership_changed(each)
+    await world.append_and_wait(b"a")
+    for each in world.partitions:
+        each.lead_or_follow(Leadership(LEADER, 2, 2, (LEADER, ME), (LEADER, ME)), 0)
+        world.fetchers.leadership_changed(each)
+    await world.append_and_wait(b"b")
+    assert world.open_count == 1
+    world.fetchers.close()
+
+
+@story
 async def test_a_partition_that_is_truncated_changes_its_fetcher_afterwards() -> None:
     world = World()
     for each in world.partitions:
