@@ -76,7 +76,7 @@ class LeaderState:
         self, replicas: Sequence[int], in_sync_replicas: Collection[int], now_ms: int
     ) -> None:
         """As the controller has decided: whatever was requested before is done or refused. The lag
-        of replicas that are in sync from now on counts from now."""
+        of replicas that are in sync from now on, or have to fetch again, counts from now."""
         known, before = self.followers, self.in_sync_replicas
         self.replicas = tuple(replicas)
         self.in_sync_replicas = self.counted = frozenset(in_sync_replicas)
@@ -87,7 +87,8 @@ class LeaderState:
             if each != self.broker_id
         }
         for each, progress in self.followers.items():
-            if each in self.in_sync_replicas and each not in before:
+            is_new = each not in before or each not in known
+            if each in self.in_sync_replicas and is_new:
                 progress.caught_up_ms = max(progress.caught_up_ms, now_ms)
 
     def forget_progress(self, broker_ids: Collection[int]) -> None:

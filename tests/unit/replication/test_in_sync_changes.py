@@ -268,6 +268,58 @@ async def test_a_change_that_changes_nothing_is_over() -> None:
 
 
 @story
+async def test_after_a_refusal_what_the_old_ones_have_is_committed_at_once() -> None:
+    """Nothing else may happen for a long time: the follower that was to join does not fetch."""
+    world = World()
+    world.answer = ErrorCode.INELIGIBLE_REPLICA
+
+    async def late(topics: list[TopicData]) -> response.AlterPartitionResponse:
+        await asyncio.sleep(1)
+        return await world.send(topics)
+
+    world.changes._send = late
+    world.fetch(OTHER, world.append())
+    changing = asyncio.create_task(world.changes.run())
+    await asyncio.sleep(0.5)
+    end = world.append()
+    assert world.partition.log.high_watermark < end
+    async with asyncio.timeout(1):
+        await world.partition.wait_replicated(end)
+    changing.cancel()
+
+
+@story
+async def test_a_request_that_has_failed_is_sent_again_for_every_partition() -> None:
+    world, other = World(), World()
+    other.partition.topic_id = TopicId(b"another topic id")
+    world.answer = BrokerError(ErrorCode.REQUEST_TIMED_OUT)
+    for each in (world, other):
+        each.fetch(OTHER, each.append())
+        world.changes.check(each.partition)
+    await running(world, 0.25)
+    asked = [each.topic_id for each in world.requests]
+    assert asked.count(world.partition.topic_id) == asked.count(other.partition.topic_id) > 1
+
+
+@story
+async def test_an_in_sync_follower_in_another_directory_has_time_to_fetch_again() -> None:
+    world = World(in_sync=(ME, OTHER))
+    await asyncio.sleep(LAG_MS / 1000 * 2)
+    for directory in (b"before", b"after"):
+        world.epoch += 1
+        decided = Leadership(
+            ME, 4, world.epoch, (ME, OTHER, THIRD), (ME, OTHER),
+            directories=(b"mine", directory, b"third"),
+        )  # fmt: skip
+        world.partition.lead_or_follow(decided, int(asyncio.get_running_loop().time() * 1000))
+        world.fetch(OTHER, world.partition.log.log_end_offset) if directory == b"before" else None
+    await running(world, LAG_MS / 1000 - 1)
+    assert world.asked == []
+    await running(world, 3)
+    assert world.asked == [{ME}]
+
+
+@story
 async def test_a_follower_in_another_directory_has_to_fetch_again_before_it_is_in_sync() -> None:
     """It may have lost what it had fetched before."""
     world = World()

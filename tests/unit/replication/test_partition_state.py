@@ -45,6 +45,26 @@ def test_it_stands_still_while_too_few_are_in_sync() -> None:
     assert everybody.high_watermark(2, 10, 99) == 9, "more than there are replicas"
 
 
+def test_one_whose_joining_is_only_requested_does_not_make_up_for_too_few() -> None:
+    alone = at(state((ME,)), other=9, third=9)
+    alone.request((ME, OTHER))
+    assert alone.high_watermark(2, 10, 2) == 2
+    alone.update(alone.replicas, (ME, OTHER), 100)
+    assert alone.high_watermark(2, 10, 2) == 9
+
+
+@pytest.mark.parametrize("moved", [(), (OTHER,)])
+def test_the_lag_of_one_that_joins_or_has_to_fetch_again_counts_from_then(
+    moved: tuple[int, ...],
+) -> None:
+    leader = state((ME, OTHER))
+    leader.forget_progress(moved)
+    leader.update(leader.replicas, (ME, OTHER, THIRD), 1000)
+    late = frozenset({OTHER, THIRD} if moved else {THIRD})
+    assert not leader.lagging(10, 1050, 50) & late
+    assert leader.lagging(10, 1051, 50) >= late
+
+
 def test_a_leader_without_followers_goes_by_its_own_copy() -> None:
     alone = LeaderState(ME, (ME,), (ME,), 0, 0)
     assert alone.followers == {}
