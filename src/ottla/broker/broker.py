@@ -156,18 +156,19 @@ class Broker:
                 await asyncio.sleep(0)
         await self.marks.write()
         await self.network.open()
-        await self.control.join(
-            registration(
-                self.broker_id,
-                image.cluster_id,
-                self.config.broker_rack,
-                self.advertised(),
-                self.logs,
-            )
+        request = registration(
+            self.broker_id,
+            image.cluster_id,
+            self.config.broker_rack,
+            self.advertised(),
+            self.logs,
         )
+        # From here on: the request has the directories that are online, and placing partitions
+        # writes to them.
+        self.logs.subscribe(OfflineDirectories(self.logs, self.control))
+        await self.control.join(request)
         self.replicas.load(image)
         self._has_placed_partitions = True
-        self.logs.subscribe(OfflineDirectories(self.logs, self.control))
         self.parts.directory_moves.resume()
 
     def _new_control(self, directory: str) -> ControlPlane:
