@@ -20,7 +20,7 @@ from ottla.metadata.file_log import FileMetadataLog
 from ottla.metadata.frame import SNAPSHOT, encode_frame
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.journal import JOURNAL_BYTES_MAX, open_journal, remove_older, write_snapshot
-from ottla.metadata.log import AppendFailed, CorruptMetadataError, MetadataLost
+from ottla.metadata.log import AppendFailed, CorruptMetadataError, MetadataLogFull, MetadataLost
 from ottla.metadata.records import ALL_BROKERS, ConfigChanged
 from ottla.testing.disk_faults import ANY
 from ottla.testing.filesystem import MemoryDisk
@@ -133,6 +133,41 @@ def check_survivors(image: Image, acknowledged: list[Batch]) -> None:
     """All that was acknowledged, and perhaps the one batch that was being written."""
     expected = list(histories(Random(11), 8))
     assert image in (fold(acknowledged), fold(expected[: len(acknowledged) + 1]))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_power_cut_brings_back_no_mark_of_an_earlier_clean_shutdown(seed: int) -> None:
+    """With the mark, the torn end of the journal would be damage."""
+    disk, random = MemoryDisk(), Random(seed)
+    fill(disk)
+    journal, _ = open_journal(disk, "/m", KnownState())
+    journal.close(is_clean=True)
+    journal, image = open_journal(disk, "/m", KnownState())
+    journal.append(batch(image.offset))
+    disk.fail("sync", "*.journal")
+    with pytest.raises(OSError, match="Input/output"):
+        journal.append(batch(image.offset + 1))
+    disk.heal()
+    disk.crash(random)
+    assert open_image(disk).offset >= image.offset + 1
+
+
+@pytest.mark.parametrize("keep_bytes", [0, 7])
+def test_after_a_batch_without_room_the_log_goes_on(keep_bytes: int) -> None:
+    async def story() -> None:
+        disk = MemoryDisk()
+        log = FileMetadataLog(disk, "/m", at_once)
+        await log.load(KnownState())
+        await log.append(batch(0))
+        for _ in range(2):
+            disk.fail("write", "*.journal", error=errno.ENOSPC, keep_bytes=keep_bytes)
+            with pytest.raises(MetadataLogFull):
+                await log.append(batch(1))
+        await log.append(batch(1))
+        assert await log.read(0) == [batch(0), batch(1)]
+        await log.close()
+
+    asyncio.run(story())
 
 
 def test_a_crash_while_a_crash_is_repaired_loses_nothing() -> None:

@@ -216,3 +216,24 @@ def test_a_snapshot_that_was_overtaken_while_it_was_loaded_is_dropped(count: int
         assert heard == sorted(set(heard)), "the image went back, or was told twice"
 
     asyncio.run(story())
+
+
+@pytest.mark.parametrize("count", range(4), ids="{} published meanwhile".format)
+def test_batches_that_were_published_while_they_were_read_are_dropped(count: int) -> None:
+    async def story() -> None:
+        batches = [named("a"), batch(1), batch(2), batch(3)]
+        publisher, heard = Publisher(image_of(*batches[:1])), list[int]()
+        publisher.subscribe(lambda image, _changes: heard.append(image.offset))
+
+        async def read(offset: int) -> list[Batch]:
+            assert offset == 1
+            for each in batches[1 : 1 + count]:
+                publisher.publish(each)
+            return batches[1:3]
+
+        log = cast(MetadataLog, TrimmedLog(image_of(), lambda: None))
+        await publisher.catch_up(log, read)
+        assert publisher.image == image_of(*batches[: max(3, 1 + count)])
+        assert heard == sorted(set(heard)), "the image went back, or was told twice"
+
+    asyncio.run(story())

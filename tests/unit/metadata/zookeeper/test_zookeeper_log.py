@@ -16,8 +16,9 @@ from tests.unit.metadata.log_conformance import batch
 
 from ottla.metadata.continuity import KnownState
 from ottla.metadata.image import Batch, Image
-from ottla.metadata.log import AppendFailed, AppendRefused
+from ottla.metadata.log import AppendFailed, AppendRefused, Trimmed
 from ottla.metadata.records import ConfigChanged, ConfigResource, ResourceType
+from ottla.metadata.zookeeper import snapshots
 from ottla.metadata.zookeeper.batch_znode import encode_batch
 from ottla.metadata.zookeeper.election import elect
 from ottla.metadata.zookeeper.layout import (
@@ -168,6 +169,87 @@ def test_a_log_is_loaded_whole_whenever_a_snapshot_replaces_its_batches() -> Non
         return other.has_happened
 
     at_every_pause(story)
+
+
+def test_a_new_controller_finds_the_end_of_the_log_whenever_trimming_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its image may be older than the snapshot. Batches that it took for the next ones would
+    contradict those that others have applied."""
+    monkeypatch.setattr(snapshots, "DELETED_TOGETHER", 2)
+    image = Image()
+    for offset in range(8):
+        image.apply(batch(offset))
+
+    async def story(ensemble: Ensemble, pause: int) -> bool:
+        one, other = PausedService(ensemble), ModelService(ensemble)
+        log = await controlled_log(one, ensemble)
+        for offset in range(8):
+            await log.append(batch(offset))
+
+        async def take_over() -> None:
+            await other.multi([Delete(CONTROLLER)])
+            claim = await elect(other, 2, ManualClock())
+            assert claim is not None
+            for offset in range(8):
+                with suppress(Trimmed):
+                    found = await new_log(other, ensemble).begin(claim, offset)
+                    assert [each.base_offset for each in found] == list(range(offset, 8))
+
+        one.arm(pause, take_over)
+        with suppress(AppendFailed):
+            await log.write_snapshot(image)
+        return one.has_happened
+
+    at_every_pause(story, seeds=1)
+
+
+def test_a_reader_waits_for_no_batch_that_was_trimmed() -> None:
+    async def story(ensemble: Ensemble, pause: int) -> bool:
+        one, other = ModelService(ensemble), PausedService(ensemble)
+        log = await controlled_log(one, ensemble)
+        image = Image()
+        for offset in range(3):
+            await log.append(batch(offset))
+            image.apply(batch(offset))
+
+        async def trim() -> None:
+            await log.write_snapshot(image)
+
+        reader = new_log(other, ensemble)
+        other.arm(pause, trim)
+        async with asyncio.timeout(60):
+            await reader.wait_beyond(1)
+        if other.has_happened:
+            async with asyncio.timeout(60):
+                await reader.wait_beyond(1)
+        return other.has_happened
+
+    at_every_pause(story, seeds=1)
+
+
+def test_a_batch_in_parts_that_is_trimmed_while_it_is_read_is_no_damage() -> None:
+    image = Image()
+    for each in (batch(0), LARGE):
+        image.apply(each)
+
+    async def story(ensemble: Ensemble, pause: int) -> bool:
+        one, other = ModelService(ensemble), PausedService(ensemble)
+        log = await controlled_log(one, ensemble)
+        for each in (batch(0), LARGE):
+            await log.append(each)
+
+        async def trim() -> None:
+            await log.write_snapshot(image)
+            await other.sync()
+
+        await other.sync()
+        other.arm(pause, trim)
+        with suppress(Trimmed):
+            assert await new_log(other, ensemble).read(1) == [LARGE]
+        return other.has_happened
+
+    at_every_pause(story, seeds=1)
 
 
 def test_a_log_is_loaded_up_to_what_was_acknowledged() -> None:
