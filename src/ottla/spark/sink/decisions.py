@@ -220,9 +220,8 @@ class DecisionReader:
         place = {DECISION: self._decisions, ENDED: self._ended}.get(kind)
         if place is None:
             return
-        if value is None:
-            place.pop(sink, None)
-        else:
+        place.pop(sink, None)  # the last one is the last in the order of the dictionary
+        if value is not None:
             place[sink] = value
 
     def sinks(self) -> Iterable[str]:

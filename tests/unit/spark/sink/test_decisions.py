@@ -153,3 +153,10 @@ def test_sinks_are_independent_and_can_be_removed() -> None:
     assert found.state_of("other").decision == other
     assert found.sink_of_query("query-2") == "other"
     assert found.sink_of_query("query-1") is None
+
+
+@pytest.mark.parametrize("names", ["ab", "ba", "aba", "bab", "abba"])
+def test_the_name_of_a_query_is_the_one_under_which_it_decided_last(names: str) -> None:
+    decisions = [CommitDecision(name, "query-1", batch, ()) for batch, name in enumerate(names)]
+    found = read(*((key_of(DECISION, each.sink), encode_decision(each)) for each in decisions))
+    assert found.sink_of_query("query-1") == names[-1]

@@ -110,6 +110,16 @@ def test_a_decided_batch_that_has_ended_needs_nothing_but_the_abort() -> None:
     assert commit(decided(5), 5) == CommitPlan(abort=SECOND_RUN)
 
 
+@pytest.mark.parametrize("is_ended", [False, True])
+def test_a_commit_that_is_called_again_in_the_same_run_aborts_nothing_that_was_decided(
+    is_ended: bool,
+) -> None:
+    state, extra = decided(5, is_ended=is_ended), transaction(7)
+    wanted = BatchOfQuery("q", 5)
+    plan = plan_commit(state, "sink", wanted, (*FIRST_RUN, extra), NOW_MS)
+    assert plan == CommitPlan(finish=None if is_ended else state.decision, abort=(extra,))
+
+
 def test_a_batch_before_the_decided_one_is_refused() -> None:
     with pytest.raises(StaleBatch, match="Restore the newer checkpoint"):
         commit(decided(5), 4)
