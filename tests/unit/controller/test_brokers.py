@@ -221,6 +221,25 @@ def test_a_controlled_shutdown_moves_leadership_and_is_allowed() -> None:
     assert (again.records, again.answer) == ((), True)
 
 
+@pytest.mark.parametrize("is_stopping", [False, True])
+@pytest.mark.parametrize("is_fenced", [False, True])
+def test_a_broker_that_registers_again_in_the_same_run_is_in_the_state_it_was(
+    is_stopping: bool, is_fenced: bool
+) -> None:
+    """It repeats a request whose response it has missed."""
+    cluster = three_brokers()
+    known = cluster.image.brokers[1]
+    if is_stopping:
+        cluster.carry_out(decide_controlled_shutdown(cluster.state, 1, known.epoch))
+    if is_fenced:
+        cluster.carry_out(decide_fence_broker(cluster.state, 1))
+    before = cluster.image.brokers[1]
+    request = cluster.registration(1, incarnation=known.incarnation_id)
+    decision = decide_register_broker(cluster.state, request, has_session=True)
+    assert cluster.carry_out(decision) == known.epoch
+    assert cluster.image.brokers[1] == before
+
+
 def test_a_broker_that_is_stopping_and_became_in_sync_again_is_dropped_when_it_asks_again() -> None:
     """A leader may have added it between the two requests."""
     cluster = three_brokers()

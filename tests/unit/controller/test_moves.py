@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from random import Random
 
+import pytest
 from tests.unit.controller.clusters import Cluster, three_brokers
 from tests.unit.controller.test_alter_partition import decide as alter_partition
 
 from ottla.base.scheduling.steps import run_blocking
+from ottla.controller import elect_leaders
 from ottla.controller.brokers import decide_fence_broker, decide_unfence_broker
+from ottla.controller.decision import Decision
 from ottla.controller.elect_leaders import (
     decide_balance_leaders,
     decide_elect_leaders,
@@ -18,7 +22,9 @@ from ottla.controller.reassignment import (
     decide_alter_partition_reassignments,
     list_partition_reassignments,
 )
-from ottla.metadata.records import NO_LEADER, RECOVERING
+from ottla.controller.state import ControllerState
+from ottla.metadata.entities import PartitionRegistration
+from ottla.metadata.records import NO_LEADER, RECOVERING, PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
@@ -213,6 +219,72 @@ def test_a_move_whose_new_replicas_alone_are_in_sync_cannot_be_cancelled_cleanly
         "Unable to revert partition assignment for t:0 because it would require an unclean leader "
         "election.",
     )
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_of_several_moves_the_last_one_remains(seed: int) -> None:
+    """Each may begin before the one before has ended, and take back a part of it."""
+    random, cluster = Random(seed), three_brokers()
+    for broker_id in (4, 5):
+        cluster.add_broker(broker_id)
+    cluster.add_topic("t", (1, 2, 3))
+    target: tuple[int, ...] = (1, 2, 3)
+    for _ in range(6):
+        set_in_sync(cluster, lambda _each: random.random() < 0.5)
+        if random.random() < 0.7:
+            target = tuple(random.sample(range(1, 6), random.randrange(1, 6)))
+            before = cluster.partition()
+            assert move(cluster, target) == (ErrorCode.NONE, None)
+            check_fewer_are_in_sync(before, cluster.partition())
+    for _ in range(3):  # the leader may change when a move ends
+        set_in_sync(cluster, lambda _each: True)
+    now = cluster.partition()
+    assert (now.replicas, now.adding_replicas, now.removing_replicas) == (target, (), ())
+    assert sorted(now.in_sync_replicas) == sorted(target)
+
+
+def set_in_sync(cluster: Cluster, is_in_sync: Callable[[int], bool]) -> None:
+    before = cluster.partition()
+    in_sync = [each for each in before.replicas if each == before.leader or is_in_sync(each)]
+    cluster.carry_out(alter_partition(cluster, in_sync, broker_id=before.leader))
+    check_fewer_are_in_sync(before, cluster.partition())
+
+
+def check_fewer_are_in_sync(before: PartitionRegistration, now: PartitionRegistration) -> None:
+    """The replicas that were removed may have been the only others with all records."""
+    count = len(before.replicas) - len(before.adding_replicas)
+    if not now.is_reassigning and len(now.replicas) < count:
+        assert set(now.in_sync_replicas) == set(now.replicas)
+
+
+@pytest.mark.parametrize("decide", [decide_balance_leaders, decide_unclean_elections])
+def test_elections_by_the_controller_go_on_until_all_are_held(
+    monkeypatch: pytest.MonkeyPatch, decide: Callable[[ControllerState], Decision[bool]]
+) -> None:
+    monkeypatch.setattr(elect_leaders, "ELECTIONS_MAX", 2)
+    cluster = three_brokers()
+    settings = {"unclean.leader.election.enable": "true"}
+    cluster.add_topic("t", *[(1, 2)] * 5, configs=settings)
+    if decide is decide_unclean_elections:
+        leaderless = [
+            PartitionChanged(cluster.image.topics["t"].id, index, 1, leader=NO_LEADER,
+                             leader_epoch=1, in_sync_replicas=(3,))
+            for index in range(5)
+        ]  # fmt: skip
+        cluster.apply(leaderless)
+    else:
+        fence(cluster, 1)
+        unfence(cluster, 1)
+        for index in range(5):
+            topic_id = cluster.image.topics["t"].id
+            epoch = cluster.partition("t", index).partition_epoch + 1
+            cluster.apply([PartitionChanged(topic_id, index, epoch, in_sync_replicas=(1, 2))])
+    rounds = 1
+    while cluster.carry_out(decide(cluster.state)):
+        rounds += 1
+        assert rounds < 10
+    assert rounds == 3
+    assert all(cluster.partition("t", index).leader == 1 for index in range(5))
 
 
 def test_the_number_of_replicas_changes_only_if_that_was_allowed() -> None:

@@ -312,6 +312,27 @@ def test_a_request_whose_attempts_fail_late_ends_in_time() -> None:
     run_in_virtual_time(story())
 
 
+def test_attempts_after_an_election_have_pauses_between_them() -> None:
+    async def story() -> None:
+        one, two = await started(Ensemble(Random(1)))
+        attempts = 0
+
+        async def fail(_route: Route, _request: Message, _timeout_s: float) -> None:
+            nonlocal attempts
+            attempts += 1
+            if attempts in (3, 7):
+                two.client._note_moved()
+            assert attempts < 100 * REQUEST_S
+            raise ResponseLost("lost on its way back")
+
+        with patch.object(Route, "request", fail), pytest.raises(BrokerError):
+            await two.client.ask(AllocateProducerIdsRequest(2, two.membership.broker_epoch))
+        assert attempts > 7
+        await check(one, two)
+
+    run_in_virtual_time(story())
+
+
 def test_a_request_to_a_controller_that_hangs_is_repeated_at_the_next_one() -> None:
     async def story() -> None:
         one, two = await started(Ensemble(Random(1)))

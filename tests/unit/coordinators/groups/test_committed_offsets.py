@@ -18,6 +18,8 @@ from tests.unit.coordinators.groups.harness import (
 
 from ottla.base.scheduling.steps import run_blocking
 from ottla.coordinators.groups import offset_api, offset_expiry
+from ottla.coordinators.groups.committed_offsets import NEVER
+from ottla.coordinators.groups.offset_commits import expiry_of
 from ottla.coordinators.groups.offset_expiry import expiring
 from ottla.coordinators.groups.record_types import GROUP_RECORDS
 from ottla.coordinators.records import decode_record
@@ -445,3 +447,9 @@ def test_offsets_do_not_expire_any_more_once_somebody_has_joined(
             assert bool(shard.groups) == has_happened, at
         at += 1
     assert at > len(names)
+
+
+@pytest.mark.parametrize("retention_ms", [2**63 - 1, 2**63 - 1001, 2**63 - 1000, 5, 0])
+def test_the_longest_retention_of_a_commit_ends_with_the_numbers(retention_ms: int) -> None:
+    assert expiry_of(retention_ms, now_ms=1000) == min(1000 + retention_ms, 2**63 - 1)
+    assert expiry_of(-1, now_ms=1000) == NEVER

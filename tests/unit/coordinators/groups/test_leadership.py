@@ -20,6 +20,7 @@ from tests.unit.coordinators.groups.test_service import (
 from ottla.base.scheduling.step_scheduler import SLICE_S
 from ottla.base.scheduling.steps import run_blocking
 from ottla.coordinators.groups.shared import Caller, Usage
+from ottla.coordinators.runtime import RESPONSES_MAX
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.consumer_group_heartbeat_request import (
@@ -83,6 +84,24 @@ def test_a_broker_that_resigns_while_it_loads_counts_nothing_of_what_it_has_read
     assert not [each for each in caplog.records if each.levelno >= logging.ERROR]
 
 
+@pytest.mark.parametrize("turns", range(0, 40, 4))
+def test_a_load_that_was_overtaken_leaves_the_next_one_alone(turns: int) -> None:
+    """Leadership is lost and regained before the loader of the first state has noticed."""
+
+    async def story() -> None:
+        world = await world_with_groups(offsets=5, groups=2)
+        for epoch in (2, 4):
+            world.lead(0, leader=2, epoch=epoch - 1)
+            world.lead(0, leader=1, epoch=epoch)
+            for _ in range(turns):
+                await asyncio.sleep(0)
+        await world.loaded()
+        await world.groups._tasks.finish()
+        await outcome(commit(world, 8))
+
+    run(story())
+
+
 def test_a_commit_is_not_acknowledged_by_the_next_state_of_a_broker_that_leads_again() -> None:
     """What the shard has written may have been truncated, and replaced under the same offsets."""
 
@@ -97,6 +116,26 @@ def test_a_commit_is_not_acknowledged_by_the_next_state_of_a_broker_that_leads_a
         with pytest.raises(BrokerError) as refused:
             await outcome(answer)
         assert refused.value.code == ErrorCode.NOT_COORDINATOR
+
+    run(story())
+
+
+def test_none_of_many_members_is_told_of_what_another_leader_may_have_replaced() -> None:
+    """They are answered in parts, once everything before is replicated: it never is."""
+
+    async def story() -> None:
+        world = await new_world(replicas=(1, 2))
+        number = world.groups.topic.partition_of(GROUP).partition
+        committing = asyncio.ensure_future(outcome(commit(world, 7)))
+        joining = [asyncio.ensure_future(outcome(join(world))) for _ in range(2 * RESPONSES_MAX)]
+        await asyncio.sleep(0)
+        world.groups.expiration.expire_timers()
+        await asyncio.sleep(0)
+        world.lead(number, leader=2, epoch=1)
+        codes = [each.error_code for each in await asyncio.gather(*joining)]
+        assert codes == [ErrorCode.NOT_COORDINATOR] * len(joining)
+        with pytest.raises(BrokerError):
+            await committing
 
     run(story())
 
