@@ -141,6 +141,22 @@ def test_what_waits_for_replicas_and_leaders_says_so(cluster: ClusterCommand) ->
         assert follower.communicate(timeout=180)[0] == b"one\n"
 
 
+def test_a_paused_broker_is_reported_and_can_be_stopped(cluster: ClusterCommand) -> None:
+    ottla("status", "--wait", "120", "-b", cluster.bootstrap_servers)
+    os.kill(cluster.members["broker-2"]["pid"], signal.SIGSTOP)
+    others = cluster.members["broker-1"]["address"]
+    done = ottla("status", "-b", others, "--timeout", "3", "--format", "json")
+    status = json.loads(done.stdout)
+    assert len(status["brokers"]) == 3
+    if status["fenced_brokers"] != [2]:  # as it is when the session has ended meanwhile
+        assert (done.returncode, done.stderr, status["groups"]) == (1, "", None)
+    text = ottla("status", "-b", others, "--timeout", "3").stdout
+    assert "a broker does not list its groups" in text or "1 broker fenced" in text
+
+    stopped = cluster("stop", "2")
+    assert (stopped.returncode, stopped.stdout) == (0, "stopped broker-2\n")
+
+
 def in_sync(topic: str, environment: dict[str, str]) -> list[list[int]]:
     """The in-sync replicas of partitions that have a leader."""
     done = ottla("topics", "describe", topic, "--format", "json", environment=environment)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ottla.cli.arguments.numbers import seconds
-from ottla.cli.cluster.connection import Connection, add_connection_arguments
+from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
 from ottla.cli.cluster.fenced import fenced_brokers
 from ottla.cli.cluster.groups import list_groups
 from ottla.cli.cluster.topics import INTERNAL
@@ -65,7 +65,7 @@ def status_document(connection: Connection) -> dict[str, Any]:
     metadata = connection.metadata(admin)
     cluster = connection.wait(described)
     fenced = fenced_brokers(connection)
-    groups = list_groups(connection, admin).valid
+    groups = count_of_groups(connection, admin)
     topics = metadata.topics.values()
     partitions = [each for topic in topics for each in topic.partitions.values()]
     offline = offline_partitions(metadata.topics)
@@ -78,12 +78,21 @@ def status_document(connection: Connection) -> dict[str, Any]:
         "topics": sum(topic.topic not in INTERNAL for topic in topics),
         "internal_topics": sum(topic.topic in INTERNAL for topic in topics),
         "partitions": len(partitions),
-        "groups": len(groups),
+        "groups": groups,
         "partitions_without_leader": len(offline),
         "offline_partitions": offline,
         "partitions_behind": behind,
-        "is_healthy": not offline and not behind,
+        "is_healthy": not offline and not behind and groups is not None,
     }
+
+
+def count_of_groups(connection: Connection, admin: Any) -> int | None:
+    """None if a broker does not list those that it coordinates: others may respond."""
+    try:
+        result = list_groups(connection, admin)
+    except (CommandFailed, confluent_kafka().KafkaException):
+        return None
+    return None if result.errors else len(result.valid)
 
 
 def broker_documents(
@@ -127,7 +136,7 @@ def as_text(status: dict[str, Any]) -> str:
                     ("cluster", status["cluster_id"]),
                     ("controller", str(status["controller"])),
                     ("topics", f"{topics}, {count_text(status['partitions'], 'partition')}"),
-                    ("groups", str(status["groups"])),
+                    ("groups", "unknown" if status["groups"] is None else str(status["groups"])),
                     ("health", health(status)),
                     *offline_field(status["offline_partitions"]),
                 ]
@@ -157,4 +166,6 @@ def health(status: dict[str, Any]) -> str:
         )
     if status["fenced_brokers"]:
         problems.append(f"{count_text(len(status['fenced_brokers']), 'broker')} fenced")
+    if status["groups"] is None:
+        problems.append("a broker does not list its groups")
     return ", ".join(problems) or "good"

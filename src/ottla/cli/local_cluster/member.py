@@ -171,6 +171,7 @@ class Member:
                 raise NotRunning(f"{self.name} is not running")
             self._become(state)
             self._process.send_signal(number)
+            self._process.send_signal(signal.SIGCONT)  # a paused process would not notice it
         if not self._ended.wait(STOP_S):
             self._process.kill()
             self._ended.wait()
