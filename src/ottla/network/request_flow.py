@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ottla.network.context import ListenerContext
-from ottla.network.pipeline import RequestPipeline
+from ottla.network.request_pipeline import RequestPipeline
 from ottla.network.response_memory import ResponseAccount
 from ottla.network.sender import Sender
 from ottla.network.served import Answer

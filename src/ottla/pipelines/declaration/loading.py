@@ -21,7 +21,7 @@ from ottla.pipelines.declaration.checking import find_problems
 from ottla.pipelines.declaration.locations import absolute
 from ottla.pipelines.declaration.nodes import Node
 from ottla.pipelines.declaration.python_nodes import caller, python_node
-from ottla.pipelines.declaration.reading import raise_problems, read_declaration
+from ottla.pipelines.declaration.section_reader import raise_problems, read_declaration
 from ottla.pipelines.declaration.tree import Declaration, Lake
 from ottla.pipelines.declaration.yaml_nodes import parse_yaml
 from ottla.pipelines.errors import DeclarationError
