@@ -1,7 +1,7 @@
 """What a client is configured with: addresses, timeouts, sizes. Kafka's names and defaults.
 
 Promises  picklable; a name or a value that is not understood is refused, never ignored.
-Leaves    who reads which setting to the other files of this folder.
+Leaves    the use of each setting to the other files of this folder.
 
 Declared with `config.options`, as the settings of brokers are. Three defaults are not Kafka's:
 batches are passed on as bytes, and larger pieces are faster while they fit into the processor's

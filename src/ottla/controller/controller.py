@@ -10,8 +10,8 @@ Promises  events are decided in order of arrival. Events that arrive during an a
           log has confirmed that no other controller was elected: it may know more. If
           an append fails, or a decision has a bug, all waiting events fail with NOT_CONTROLLER and
           `run` raises Resigned: the log is authoritative, and must be loaded again.
-Leaves    the decisions to the `decide_*` functions; who becomes the controller, and what follows
-          Resigned, to `sole_controller.py` and `controller_election.py`.
+Leaves    the decisions to the `decide_*` functions; the election of the controller, and what
+          follows Resigned, to `sole_controller.py` and `controller_election.py`.
 """
 
 from __future__ import annotations

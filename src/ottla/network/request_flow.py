@@ -4,7 +4,8 @@ Owns      pipeline, sender, throttle, and the account of response memory.
 Promises  a request begins only while the requests in flight, the unsent responses and the memory
           of responses have room, and the client is not throttled. A connection begins requests for
           a short time, and then the event loop serves the others.
-Leaves    reading, deadlines and closing to `connection.py`, whose turn it is to `RequestScheduler`.
+Leaves    reading, deadlines and closing to `connection.py`, the order between connections to
+          `RequestScheduler`.
 """
 
 from __future__ import annotations

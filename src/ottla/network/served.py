@@ -50,7 +50,7 @@ class Answer:
 class PendingAnswer:
     """An answer that comes with a callback: it costs neither a task nor a future.
 
-    Who has a task may await it instead.
+    A caller with a task may await it instead.
     """
 
     __slots__ = ()

@@ -1,9 +1,9 @@
-"""Replicas with damaged records: they give up their place, and are copied again from their leader.
+"""Replicas with damaged records: they leave the in-sync replicas, and are fetched again.
 
 Owns      which replicas of this broker are damaged, and from which offset on.
 Promises  a damaged replica is truncated only when the metadata shows that another broker leads, and
-          that no election counts on this replica. Until then its sound records are served.
-Leaves    finding damage to those who read, the decision to the controller (`docs/decisions/0012`).
+          that no election can choose this replica. Until then its undamaged records are served.
+Leaves    detecting damage to readers, the decision to the controller (`docs/decisions/0012`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a leader does for its followers: waking their fetches, and changing who is in sync.
+"""What a leader does for its followers: waking their fetches, and changing the in-sync replicas.
 
 Owns      the partitions whose followers are still to be woken.
 Promises  all that is appended in one iteration of the event loop wakes a follower once. A new high

@@ -1,4 +1,4 @@
-"""The role of a leader: appending, who is in sync, and what is committed.
+"""The role of a leader: appending, the in-sync replicas, and what is committed.
 
 Owns      the high watermark while this broker leads, what it knows of its followers, and the
           requests that wait for them. One object for as long as no other broker leads, over all its
@@ -105,7 +105,7 @@ class LeaderRole:
             self.state.update(decided.replicas, decided.in_sync_replicas, now_ms)
 
     def end(self, code: ErrorCode) -> None:
-        """Another broker leads, or none: who waits gets this error."""
+        """Another broker leads, or none: waiting requests get this error."""
         self._acks.fail(BrokerError(code))
 
     def check_leader(self, current_leader_epoch: int = NO_EPOCH) -> None:

@@ -1,9 +1,10 @@
 """The low watermark of partitions that this broker leads: the least log start of living replicas.
 
-Owns      who waits until all living replicas have deleted the records before an offset.
+Owns      the requests that wait until all living replicas have deleted the records before an
+          offset.
 Promises  a waiter is called when the last replica has reported its log start, when those that have
           not are not alive any more, or when another broker leads the partition.
-Leaves    deadlines to the handlers, telling followers of a new log start to `partition.py`.
+Leaves    deadlines to the handlers, sending a new log start to followers to `partition.py`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class LowWatermarks:
 
     def wait(self, partition: Partition, offset: int, done: Done) -> OffsetWaiter:
         """Call `done` when the low watermark has reached the offset, or this broker leads no more.
-        Who no longer waits calls `stop_waiting` with the result."""
+        A caller that no longer waits calls `stop_waiting` with the result."""
         waiting = self._waiting.get(partition)
         if waiting is None:
             waiting = self._waiting[partition] = OffsetWaiters()

@@ -267,8 +267,8 @@ class Partition:
     def when_replicated(
         self, end_offset: int, done: Done, leader_epoch: int = NO_EPOCH
     ) -> OffsetWaiter | None:
-        """As `wait_replicated`, without a task. Who no longer waits calls `stop_waiting` with the
-        result; None if `done` was called at once."""
+        """As `wait_replicated`, without a task. A caller that no longer waits calls `stop_waiting`
+        with the result; None if `done` was called at once."""
         return self.role.when_replicated(end_offset, done, leader_epoch)
 
     def stop_waiting(self, waiter: OffsetWaiter) -> None:

@@ -25,7 +25,7 @@ END_OFFSET = attrgetter("end_offset")
 
 
 class OffsetWaiter:
-    """One who waits for an offset."""
+    """A waiter for an offset."""
 
     __slots__ = ("done", "end_offset")
 
@@ -90,7 +90,7 @@ class OffsetWaiters:
             self._cancelled = 0
 
     async def wait_for(self, end_offset: int) -> None:
-        """As `add`, for one who has a task of its own."""
+        """As `add`, for a waiter with its own task."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def done(error: Exception | None) -> None:

@@ -35,7 +35,7 @@ class ExternalCluster:
 
 
 def problem_with(servers: str) -> str | None:
-    """Why none of these can be reached, before clients try for as long as they have patience."""
+    """Why none of these can be reached, before clients retry until their timeouts."""
     problems = []
     try:
         addresses = parse_addresses(servers)

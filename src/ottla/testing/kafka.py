@@ -109,7 +109,7 @@ class Kafka:
             time.sleep(0.05)
 
     def _require(self, topic: str) -> None:
-        """A broker that can answer, before clients try for as long as they have patience."""
+        """A broker that can answer, before clients retry until their timeouts."""
         __tracebackhide__ = True
         require_name(topic, "topic")
         if self._broker is not None and not self._broker.is_running:

@@ -44,7 +44,7 @@ class Retries:
 
     @property
     def now_s(self) -> float:
-        """The monotonic clock, for those who decide when to try again."""
+        """The monotonic clock, for callers that schedule retries."""
         return time.monotonic()
 
     @property

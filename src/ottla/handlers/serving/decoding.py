@@ -4,7 +4,7 @@ Owns      the bound on the items of a request, and the choice of where it is dec
 Promises  decoding blocks the loop for a few milliseconds at most: a request with more items than
           `ITEMS_HERE_MAX` is decoded again in a thread, and so is one that may have long fields
           of bytes. One thread decodes at a time, because several would take more memory and no
-          less time; who waits is served fairly by address.
+          less time; waiting requests are served fairly by address.
           It waits while those that have not taken effect hold `HELD_ITEMS_MAX` items, long texts
           included, so all of them together exceed that by one request at most. The request of a
           client that disconnects is dropped.
@@ -89,7 +89,7 @@ class DecodingThread:
         self._threads = threads
         self.items = 0  # of decoded requests, until they are released
         self._turn = FairLock()
-        self._room: asyncio.Future[None] | None = None  # who has the turn waits for it
+        self._room: asyncio.Future[None] | None = None  # the request that is next waits for it
         self._in_line: dict[Connection, asyncio.Task[object]] = {}  # those that wait
 
     async def decode(

@@ -165,7 +165,7 @@ class Dispatcher:
             begin_time(context)  # until now it has waited, or was decoded in a thread
         try:
             served = self._begin(handler, request, context)
-            del frame, request  # freed by those who are done with them
+            del frame, request  # freed by their last user
             while isinstance(served, TakingEffect):
                 served = await served.answer
             return served

@@ -4,10 +4,10 @@ Owns      the bound on the size of a response, and which are built now.
 Promises  a response that grows beyond `bytes_max` is refused. A response waits until the broker's
           memory for responses has room, and then takes `LARGE_BYTES` of it; of those that grow
           beyond that, one is built or encoded at a time, so the memory is exceeded by one response
-          at most. This is the only lock that a builder waits for. Who waits for either is served
-          fairly by address (`network/address_queue.py`).
-          The memory of a response counts until it is sent, or until its handler frees what it has
-          built. Work whose client has disconnected ends at its next slice.
+          at most. This is the only lock that a builder waits for. Requests that wait for either are
+          served fairly by address (`network/address_queue.py`). The memory of a response counts
+          until it is sent, or until its handler frees what it has built. Work whose client has
+          disconnected ends at its next slice.
 Leaves    the estimate of the encoded size to the handler, which yields it, and closing the
           account of each request to the dispatcher.
 """

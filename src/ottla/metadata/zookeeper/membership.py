@@ -205,7 +205,7 @@ async def read_member(service: ZooKeeperService, broker_id: int) -> LiveBroker |
 async def read_members(
     service: ZooKeeperService, on_change: OnChange | None = None
 ) -> dict[int, LiveBroker]:
-    """The brokers that are alive, by id. `on_change` is called when one comes or goes."""
+    """The brokers that are alive, by id. `on_change` is called when one is added or removed."""
     names = await retried(service, service.children, BROKER_IDS, on_change) or []
     members = {}
     for name in sorted(names):
@@ -226,7 +226,7 @@ async def remove_member(service: ZooKeeperService, member: LiveBroker) -> None:
 
 
 async def _remove(service: ZooKeeperService, path: str, znode: Znode) -> None:
-    """Unless it has changed; who must know reads it again."""
+    """Unless it has changed; the caller reads it again if necessary."""
     with suppress(ZnodeMissing, VersionMismatch, OutcomeUnknown):
         await service.multi([Delete(path, znode.version)])
 

@@ -2,7 +2,7 @@
 
 Owns      the hashes of the completeness audit: of a record's content, its place, and a row.
 Promises  the same results as `_native.pyx`, function by function, on every machine.
-Leaves    the meaning of the sums to those who compare them.
+Leaves    the meaning of the sums to the callers that compare them.
 
 All hashes are XXH64, and all numbers in what is hashed are little-endian:
 

@@ -88,7 +88,7 @@ class BucketSums(NamedTuple):
     last_offset: int
 
     def merged(self, other: BucketSums) -> BucketSums:
-        """The sums of both. The order does not matter, and neither does who merged what before."""
+        """The sums of both. Merging is commutative and associative."""
         return BucketSums(
             self.bucket,
             self.records + other.records,

@@ -163,7 +163,7 @@ def decode_ended(sink: str, value: bytes) -> tuple[str, int, str]:
 
 @contextlib.contextmanager
 def _reading(kind: str, sink: str) -> Iterator[None]:
-    """Anyone who may write to the topic can have written the record."""
+    """Any client that may write to the topic can have written the record."""
     try:
         yield
     except (ValueError, LookupError, TypeError, AttributeError) as error:

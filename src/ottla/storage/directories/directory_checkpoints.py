@@ -125,8 +125,8 @@ class DirectoryCheckpoints:
         return job
 
     def writing(self, every_log: Callable[[], Sequence[Log]]) -> Steps[None]:
-        """Write the offsets of now, or later ones. OSError if that fails: a job may leave the write
-        to a later one, which a full disk refuses."""
+        """Write the current offsets, or later ones. OSError if that fails: a job may leave the
+        write to a later one, which a full disk refuses."""
         is_written = False
         while not is_written:
             job = yield from self.making_job(every_log())
