@@ -41,6 +41,7 @@ def swap(mutant: Mutant, root: Path) -> None:
 
 
 def _functions(path: Path, name: str) -> Iterator[FunctionType]:
+    gc.unfreeze()  # frozen objects, as after a collection of tests, are not listed
     for each in gc.get_objects():
         if type(each) is FunctionType:
             code = each.__code__
