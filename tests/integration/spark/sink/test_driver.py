@@ -232,6 +232,38 @@ def test_a_transaction_that_ended_before_the_decision_stops_the_batch(sink: Sink
     assert sink.open_ids() == []
 
 
+def test_a_transaction_whose_id_another_attempt_has_opened_since_stops_the_batch(
+    sink: Sink,
+) -> None:
+    driver = sink.driver()
+    started = driver.start()
+    written = [sink.write(0, ["a"]), sink.write(1, ["b"])]
+    init_producer_id(sink.cluster, written[1].transactional_id)
+    later = sink.write(1, ["c"])
+    assert later.transactional_id == written[1].transactional_id
+    with pytest.raises(LostTransactions, match="1 of 2 transactions"):
+        driver.commit(started, batch(0, sink.topic), written)
+    driver.abort(started, [*written, later])
+    assert sink.committed() == []
+    assert sink.open_ids() == []
+
+
+@pytest.mark.parametrize("torn", [0, 1, 2])
+def test_of_several_refused_transactions_each_is_looked_for(sink: Sink, torn: int) -> None:
+    """All but one were committed, and their ids were used again."""
+    started = sink.driver().start()
+    written = [sink.write(task, [value]) for task, value in enumerate("abc")]
+    decide_without_committing(sink, started.driver, batch(5, sink.topic), written)
+    for task, each in enumerate(written):
+        if task != torn:
+            end_transaction(sink.cluster, each.transactional_id, identity(each), commit=True)
+        init_producer_id(sink.cluster, each.transactional_id)
+    place = written[torn].written[0]
+    missing = f"Missing: {sink.topic}-{place.partition} offsets {place.first_offset} to"
+    with pytest.raises(TornBatch, match=missing):
+        sink.driver().start()
+
+
 def test_a_torn_batch_stops_the_query_until_it_is_accepted(sink: Sink) -> None:
     driver = sink.driver()
     started = driver.start()
@@ -580,6 +612,38 @@ def test_another_sinks_open_decision_does_not_hide_later_ones(
     assert state.decision is not None
     assert state.decision.batch == 0
     other.driver().start()
+
+
+@pytest.mark.parametrize("is_commit", [False, True])
+def test_a_decision_that_ends_while_decisions_are_read_counts_as_it_ended(
+    sink: Sink, monkeypatch: pytest.MonkeyPatch, is_commit: bool
+) -> None:
+    from ottla.client.producing.producer import BatchProducer
+    from ottla.spark.sink import decision_log
+    from ottla.spark.sink.decisions import CommitDecision, encode_decision
+
+    driver = sink.driver().start().driver
+    log = DecisionLog(sink.cluster, sink.setup.options.decisions_topic)
+    place, own_id = TopicPartition(sink.setup.options.decisions_topic, 0), driver_id(sink.name)
+    value = encode_decision(CommitDecision(sink.name, sink.topic, 3, ()))
+    entries: dict[bytes, bytes | None] = {key_of(DECISION, sink.name): value}
+    with BatchProducer(sink.cluster, driver, own_id) as producer:
+        producer.send(place, decision_log._batch(entries, True), 1)
+        producer.flush()
+    calls = 0
+
+    def ends_in_between(*given: Any) -> dict[TopicPartition, int]:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            end_transaction(sink.cluster, own_id, driver, commit=is_commit)
+        return latest_offsets(*given)
+
+    monkeypatch.setattr(decision_log, "latest_offsets", ends_in_between)
+    found = log.read().state_of(sink.name)
+    assert calls == 2
+    assert is_commit or found.decision is None
+    assert (log.read().state_of(sink.name).decision is not None) == is_commit
 
 
 def test_a_query_with_a_changed_sink_name_gets_the_old_one_in_the_error(
