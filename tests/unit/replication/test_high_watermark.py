@@ -146,6 +146,22 @@ def test_a_sync_of_an_earlier_leadership_commits_nothing() -> None:
     run(story())
 
 
+@pytest.mark.parametrize("high_watermark", [2, 3, 9])
+def test_a_follower_deletes_what_the_leader_has_deleted_though_nothing_was_committed_since(
+    high_watermark: int,
+) -> None:
+    """And never what it does not know to be committed."""
+    world = World(replicas=(ME, OTHER))
+    world.decide(OTHER)
+    for offset in range(3):
+        world.partition.log.append_as_follower(placed(batch_of(b"v"), offset, 2))
+    world.partition.follow_leader(high_watermark, 0, 100)
+    committed = min(high_watermark, 3)
+    for log_start_offset in range(5):
+        world.partition.follow_leader(high_watermark, log_start_offset, 0)
+        assert world.partition.log.log_start_offset == min(log_start_offset, committed)
+
+
 def test_acks_all_waits_for_the_sync_required_by_the_flush_policy() -> None:
     async def story() -> None:
         world = World()

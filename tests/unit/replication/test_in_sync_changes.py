@@ -14,6 +14,8 @@ from tests.support.virtual_time import run_in_virtual_time
 from tests.unit.storage.log_making import Place, batch_of
 
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.scheduling.callback_queue import TASKS_MAX, CallbackQueue
+from ottla.base.scheduling.loop_timers import LoopTimers
 from ottla.metadata.entities import BrokerRegistration
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
@@ -26,6 +28,7 @@ from ottla.replication.leader_role import ACKS_ALL
 from ottla.replication.leadership import Leadership
 from ottla.replication.low_watermarks import LowWatermarks
 from ottla.replication.partition import Partition
+from ottla.replication.waiting import DataWaiter
 from ottla.replication.withdrawals import Withdrawals
 from ottla.storage.files.directory_health import OutOfResources
 
@@ -342,6 +345,18 @@ async def test_a_follower_in_another_directory_has_to_fetch_again_before_it_is_i
     assert not state.may_rejoin(OTHER, world.partition.log.high_watermark)
     world.fetch(OTHER, end)
     assert state.may_rejoin(OTHER, world.partition.log.high_watermark)
+
+
+@story
+async def test_a_follower_that_waits_for_bytes_gets_those_of_all_appends_of_an_iteration() -> None:
+    world = World(in_sync=(ME, OTHER))
+    size = len(batch_of(b"v"))
+    queue, timers = CallbackQueue(TASKS_MAX), LoopTimers()
+    waiter = DataWaiter([world.partition.fetches.follower_watch], 3 * size, timers, queue)
+    for _ in range(3):
+        world.append()
+    async with asyncio.timeout(1):
+        await waiter.wait(60_000)
 
 
 @story
