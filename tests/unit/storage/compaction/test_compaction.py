@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from tests.unit.storage.compaction.compaction_world import CONFIG, PATH, RETENTION_MS, World
+from tests.unit.storage.log_making import batch_of, placed
 
 from ottla.base.files.readers import BLOCKING
 from ottla.protocol.records.building import build_batch
@@ -27,6 +28,23 @@ def test_of_each_key_only_the_newest_record_stays() -> None:
     assert summary.end_offset == 7
     assert offsets(world) == [4, 5, 6]
     world.check()
+
+
+def test_the_end_of_a_new_segment_stays_though_the_last_old_one_was_empty() -> None:
+    """A segment is closed empty where the next offset is too far away for its index."""
+    world = World()
+    world.produce([(b"a", b"1")])
+    world.produce([(b"a", b"2")])
+    world.log.roll()
+    far = batch_of(b"3", key=b"a")
+    world.log.append_as_follower(placed(far, 2**31 + 10))
+    world.log.roll()
+    assert [each.size > 0 for each in world.log.segments] == [True, False, True, False]
+    world.log.update_high_watermark(world.log.log_end_offset)
+    world.compact()
+    assert world.log.segments.base_offsets[0] == 0
+    kept = [(header.last_offset, header.records_count) for header, _ in world.batches()]
+    assert kept == [(1, 0), (2**31 + 10, 1)]
 
 
 def test_the_active_segment_is_left_alone() -> None:
