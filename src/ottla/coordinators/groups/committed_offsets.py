@@ -15,7 +15,7 @@ from collections import ChainMap
 from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from functools import partial
 from operator import attrgetter
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ottla.base.ids import NO_TOPIC_ID
 from ottla.coordinators.groups.shared import Usage
@@ -25,6 +25,7 @@ from ottla.protocol.messages.offset_commit_key import OffsetCommitKey
 from ottla.protocol.messages.offset_commit_value import OffsetCommitValue
 from ottla.protocol.records.batch import NO_PRODUCER_ID
 
+V = TypeVar("V")
 NEVER = -1
 
 Offsets = dict[int, "CommittedOffset"]  # by partition
@@ -70,7 +71,9 @@ class CommittedOffsets:
         # the same by group, then by topic
         self._open: dict[str, dict[str, dict[int, Offsets]]] = {}
         self._groups: set[str] = set()  # groups with an offset since they were last deleted
-        self._of_topic: dict[str, dict[str, None]] = {}  # groups with committed offsets
+        # groups with committed offsets, and with pending ones, by topic
+        self._of_topic: dict[str, dict[str, None]] = {}
+        self._open_of_topic: dict[str, dict[str, None]] = {}
         self.count = 0  # of all groups, including pending offsets
 
     # Reading
@@ -155,12 +158,16 @@ class CommittedOffsets:
             for leaf in list(leaves.values()):
                 yield topic, list(leaf)
 
+    def has_topic(self, topic: str) -> bool:
+        """Whether a group has offsets of the topic, committed or pending."""
+        return topic in self._of_topic or topic in self._open_of_topic
+
     def names_of_topic(self, topic: str) -> Iterator[Iterable[OffsetName]]:
         """Every offset of a topic, committed or pending, by group."""
         for group_id in list(self._of_topic.get(topic, ())):
             partitions = list(self.of_group(group_id).get(topic, _NO_OFFSETS))
             yield map(partial(OffsetName, group_id, topic), partitions)
-        for group_id in [each for each, topics in self._open.items() if topic in topics]:
+        for group_id in list(self._open_of_topic.get(topic, ())):
             for leaf in list(self._open.get(group_id, {}).get(topic, {}).values()):
                 yield map(partial(OffsetName, group_id, topic), list(leaf))
 
@@ -192,6 +199,8 @@ class CommittedOffsets:
             self._put(group_id, topic, offsets)
             return
         of_topic = self._open.setdefault(group_id, {}).setdefault(topic, {})
+        if not of_topic:
+            self._open_of_topic.setdefault(topic, {})[group_id] = None
         leaf = of_topic.setdefault(producer_id, {})
         before = len(leaf)
         leaf.update(offsets)
@@ -248,20 +257,22 @@ class CommittedOffsets:
                 self._close(group_id, topic, producer_id)
 
     def _forget_topic(self, group_id: str, topic: str) -> None:
-        del self.committed[group_id][topic]
-        if not self.committed[group_id]:
-            del self.committed[group_id]
-        del self._of_topic[topic][group_id]
-        if not self._of_topic[topic]:
-            del self._of_topic[topic]
+        _remove(self.committed, group_id, topic)
+        _remove(self._of_topic, topic, group_id)
 
     def _close(self, group_id: str, topic: str, producer_id: int) -> None:
-        topics = self._open[group_id]
-        del topics[topic][producer_id]
-        if not topics[topic]:
-            del topics[topic]
-        if not topics:
-            del self._open[group_id]
+        leaves = self._open[group_id][topic]
+        del leaves[producer_id]
+        if not leaves:
+            _remove(self._open, group_id, topic)
+            _remove(self._open_of_topic, topic, group_id)
+
+
+def _remove(nested: dict[str, dict[str, V]], outer: str, inner: str) -> None:
+    """Remove an item, and its mapping if that is empty then."""
+    del nested[outer][inner]
+    if not nested[outer]:
+        del nested[outer]
 
 
 def later_than(offsets: Offsets, current: Mapping[int, CommittedOffset]) -> Offsets:

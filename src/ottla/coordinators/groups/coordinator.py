@@ -150,18 +150,15 @@ class GroupCoordinator:
 
         def forgetting() -> Steps[None]:
             for shard, end_offset in ends:
-                by_topic = {topic: DeletedTopics(ids, end_offset) for topic, ids in deleted.items()}
-                yield from self._forgetting_topics(shard, by_topic)
+                yield from self._forgetting_topics(shard, DeletedTopics(deleted, end_offset))
 
         work, is_done = self._scheduler.begin(forgetting())
         if not is_done:
             self._tasks.start(self._scheduler.finish(work), name="forget offsets of deleted topics")
 
-    def _forgetting_topics(
-        self, shard: LoadedShard, by_topic: Mapping[str, DeletedTopics]
-    ) -> Steps[None]:
+    def _forgetting_topics(self, shard: LoadedShard, deleted: DeletedTopics) -> Steps[None]:
         try:
-            yield from forgetting_topics(shard.state.offsets, by_topic, self._runtime.writer(shard))
+            yield from forgetting_topics(shard.state.offsets, deleted, self._runtime.writer(shard))
         except BrokerError as error:
             log.warning(
                 "%s: offsets of deleted topics are not deleted: %s", shard.partition.name, error

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
+from ottla.base.scheduling.step_scheduler import CHUNK_ITEMS
 from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups.committed_offsets import NEVER, CommittedOffsets, OffsetName
 from ottla.coordinators.groups.group import PartitionCheck
@@ -49,9 +50,9 @@ INT64_MAX = 2**63 - 1
 
 
 class DeletedTopics(NamedTuple):
-    """Deleted topics with one name."""
+    """Deleted topics."""
 
-    topic_ids: Collection[TopicId]
+    topic_ids: Mapping[str, Collection[TopicId]]  # by name
     # end offset of the shard's log at that time: later offsets without an id belong to a later
     # topic
     end_offset: int
@@ -180,21 +181,30 @@ def forgetting_all(offsets: CommittedOffsets, group_id: str, write: WriteRecords
 
 
 def forgetting_topics(
-    offsets: CommittedOffsets, deleted: Mapping[str, DeletedTopics], write: WriteRecords
+    offsets: CommittedOffsets, deleted: DeletedTopics, write: WriteRecords
 ) -> Steps[None]:
     """The same for the offsets of deleted topics, unless they belong to a later topic with that
     name."""
-    for topic, deletion in deleted.items():
-        for names in offsets.names_of_topic(topic):
-            yield from forgetting(
-                offsets, (each for each in names if is_of_deleted(offsets, each, deletion)), write
-            )
-            yield 0
+    left = iter(deleted.topic_ids)
+    while some := list(islice(left, CHUNK_ITEMS)):
+        for topic in filter(offsets.has_topic, some):  # nearly always few
+            yield from forgetting_topic(offsets, topic, deleted, write)
+        yield 0
 
 
-def is_of_deleted(offsets: CommittedOffsets, name: OffsetName, deletion: DeletedTopics) -> bool:
+def forgetting_topic(
+    offsets: CommittedOffsets, topic: str, deleted: DeletedTopics, write: WriteRecords
+) -> Steps[None]:
+    for names in offsets.names_of_topic(topic):
+        of_deleted = (each for each in names if is_of_deleted(offsets, each, deleted))
+        yield from forgetting(offsets, of_deleted, write)
+        yield 0
+
+
+def is_of_deleted(offsets: CommittedOffsets, name: OffsetName, deleted: DeletedTopics) -> bool:
+    topic_ids = deleted.topic_ids[name.topic]
     return any(
-        each.topic_id in deletion.topic_ids
-        or (each.topic_id == NO_TOPIC_ID and each.record_offset < deletion.end_offset)
+        each.topic_id in topic_ids
+        or (each.topic_id == NO_TOPIC_ID and each.record_offset < deleted.end_offset)
         for each in offsets.newest(name)
     )

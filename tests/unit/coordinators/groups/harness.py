@@ -241,10 +241,8 @@ class Harness:
     def change_metadata(self, *records: Record) -> None:
         changes = self.image.apply(Batch(self.image.offset, 1, records))
         self.shard.shared.topics_version = self.image.offset
-        deleted = {
-            topic.name: DeletedTopics({topic.id}, len(self.log))
-            for topic in changes.deleted_topics.values()
-        }
+        topic_ids = {topic.name: {topic.id} for topic in changes.deleted_topics.values()}
+        deleted = DeletedTopics(topic_ids, len(self.log))
         run_blocking(forgetting_topics(self.shard.offsets, deleted, self.write))
 
     def create_topic(self, name: str, partitions: int = 4) -> TopicId:

@@ -833,8 +833,8 @@ def test_a_topic_of_the_same_name_keeps_offsets_that_came_after_the_deletion() -
         shard = world.groups.service.shard_of(GROUP)
         topic = world.image.topic("t")
         assert topic is not None
-        gone = DeletedTopics({topic.id}, shard.partition.log.log_end_offset)
-        forgetting = world.groups._forgetting_topics(shard, {"t": gone})
+        deleted = DeletedTopics({"t": {topic.id}}, shard.partition.log.log_end_offset)
+        forgetting = world.groups._forgetting_topics(shard, deleted)
         request = TxnOffsetCommitRequest(
             "tx",
             GROUP,

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from tests.unit.handlers.steps.counting import LINE_S, CountedWorld, counted_world
 
+from ottla.base.ids import TopicId
 from ottla.base.scheduling.step_scheduler import FIRST_SLICE_S, SLICE_S
+from ottla.coordinators.groups.committed_offsets import CommittedOffset
 from ottla.coordinators.groups.consumer import targets
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.protocol.error_codes import ErrorCode
@@ -38,6 +40,7 @@ from ottla.protocol.messages.offset_fetch_request import (
 
 PARTITIONS = 400
 GROUPS = 300
+TOPICS = 2000
 LINES_MAX = int((FIRST_SLICE_S + SLICE_S) / LINE_S) + 3000  # a slice, and a few appends
 TRANSACTION = 1
 
@@ -104,6 +107,25 @@ def test_many_offsets_of_a_deleted_topic_are_forgotten_in_slices(world: CountedW
         await until(lambda: groups._usage.offsets == 0)
 
     assert steps_in(world, forget) < LINES_MAX
+
+
+def test_many_deleted_topics_without_offsets_cost_little(world: CountedWorld) -> None:
+    """Neither a long turn, nor a look at each group for each of them."""
+    groups = world.broker.groups
+    shards = list(groups._runtime.active_shards())
+    assert len(shards) > 1
+    pending = {0: CommittedOffset(1, -1, "", 0, -1, bytes(16), 0)}
+    for at in range(GROUPS):
+        shards[at % len(shards)].state.offsets.put(f"g{at}", "t", pending, TRANSACTION)
+    deleted = {f"gone-{at}": {TopicId(bytes(16))} for at in range(TOPICS)}
+    lines_before = world.counter.lines
+
+    async def forget() -> None:
+        groups._forget_topics(shards, deleted)
+        await until(lambda: not len(groups._tasks))
+
+    assert steps_in(world, forget) < LINES_MAX
+    assert world.counter.lines - lines_before < 4 * TOPICS * len(shards)
 
 
 def test_a_group_with_many_offsets_is_deleted_in_slices(world: CountedWorld) -> None:
