@@ -115,12 +115,14 @@ class FileMetadataLog:
                 raise ValueError(
                     f"an image at {image.offset}, but the log ends at {self._end_offset}"
                 )
-            image = image.copy()  # the original changes while this one is written
+            # The original changes while the copy is written. A thread frees it as well.
+            copied = await self._work(lambda: [image.copy()])
+            offset = image.offset
             await self._change(journal, journal.begin_next)
-        frame = await encode_snapshot(image)
+        frame = await self._run_job(lambda: encode_snapshot(copied.pop()))
         async with self._lock:
             journal = self._usable()
-            await self._work(lambda: self._replace_older(journal, frame, image.offset))
+            await self._work(lambda: self._replace_older(journal, frame, offset))
 
     async def _change(self, journal: Journal, change: Callable[[], None]) -> None:
         self._journal = None  # until the operation has succeeded

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeVar, assert_never
 
 from ottla.base.ids import TopicId
+from ottla.base.scheduling.sorting import sorted_in_thread
 from ottla.base.topic_deletion import DeletionEvidence, ReplicaRemoval, TopicDeletion
 from ottla.metadata.changes import Changes
 from ottla.metadata.entities import BrokerRegistration, PartitionRegistration, Topic
@@ -279,20 +280,21 @@ class Image:
     # Snapshots and copies
 
     def to_records(self) -> Iterator[Record]:
-        """Records that reproduce this image, in a deterministic order."""
+        """Records that reproduce this image, in a deterministic order. For a thread, if the image
+        may be large."""
         yield ClusterNamed(self.cluster_id)
         for name, level in sorted(self._features.items()):
             yield FeatureLevelSet(name, level)
         for _, broker in sorted(self._brokers.items()):
             yield broker.to_record()
         yield from map(TopicDeleted, self._topics.deleted)
-        for _, topic in sorted(self._topics.by_name.items()):
+        for _, topic in sorted_in_thread(self._topics.by_name.items()):
             yield TopicCreated(topic.id, topic.name)
             for index, partition in enumerate(topic.partitions):
                 yield partition.to_record(topic.id, index)
-        for resource, settings in sorted(self._configs.items()):
+        for resource, settings in sorted_in_thread(self._configs.items()):
             yield from (ConfigChanged(resource, *item) for item in sorted(settings.items()))
-        for entity, limits in sorted(self._quotas.items(), key=_entity_order):
+        for entity, limits in sorted_in_thread(self._quotas.items(), key=_entity_order):
             yield from (QuotaChanged(entity, *item) for item in sorted(limits.items()))
         yield ProducerIdsAllocated(-1, -1, self.next_producer_id)
 

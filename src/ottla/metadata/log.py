@@ -98,7 +98,8 @@ class MetadataLog(Protocol):
         """Whether enough was appended since the last snapshot."""
 
     async def write_snapshot(self, image: Image) -> None:
-        """Replace the log up to its end with a snapshot of the image.
+        """Replace the log up to its end with a snapshot of the image, in threads. The image may
+        change with the next append.
 
         After OSError there is no new snapshot, and the log can still be used.
         """

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import Awaitable, Callable
+import threading
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from random import Random
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import pytest
 from tests.unit.metadata.histories import histories
@@ -21,7 +22,7 @@ from ottla.metadata.frame import SNAPSHOT, encode_frame
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.journal import JOURNAL_BYTES_MAX, open_journal, remove_older, write_snapshot
 from ottla.metadata.log import AppendFailed, CorruptMetadataError, MetadataLogFull, MetadataLost
-from ottla.metadata.records import ALL_BROKERS, ConfigChanged
+from ottla.metadata.records import ALL_BROKERS, ConfigChanged, Record
 from ottla.testing.disk_faults import ANY
 from ottla.testing.filesystem import MemoryDisk
 
@@ -427,6 +428,40 @@ def test_a_log_asks_for_a_snapshot_when_its_journal_has_grown() -> None:
         await log.close()
 
     asyncio.run(story())
+
+
+def test_a_snapshot_is_copied_and_encoded_in_threads() -> None:
+    """On the event loop, an image with fifty thousand topics would take a third of a second."""
+
+    async def story() -> None:
+        log = FileMetadataLog(MemoryDisk(), "/m", asyncio.to_thread)
+        await log.load(KnownState())
+        await log.append(batch(0))
+        image = WatchedImage()
+        image.apply(batch(0))
+        await log.write_snapshot(image)
+        await log.close()
+
+    WatchedImage.threads.clear()
+    asyncio.run(story())
+    assert len(WatchedImage.threads) == 2
+    assert threading.get_ident() not in WatchedImage.threads
+
+
+class WatchedImage(Image):
+    """Notes the threads in which it is read as a whole."""
+
+    threads: ClassVar[list[int]] = []
+
+    def copy(self) -> WatchedImage:
+        self.threads.append(threading.get_ident())
+        copied = WatchedImage()
+        copied.become(super().copy())
+        return copied
+
+    def to_records(self) -> Iterator[Record]:
+        self.threads.append(threading.get_ident())
+        return super().to_records()
 
 
 def test_a_snapshot_is_not_written_where_another_directory_has_taken_the_place() -> None:

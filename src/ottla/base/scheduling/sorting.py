@@ -1,13 +1,19 @@
-"""Sorting in slices: short runs are sorted and then merged lazily."""
+"""Sorting in slices: short runs are sorted and then merged lazily.
+
+`list.sort` is one call of C code, for which every other thread waits: a hundred thousand strings
+take a tenth of a second.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
 from itertools import islice
+from typing import Any, TypeVar
 
 from ottla.base.scheduling.steps import Steps
 
+T = TypeVar("T")
 RUN_ITEMS = 1000
 
 
@@ -20,3 +26,13 @@ def sorting(items: Iterable[str]) -> Steps[Iterator[str]]:
         runs.append(run)
         yield 0
     return merge(*runs)
+
+
+def sorted_in_thread(items: Iterable[T], key: Callable[[T], Any] | None = None) -> Iterator[T]:
+    """As `sorted`, for a thread: others can run meanwhile."""
+    runs = []
+    unsorted = iter(items)
+    while run := list(islice(unsorted, RUN_ITEMS)):
+        run.sort(key=key)  # type: ignore[arg-type]  # items that can be compared, as in `sorted`
+        runs.append(run)
+    return merge(*runs, key=key)

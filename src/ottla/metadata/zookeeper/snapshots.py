@@ -94,8 +94,7 @@ class Snapshots:
     async def write(self, image: Image, guard: Check) -> None:
         """Write a snapshot, and remove what it stands for. VersionMismatch if another broker was
         elected; nothing was removed then that is still needed."""
-        frame = await encode_snapshot(image)
-        data = await self._run_job(lambda: bytes(cramjam.zstd.compress(frame)))
+        data = await self._run_job(lambda: bytes(cramjam.zstd.compress(encode_snapshot(image))))
         parts = split(data, ZNODE_BYTES_MAX)
         folder = snapshot_folder(image.offset, self._new_nonce())
         await create_missing(self._service, folder)

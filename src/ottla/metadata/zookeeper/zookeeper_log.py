@@ -208,7 +208,8 @@ class ZooKeeperMetadataLog:
                 )
             self._batches_since_snapshot = self._bytes_since_snapshot = 0
             self._snapshot_offset = image.offset
-            image = image.copy()  # the original moves on while this one is written
+            # The original moves on while this one is written.
+            image = await self._run_job(image.copy)
         guard = Check(CONTROLLER_EPOCH, claim.epoch_version)
         try:
             await self._snapshots.write(image, guard)
