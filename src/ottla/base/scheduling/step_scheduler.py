@@ -22,9 +22,11 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import islice
+from types import GeneratorType
 from typing import Any, Generic, TypeVar
 
 from ottla.base.clock import Clock
+from ottla.base.memory.suspended import values_in_generator, values_in_traceback
 from ottla.base.scheduling.steps import PAUSE, Job, Steps
 from ottla.base.scheduling.threads import Threads
 
@@ -88,6 +90,18 @@ class Work(Generic[T]):
             self._outcome = await self._threads.run(self.job)
         except Exception as error:
             self._error = error
+
+    def end(self, error: BaseException) -> list[object]:
+        """Close the generator because of an error, which it may have raised. Returns what it refers
+        to, or its result, for the caller to free."""
+        values = values_in_traceback(error)
+        if isinstance(self._steps, GeneratorType):
+            values += values_in_generator(self._steps)
+        if hasattr(self, "result"):
+            values.append(self.result)
+            del self.result
+        self._steps.close()
+        return values
 
     def close(self) -> None:
         """Close the generator."""

@@ -38,6 +38,14 @@ def pieces_of(message: Struct) -> Pieces:
     return list(_pieces_of_struct(message))
 
 
+def pieces_of_values(values: list[object]) -> Pieces:
+    """The same for any objects: of those that are no messages, lists or mappings, nothing. `values`
+    is emptied: a thread pool may keep it for longer than the pieces are kept."""
+    pieces = [piece for value in values for piece in _pieces_of_value(value)]
+    values.clear()
+    return pieces
+
+
 class Disposal:
     """Holds pieces of unused messages, and drops some in each iteration of the event loop."""
 
@@ -47,8 +55,10 @@ class Disposal:
 
     def take(self, pieces: Pieces) -> None:
         """Drop them from the next iteration of the event loop on: by then the caller must not
-        reference the message."""
+        reference the message. The list is emptied: the thread that made it may keep it for a
+        while."""
         self._pieces += pieces
+        pieces.clear()
         self._schedule()
 
     def _schedule(self) -> None:
@@ -60,6 +70,23 @@ class Disposal:
         self._is_scheduled = False
         del self._pieces[-PIECES_PER_ITERATION:]
         self._schedule()
+
+
+def _pieces_of_value(value: object) -> Iterator[list[object]]:
+    if isinstance(value, Struct):
+        yield from _pieces_of_struct(value)
+    elif isinstance(value, (list, tuple)):
+        yield from _pieces_of_values(value)
+    elif isinstance(value, dict):
+        yield from _pieces_of_values(list(value.values()))
+
+
+def _pieces_of_values(items: list[object] | tuple[object, ...]) -> Iterator[list[object]]:
+    if items and isinstance(items[0], (Struct, list, tuple, dict)):
+        for item in items:
+            yield from _pieces_of_value(item)
+    if len(items) > PIECE_ITEMS:
+        yield from cut_up(items)
 
 
 def _pieces_of_struct(struct: Struct) -> Iterator[list[object]]:

@@ -7,7 +7,8 @@ Promises  a response that grows beyond `bytes_max` is refused. A response waits 
           at most. This is the only lock that a builder waits for. Requests that wait for either are
           served fairly by address (`network/address_queue.py`). The memory of a response counts
           until it is sent, or until its handler frees what it has built. Work whose client has
-          disconnected ends at its next slice.
+          disconnected ends at its next slice. What unfinished work has built is freed a few objects
+          at a time.
 Leaves    the estimate of the encoded size to the handler, which yields it, and closing the
           account of each request to the dispatcher.
 """
@@ -16,10 +17,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ottla.base.scheduling.step_scheduler import StepScheduler, Work
 from ottla.base.scheduling.steps import Steps
+from ottla.handlers.serving.disposal import Disposal, pieces_of_values
 from ottla.network.address_queue import FairLock
 from ottla.network.addresses import network_of
 from ottla.protocol.error_codes import ErrorCode
@@ -48,6 +51,7 @@ class LargeResponses:
         self._memory = memory
         self.bytes_max = bytes_max
         self._building = FairLock()
+        self._disposal = Disposal()
 
     async def build(self, slices: Steps[T], context: Context) -> T:
         """The result of the slices, for a handler that builds its response in an awaitable."""
@@ -71,8 +75,19 @@ class LargeResponses:
                 check_built(work, before + work.grown, self.bytes_max)
             await account.grow_to(before + work.grown)
             return work.result
+        except BaseException as error:
+            await self._dispose(work.end(error))
+            raise
         finally:
             work.close()
+
+    async def _dispose(self, values: list[object]) -> None:
+        """Free what unfinished work refers to."""
+        try:
+            pieces = await self._scheduler.in_thread(partial(pieces_of_values, values))
+        except RuntimeError:
+            return  # threads are closed when the broker stops
+        self._disposal.take(pieces)
 
     async def _account_of(self, context: Context) -> LargeResponseAccount:
         if context.account is None:

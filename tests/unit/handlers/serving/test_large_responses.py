@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 import pytest
 
+from ottla.base.memory.stored_errors import without_traceback
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps
 from ottla.handlers.serving.context import Context, Peer
+from ottla.handlers.serving.disposal import PIECE_ITEMS, PIECES_PER_ITERATION
 from ottla.handlers.serving.large_responses import LARGE_BYTES, LargeResponseAccount, LargeResponses
 from ottla.network.response_memory import ResponseMemory
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.protocol.message import Struct
 from ottla.testing.clock import ManualClock
 
 MIB = 1024 * 1024
 MEMORY_BYTES = 4 * MIB
 RESPONSE_BYTES_MAX = 8 * MIB
+MANY = 3 * PIECE_ITEMS * PIECES_PER_ITERATION
 
 
 class Building:
@@ -140,5 +147,79 @@ def test_work_for_a_client_that_has_left_ends_at_the_next_slice() -> None:
             await work
         assert building.clock.monotonic_s() - before_s < 0.05
         assert building.memory.held_bytes == 0
+
+    asyncio.run(main())
+
+
+class Item(Struct):
+    __slots__ = ("count", "items_inside")
+
+    def __init__(self, count: Counter[str], items_inside: list[Item]) -> None:
+        self.count = count
+        self.items_inside = items_inside
+        count["made"] += 1
+
+    def __del__(self) -> None:
+        self.count["freed"] += 1
+
+
+class ManyItems(Building):
+    """A response of very many items, which ends before it is complete."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count: Counter[str] = Counter()
+        self.freed_most = 0
+
+    def filling(self, end: Callable[[], None]) -> Steps[None]:
+        first = yield from self._filling_one()
+        inside = [Item(self.count, []) for _ in range(MANY)]
+        end()
+        while True:
+            self.clock.advance_ms(10)
+            yield LARGE_BYTES + len(first.items_inside) + len(inside)
+
+    def _filling_one(self) -> Steps[Item]:
+        inside: list[Item] = []
+        for _ in range(MANY):
+            inside.append(Item(self.count, []))
+            self.clock.advance_ms(1)
+            yield 0
+        return Item(self.count, inside)
+
+    async def count_freed(self) -> None:
+        while True:
+            before = self.count["freed"]
+            await asyncio.sleep(0)
+            self.freed_most = max(self.freed_most, self.count["freed"] - before)
+
+
+def leave(asked: Asked) -> None:
+    asked.peer.is_disconnected = True
+
+
+def fail(_asked: Asked) -> None:
+    raise BrokerError(ErrorCode.INVALID_REQUEST)
+
+
+def grow(_asked: Asked) -> None:
+    """Beyond the bound."""
+
+
+@pytest.mark.parametrize("end", [leave, fail, grow])
+def test_what_unfinished_work_has_built_is_freed_in_slices(end: Callable[[Asked], None]) -> None:
+    async def main() -> None:
+        building, asked = ManyItems(), Asked()
+        counting = asyncio.ensure_future(building.count_freed())
+        steps = building.filling(partial(end, asked))
+        try:
+            await building.large.build(steps, cast(Context, asked))
+        except (BrokerError, asyncio.CancelledError) as error:
+            without_traceback(error)
+        del steps
+        while building.count["freed"] < building.count["made"]:
+            await asyncio.sleep(0)
+        counting.cancel()
+        assert 0 < building.freed_most <= 2 * PIECE_ITEMS * PIECES_PER_ITERATION
 
     asyncio.run(main())
