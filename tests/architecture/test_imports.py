@@ -56,7 +56,7 @@ PURE_EXCEPT: dict[str, set[str]] = {
     "coordinators/transactions": {
         "expiration", "finishing", "marker_writing", "markers", "verifying",
     },
-    "metadata": {"file_log", "publisher", "snapshot_encoding"},
+    "metadata": {"file_log", "publisher"},
     "metadata/zookeeper": {"kazoo_service", "zookeeper_log"},
     "pipelines/declaration": set(),
     "replication": {

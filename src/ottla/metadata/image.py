@@ -14,6 +14,7 @@ few megabytes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar, assert_never
 
@@ -288,11 +289,11 @@ class Image:
         for _, broker in sorted(self._brokers.items()):
             yield broker.to_record()
         yield from map(TopicDeleted, self._topics.deleted)
-        for _, topic in sorted_in_thread(self._topics.by_name.items()):
+        for _, topic in sorted_in_thread(self._topics.by_name.items(), key=itemgetter(0)):
             yield TopicCreated(topic.id, topic.name)
             for index, partition in enumerate(topic.partitions):
                 yield partition.to_record(topic.id, index)
-        for resource, settings in sorted_in_thread(self._configs.items()):
+        for resource, settings in sorted_in_thread(self._configs.items(), key=itemgetter(0)):
             yield from (ConfigChanged(resource, *item) for item in sorted(settings.items()))
         for entity, limits in sorted_in_thread(self._quotas.items(), key=_entity_order):
             yield from (QuotaChanged(entity, *item) for item in sorted(limits.items()))

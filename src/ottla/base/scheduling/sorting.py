@@ -28,11 +28,11 @@ def sorting(items: Iterable[str]) -> Steps[Iterator[str]]:
     return merge(*runs)
 
 
-def sorted_in_thread(items: Iterable[T], key: Callable[[T], Any] | None = None) -> Iterator[T]:
+def sorted_in_thread(items: Iterable[T], key: Callable[[T], Any]) -> Iterator[T]:
     """As `sorted`, for a thread: others can run meanwhile."""
     runs = []
     unsorted = iter(items)
     while run := list(islice(unsorted, RUN_ITEMS)):
-        run.sort(key=key)  # type: ignore[arg-type]  # items that can be compared, as in `sorted`
+        run.sort(key=key)
         runs.append(run)
     return merge(*runs, key=key)

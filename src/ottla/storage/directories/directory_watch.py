@@ -2,7 +2,8 @@
 
 A write to a file that was removed succeeds, and is lost. So several times a second the broker
 checks that each log directory is the one that was opened, and that the active segment of each log
-that was appended to has its name and at least its size. Idle logs are checked in rotation.
+that was appended to has its name, at least its size, and what was its last batch a round earlier.
+Idle logs are checked in rotation.
 
 Owns      which logs are checked next.
 Promises  the checks run in a thread. What they find is checked again on the event loop, so that a
@@ -17,16 +18,21 @@ import errno
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ottla.base.files.filesystem import ExpectedFile
+from ottla.base.files.filesystem import ExpectedFile, File
 from ottla.base.files.readers import BLOCKING
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.directory_health import is_out_of_descriptors
 from ottla.storage.log.log import Log
+from ottla.storage.segments.scanning import scan_checked
 from ottla.storage.segments.segment import Segment
 
 COMPARED_MAX = 1_000  # logs in one round: was it appended to since the last one?
-OFFSET_BYTES, LENGTH_BYTES = 8, 4  # a batch begins with its offset and its length
+OFFSET_BYTES, PROBE_BYTES = 8, 4  # a batch begins with its offset and its length
+# Before the end of a batch: of its last record, or of what it was compressed to. The last bytes of
+# all are often zero: no headers, or the end mark of LZ4.
+TAIL_BYTES = 8
 WRITTEN_MAX = 250  # of those that were: each costs about ten microseconds in a thread
 AT_REST_MAX = 50  # of idle logs
 
@@ -38,7 +44,30 @@ class Seen(NamedTuple):
     segment: Segment
     cuts: int
     size: int
-    size_before: int  # one round earlier
+    last_batch_at: int | None  # where the batch begins that ends there, if it is known
+
+
+class LastBatch(NamedTuple):
+    """The last batch in a file at the last round. A file that was truncated in or before it, and
+    then written to, has zeros from there to what was written."""
+
+    position: int | None
+    end: int
+
+    @property
+    def data_at(self) -> int:
+        """Where four bytes are nearly always not all zero."""
+        return OFFSET_BYTES if self.position is None else self.end - TAIL_BYTES
+
+    def is_in(self, file: File) -> bool:
+        if any(file.read_at(self.data_at, PROBE_BYTES)):
+            return True
+        if self.position is None:
+            return False
+        try:
+            return any(True for _ in scan_checked(file, self.position, self.end))
+        except CorruptLogError:
+            return False
 
 
 class Watched(NamedTuple):
@@ -47,7 +76,7 @@ class Watched(NamedTuple):
     size: int
     cuts: int
     is_written: bool  # since the last round; otherwise the file need not be open
-    batch_at: int | None = None  # where a batch begins that was written before the last round
+    last_batch: LastBatch | None = None  # if more was written since
 
     def check(self) -> None:
         """OSError if the file is not the one that was opened, or was truncated."""
@@ -62,20 +91,16 @@ class Watched(NamedTuple):
         if size < self.size:
             what = f"the file has {size} bytes, but {self.size} were written"
             raise OSError(errno.ESTALE, what, path)
-        if self.batch_at is not None and not self._has_batch(self.batch_at):
-            what = f"the records at byte {self.batch_at} were truncated while the file was in use"
+        if self.last_batch is not None and not self.last_batch.is_in(self.segment.open(BLOCKING)):
+            end = self.last_batch.end
+            what = f"the records before byte {end} were truncated while the file was in use"
             raise OSError(errno.ESTALE, what, path)
 
     def expected(self) -> ExpectedFile:
         """The same as `check`, for all files together."""
-        data_at = None if self.batch_at is None else self.batch_at + OFFSET_BYTES
+        data_at = None if self.last_batch is None else self.last_batch.data_at
         file = self.segment.open(BLOCKING) if self.is_written else None
         return ExpectedFile(self.segment.path, self.size, file, data_at)
-
-    def _has_batch(self, position: int) -> bool:
-        """A file that was truncated at or before `position`, and then written to, has zeros from
-        there to what was written."""
-        return any(self.segment.open(BLOCKING).read_at(position + OFFSET_BYTES, LENGTH_BYTES))
 
 
 class DirectoryCheck:
@@ -146,14 +171,13 @@ class DirectoryWatch:
         self._seen = {log: self._seen[log] for log in logs if log in self._seen}
 
     def _watched(self, log: Log, seen: Seen | None, is_written: bool) -> Watched:
-        active, cuts, before = log.segments.active, log.offsets.truncations, 0
-        batch_at = None
-        if seen is not None and seen.segment is active and seen.cuts == cuts:
-            before = seen.size
-            if is_written and before:
-                batch_at = seen.size_before if seen.size_before < before else 0
-        self._seen[log] = Seen(log.log_end_offset, active, cuts, active.size, before)
-        return Watched(log, active, active.size, cuts, is_written, batch_at)
+        active, cuts, last_batch = log.segments.active, log.offsets.truncations, None
+        if is_written and seen is not None and seen.segment is active and seen.cuts == cuts:
+            last_batch = LastBatch(seen.last_batch_at, seen.size) if seen.size else None
+        self._seen[log] = Seen(
+            log.log_end_offset, active, cuts, active.size, active.last_batch_position
+        )
+        return Watched(log, active, active.size, cuts, is_written, last_batch)
 
     def finish(self, check: DirectoryCheck) -> None:
         """Apply the result of a round, on the event loop."""

@@ -147,6 +147,11 @@ class Segment:
             self._first_timestamp = first[1].max_timestamp
         return self._first_timestamp
 
+    @property
+    def last_batch_position(self) -> int | None:
+        """Where the last batch begins; None if it was not appended since the segment was opened."""
+        return self._recent_positions[-1] if self._recent_positions else None
+
     def find_recent(self, offset: int) -> BatchPlace | None:
         """The first batch that ends at or after `offset`, if it was appended recently."""
         recent = self._recent_last_offsets

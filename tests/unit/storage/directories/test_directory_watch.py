@@ -252,6 +252,34 @@ def test_a_file_that_is_cut_between_two_appends_is_noticed(world: Watching, part
     assert world.lost == [A]
 
 
+@pytest.mark.parametrize(
+    ("value", "from_end"),
+    [(b"v" * 100, 9), (b"v" * 100, 90), (b"v" * 100, 1000), (bytes(100), 120), (bytes(100), 1000)],
+)
+def test_a_file_that_is_cut_while_it_is_idle_is_noticed_after_the_next_append(
+    world: Watching, value: bytes, from_end: int
+) -> None:
+    """Whether the last batch is gone, or a part of it. Zeros take the place of what is gone."""
+    log = world.create(A)
+    for _ in range(20):
+        append(log, value)
+    for _ in range(3):
+        world.look()
+    path = log.segments.active.path
+    world.disk.open(path).truncate(world.disk.size(path) - from_end)
+    append(log, value)
+    world.look()
+    assert world.lost == [A]
+
+
+def test_batches_that_end_with_zeros_are_no_loss(world: Watching) -> None:
+    log = world.create(A)
+    for _ in range(5):
+        append(log, bytes(100))
+        world.look()
+    assert not world.lost
+
+
 def test_a_file_that_is_truncated_while_it_is_looked_at_is_no_loss(world: Watching) -> None:
     log = world.create(A)
     checks = world.watch.checks()
