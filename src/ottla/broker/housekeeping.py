@@ -141,7 +141,9 @@ class Housekeeping:
         except OSError as error:
             check.directory.health.refused("looking for its files", error)
         else:
-            self._watch.finish(check)
+            if self._watch.finish(check):
+                # Otherwise a broker that is killed now would not know of the log, and create it.
+                await self.checkpoint()
 
     async def expire_producers(self) -> None:
         now_ms = self._clock.now_ms()

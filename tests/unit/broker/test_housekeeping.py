@@ -89,6 +89,27 @@ def test_closed_segments_are_synced_without_a_flush_setting(place: Place) -> Non
     assert not log.unsynced.segments
 
 
+def test_a_broker_that_is_killed_after_a_log_was_lost_does_not_create_it_again(
+    place: Place,
+) -> None:
+    """Though checkpoints are written once a minute, and a sync was not needed."""
+    for partition in (A, B):
+        log = place.create(partition)
+        place.run(place.housekeeping.flush())
+        append_many(log, 60)
+        log.update_high_watermark(60)
+    place.disk.remove_directory(f"{PATH}/{A.topic}-0")
+    place.run(place.housekeeping.watch())
+    place.disk.crash(Random(1))
+    again = Place(place.disk)
+    assert again.logs.get(A) is None
+    assert again.logs.get(B) is not None
+    (directory,) = again.logs.online
+    assert directory.checkpoints.has_records_of(A)
+    checkpoint, high_watermark = directory.checkpoints.carried_of(A)
+    assert (checkpoint.recovery_point, high_watermark) == (60, 60)
+
+
 def test_a_log_deleted_before_its_sync_is_passed_over(place: Place) -> None:
     append_many(place.create(A), 60)
     append_many(place.create(B), 60)

@@ -2,7 +2,7 @@
 
 Owns      `recovery-point-offset-checkpoint`, `log-start-offset-checkpoint` and
           `replication-offset-checkpoint` of one directory.
-Promises  a recovery point or log start on disk is never above the one in memory: when one is
+Promises  a recovery point or log start on disk is never above that of the open log: when one is
           lowered, it is written before records are changed, and no write that began earlier can
           undo that. What a job has written, no job that began earlier undoes.
           A damaged checkpoint counts as empty: logs are then read from their start.
@@ -69,8 +69,13 @@ class DirectoryCheckpoints:
             offsets.pop(partition, None)
 
     def carry(self, log: Log) -> None:
-        """The files of a log are missing. Keep its entry in case they are restored."""
-        self._carried.recovery_points[log.partition] = log.recovery_checkpoint
+        """The files of a log are missing. Keep its entry in case they are restored.
+
+        Its recovery point is the high watermark: a broker that starts with an older copy of the
+        files, or with none, must notice that acknowledged records are missing.
+        """
+        point = max(log.recovery_checkpoint, log.high_watermark)
+        self._carried.recovery_points[log.partition] = point
         self._carried.high_watermarks[log.partition] = log.high_watermark
         if log.log_start_offset > log.segments[0].base_offset:
             self._carried.log_starts[log.partition] = log.log_start_offset

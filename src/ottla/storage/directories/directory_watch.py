@@ -179,8 +179,9 @@ class DirectoryWatch:
         )
         return Watched(log, active, active.size, cuts, is_written, last_batch)
 
-    def finish(self, check: DirectoryCheck) -> None:
-        """Apply the result of a round, on the event loop."""
+    def finish(self, check: DirectoryCheck) -> bool:
+        """Apply the result of a round, on the event loop. Returns whether a log was lost."""
+        has_lost = False
         for each in check.suspects:
             log, segment = each.log, each.segment
             if (
@@ -194,3 +195,5 @@ class DirectoryWatch:
             except OSError as error:
                 if not is_out_of_descriptors(error):  # then nothing was checked
                     self._logs.lose(log, error)
+                    has_lost = True
+        return has_lost

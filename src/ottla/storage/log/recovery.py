@@ -74,7 +74,10 @@ def open_log(
         log = _recover(files, partition, segments, from_offset, checkpoint, progress)
         if log.log_end_offset >= recovery_point or from_offset <= segments[0].base_offset:
             return log
-        logger.error("reading the whole log, because it ends before offset %d", recovery_point)
+        logger.error(
+            "%s ends at offset %d, before %d: records are missing; reading the whole log",
+            path, log.log_end_offset, recovery_point,
+        )  # fmt: skip
     except CorruptLogError as error:
         logger.error("reading the whole log, because of %s", error)
     # Records below the recovery point are missing or cannot be read: check the whole log.
