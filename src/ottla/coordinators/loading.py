@@ -11,7 +11,7 @@ from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import iterate_headers
 from ottla.protocol.records.control import read_end_marker
 from ottla.protocol.records.reading import iterate_records
-from ottla.storage.errors import StorageError
+from ottla.storage.errors import CorruptLogError, StorageError
 from ottla.storage.log.log import Log
 
 LOAD_BYTES = 128 * 1024
@@ -25,10 +25,12 @@ async def load(shard: Shard[S], types: RecordTypes, scheduler: StepScheduler) ->
         partition_log = shard.partition.log
         try:
             data = await scheduler.run(reading_some(partition_log, offset, end_offset))
-        except (OSError, BrokerError, StorageError):
+        except (OSError, BrokerError, StorageError) as error:
             if shard.is_unloaded:
                 return  # the log may be closed
             if partition_log is shard.partition.log:
+                if isinstance(error, CorruptLogError):
+                    shard.partition.report_damage(error)
                 raise
             continue  # moved to another directory, with the same records
         offset = await scheduler.run_later(applying(shard, types, data, offset))

@@ -28,6 +28,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.control import EndMarker, build_end_marker
 from ottla.replication.partition import Partition
+from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.append import ProducedBy
 from ottla.storage.producers.append_decisions import AppendOrigin
 
@@ -272,7 +273,9 @@ class Runtime(Generic[S]):
             appended = shard.append(batch, by)
         except BrokerError:
             raise  # rejected by the log, without a change
-        except Exception:
+        except Exception as error:
+            if isinstance(error, CorruptLogError):
+                shard.partition.report_damage(error)
             self._load_again(shard)
             raise
         try:

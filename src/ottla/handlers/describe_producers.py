@@ -25,6 +25,7 @@ from ottla.protocol.messages.describe_producers_response import (
     ProducerState,
     TopicResponse,
 )
+from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.log import Log
 from ottla.storage.producers.producer_entry import ProducerEntry
@@ -59,9 +60,9 @@ def describe_producers(
         yield 0
         for index in topic.partition_indexes:
             yield 0
-            log = log_here(topic.name, index, context)
-            if isinstance(log, Log) and not log.producers.is_loaded:
-                unread[log] = None
+            partition = partition_here(topic.name, index, context)
+            if isinstance(partition, Partition) and not partition.log.producers.is_loaded:
+                unread[partition.log] = None
     if unread:
         return read_and_describe(list(unread), request, context)
     return (yield from describing(request, context))
@@ -89,14 +90,14 @@ def describing(
 
 
 def describing_partition(topic: str, index: int, context: Context) -> Steps[PartitionResponse]:
-    log = log_here(topic, index, context)
+    partition = partition_here(topic, index, context)
     yield PARTITION_BYTES
-    if isinstance(log, BrokerError):
-        return PartitionResponse(index, log.code, log.message or None)
+    if isinstance(partition, BrokerError):
+        return PartitionResponse(index, partition.code, partition.message or None)
     try:
-        states = yield from looking_up(log.producers.load)
+        states = yield from looking_up(partition.log.producers.load)
     except CorruptLogError as error:
-        return PartitionResponse(index, damaged(error).code)
+        return PartitionResponse(index, damaged(partition, error).code)
     producers, described = states.producers, []
     for producer_id in list(producers):
         yield PRODUCER_BYTES
@@ -107,10 +108,10 @@ def describing_partition(topic: str, index: int, context: Context) -> Steps[Part
     return PartitionResponse(index, active_producers=described)
 
 
-def log_here(topic: str, index: int, context: Context) -> Log | BrokerError:
+def partition_here(topic: str, index: int, context: Context) -> Partition | BrokerError:
     try:
         check_name(topic)
-        return context.parts.replicas.partition(topic, index).log
+        return context.parts.replicas.partition(topic, index)
     except BrokerError as error:
         return without_traceback(error)
 

@@ -33,7 +33,6 @@ from ottla.protocol.messages.list_offsets_response import (
 )
 from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.log.log import Log
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = range(-1, -7, -1)
 FIRST_VERSION = {
@@ -146,18 +145,18 @@ class PartitionQuery:
         partition = context.parts.replicas.partition(self.topic, wanted.partition_index)
         partition.check_leader(wanted.current_leader_epoch)
         if request.isolation_level == READ_COMMITTED and not partition.log.producers.is_loaded:
-            return partial(self._load_and_begin, partition.log)
+            return partial(self._load_and_begin, partition)
         end_offset = visible_end(partition, request)
         if wanted.timestamp == MAX_TIMESTAMP or wanted.timestamp >= 0:
-            return partial(search, partition.log, end_offset, wanted, context)
+            return partial(search, partition, end_offset, wanted, context)
         found = find(partition, wanted.timestamp, end_offset)
         return partition_response(wanted, found, context)
 
-    async def _load_and_begin(self, log: Log) -> ListOffsetsPartitionResponse:
+    async def _load_and_begin(self, partition: Partition) -> ListOffsetsPartitionResponse:
         try:
-            await self.context.parts.scheduler.run(log.producers.loading())
+            await self.context.parts.scheduler.run(partition.log.producers.loading())
         except CorruptLogError as error:
-            raise damaged(error) from error
+            raise damaged(partition, error) from error
         found = self._begin()
         return found if isinstance(found, ListOffsetsPartitionResponse) else await found()
 
@@ -207,23 +206,23 @@ def find(partition: Partition, timestamp: int, end_offset: int) -> FoundOffset:
             case _:
                 return UNKNOWN
     except CorruptLogError as error:
-        raise damaged(error) from error
+        raise damaged(partition, error) from error
 
 
 async def search(
-    log: Log, end_offset: int, wanted: ListOffsetsPartition, context: Context
+    partition: Partition, end_offset: int, wanted: ListOffsetsPartition, context: Context
 ) -> ListOffsetsPartitionResponse:
     """Search the records, in several turns: there may be many."""
     await next_iteration()
     if wanted.timestamp == MAX_TIMESTAMP:
-        finding = log.finding_max_timestamp()
+        finding = partition.log.finding_max_timestamp()
     else:
-        finding = log.finding_by_timestamp(wanted.timestamp)
+        finding = partition.log.finding_by_timestamp(wanted.timestamp)
     try:
         async with context.parts.time_searches:
             found = await context.parts.scheduler.run(finding)
     except CorruptLogError as error:
-        raise damaged(error) from error
+        raise damaged(partition, error) from error
     if found is None or found.offset >= end_offset:
         return partition_response(wanted, UNKNOWN, context)
     return partition_response(

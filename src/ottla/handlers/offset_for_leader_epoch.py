@@ -66,5 +66,5 @@ def find(topic: str, wanted: OffsetForLeaderPartition, context: Context) -> Epoc
     except BrokerError as error:
         return EpochEndOffset(error.code, wanted.partition)
     except CorruptLogError as error:
-        return EpochEndOffset(damaged(error).code, wanted.partition)
+        return EpochEndOffset(damaged(partition, error).code, wanted.partition)
     return EpochEndOffset(ErrorCode.NONE, wanted.partition, end.epoch, end.end_offset)

@@ -14,10 +14,12 @@ import asyncio
 
 from ottla.base.ids import TopicId
 from ottla.replication.in_sync_changes import InSyncChanges
+from ottla.replication.leader_role import DamageListener
 from ottla.replication.leadership import Leadership
 from ottla.replication.low_watermarks import LowWatermarks
 from ottla.replication.partition import Partition
 from ottla.replication.withdrawals import Withdrawals
+from ottla.storage.errors import CorruptLogError
 
 OFFSETS_DELAY_S = 0.01
 
@@ -31,6 +33,7 @@ class LeaderEvents:
         self._low_watermarks = low_watermarks
         self._appended: dict[Partition, int] = {}
         self._unnotified: dict[Partition, None] = {}
+        self._damage_listeners: list[DamageListener] = []
 
     def records_appended(self, partition: Partition, size: int) -> None:
         if not self._appended:
@@ -66,6 +69,13 @@ class LeaderEvents:
 
     def leads_unrecovered(self, partition: Partition) -> None:
         self._changes.check(partition)
+
+    def damage_found(self, partition: Partition, error: CorruptLogError) -> None:
+        for listener in self._damage_listeners:
+            listener(partition, error)
+
+    def on_damage(self, listener: DamageListener) -> None:
+        self._damage_listeners.append(listener)
 
     def out_of_resources(self, topic_id: TopicId, index: int, state: Leadership) -> None:
         self._withdrawals.out_of_resources(topic_id, index, state)

@@ -11,6 +11,7 @@ Leaves    the arithmetic to `partition_state.py`, waking followers to `leader_ev
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from ottla.base.files.filesystem import Buffer
@@ -21,6 +22,7 @@ from ottla.replication.leadership import NO_EPOCH, Leadership
 from ottla.replication.partition_state import LeaderState
 from ottla.replication.replica import Replica
 from ottla.replication.waiting import Done, OffsetWaiter, OffsetWaiters
+from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.directory_health import OutOfResources
 from ottla.storage.log.append import Appended, ProducedBy
 from ottla.storage.log.preparation import Prepared
@@ -31,8 +33,12 @@ if TYPE_CHECKING:
 ACKS_ALL = -1
 
 
+DamageListener = Callable[["Partition", CorruptLogError], None]
+
+
 class LeaderListener(Protocol):
-    """What a leader reports about its followers; `leader_events.py` acts on it."""
+    """What a leader reports about its followers, and any replica about its own records;
+    `leader_events.py` acts on it."""
 
     def records_appended(self, partition: Partition, size: int) -> None:
         """Followers can fetch more."""
@@ -51,6 +57,12 @@ class LeaderListener(Protocol):
 
     def leads_unrecovered(self, partition: Partition) -> None:
         """The controller does not know yet that the partition has recovered."""
+
+    def damage_found(self, partition: Partition, error: CorruptLogError) -> None:
+        """Records of this broker's replica, leader or follower, cannot be read."""
+
+    def on_damage(self, listener: DamageListener) -> None:
+        """Call `listener` whenever damage is found."""
 
     def out_of_resources(self, topic_id: TopicId, index: int, state: Leadership) -> None:
         """This broker's replica, leader or follower, could not write."""

@@ -23,6 +23,7 @@ from ottla.replication.leadership import NO_EPOCH, Leadership
 from ottla.replication.partition_state import LeaderState
 from ottla.replication.replica import Replica
 from ottla.replication.waiting import Done, OffsetWaiter
+from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.append import ANY_CLIENT, Appended, ProducedBy
 from ottla.storage.log.leader_epochs import EpochEndOffset
 from ottla.storage.log.log import Log
@@ -163,6 +164,10 @@ class Partition:
     def append(self, data: Buffer | Prepared, acks: int, by: ProducedBy = ANY_CLIENT) -> Appended:
         """Append one batch as leader. It may be acknowledged at once if `is_replicated` is true."""
         return self.role.append(data, acks, by)
+
+    def report_damage(self, error: CorruptLogError) -> None:
+        """Records cannot be read: another replica has them, if there is one."""
+        self._listener.damage_found(self, error)
 
     def report_out_of_resources(self) -> None:
         """Others can go on without this replica."""

@@ -41,7 +41,7 @@ from ottla.replication.partition_table import PartitionFollower, PartitionTable
 from ottla.replication.waiting import UNREGISTERED_AT_ONCE
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.directories.startup_settlement import settle_duplicates, settle_found
-from ottla.storage.errors import CorruptLogError, StorageError
+from ottla.storage.errors import StorageError
 from ottla.storage.log.log import Log
 
 log = logging.getLogger(__name__)
@@ -70,6 +70,7 @@ class ReplicaManager:
         self._damaged: DamagedReplicas | None = None
         if reports is not None:
             self._damaged = DamagedReplicas(broker_id, reports, followers, driver)
+            listener.on_damage(self._damaged.found)
         self._placement = PartitionPlacement(
             broker_id,
             logs,
@@ -136,11 +137,6 @@ class ReplicaManager:
 
     def __len__(self) -> int:
         return len(self._partitions)
-
-    def damage_found(self, partition: Partition, error: CorruptLogError) -> None:
-        """Records of the partition cannot be read."""
-        if self._damaged is not None:
-            self._damaged.found(partition, error)
 
     # Fetch sessions
 

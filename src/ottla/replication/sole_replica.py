@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from ottla.base.ids import TopicId
+from ottla.replication.leader_role import DamageListener
 from ottla.replication.leadership import Leadership
 from ottla.replication.partition import Partition
+from ottla.storage.errors import CorruptLogError
 
 
 class SoleReplica:
@@ -21,6 +23,10 @@ class SoleReplica:
     def follower_caught_up(self, partition: Partition) -> None: ...
 
     def leads_unrecovered(self, partition: Partition) -> None: ...
+
+    def damage_found(self, partition: Partition, error: CorruptLogError) -> None: ...
+
+    def on_damage(self, listener: DamageListener) -> None: ...
 
     def out_of_resources(self, topic_id: TopicId, index: int, state: Leadership) -> None: ...
 

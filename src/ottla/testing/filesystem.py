@@ -187,7 +187,7 @@ class MemoryDisk:
             self._begin("space", path)
             self._node(path)
             total = _UNLIMITED_BYTES if self.space_bytes is None else self.space_bytes
-            return DiskSpace(total, max(0, total - self._used_bytes()))
+            return DiskSpace(total, max(0, total - self.used_bytes))
 
     def hold_directory(self, path: str) -> MemoryHeldDirectory:
         with self.mutex:
@@ -223,14 +223,20 @@ class MemoryDisk:
         growth = size - content.room_bytes
         if self.space_bytes is None or growth <= 0:
             return 0
-        return max(0, growth - max(0, self.space_bytes - self._used_bytes()))
+        return max(0, growth - max(0, self.space_bytes - self.used_bytes))
 
     def _begin(self, kind: str, path: str) -> None:
         if (fault := self.attempt(kind, path)) is not None:
             raise fault.exception(path)
 
-    def _used_bytes(self) -> int:
+    @property
+    def used_bytes(self) -> int:
         return sum(content.room_bytes for _, content in self._names.files())
+
+    def files(self) -> list[tuple[str, Content]]:
+        """All files, with their paths."""
+        with self.mutex:
+            return list(self._names.files())
 
     def _node(self, path: str) -> Node:
         node = self._names.find(path)

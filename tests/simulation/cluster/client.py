@@ -115,8 +115,12 @@ class Consumer:
             await self.poll()
             await asyncio.sleep(PAUSE_S)
 
+    async def _broker(self) -> int | None:
+        """To read from."""
+        return await self._client.leader_of(self._index)
+
     async def poll(self) -> None:
-        leader = await self._client.leader_of(self._index)
+        leader = await self._broker()
         if leader is None:
             return
         part = FetchPartition(self._index, fetch_offset=self.offset, partition_max_bytes=ROOM)

@@ -3,6 +3,7 @@
 python -m tests.simulation.cluster.run --seeds 200 --first 1
 python -m tests.simulation.cluster.run --seed 17    # with its events
 python -m tests.simulation.cluster.run --seed 17 --trace FILE    # and everything that was sent
+python -m tests.simulation.cluster.run --world flushed    # or damaged: see disk_worlds.py
 
 Two runs of the same seeds print the same hash of their traces.
 """
@@ -17,8 +18,13 @@ import time
 from hashlib import sha256
 from pathlib import Path
 
+from tests.simulation.cluster.disk_worlds import DamagedWorld, FlushedWorld
 from tests.simulation.cluster.trace import SHOWN_DIGITS
-from tests.simulation.cluster.world import SeedFailed, run_seed
+from tests.simulation.cluster.world import SeedFailed, World, run_seed
+
+WORLDS: dict[str, type[World]] = {
+    "usual": World, "flushed": FlushedWorld, "damaged": DamagedWorld
+}  # fmt: skip
 
 
 def main() -> int:
@@ -27,17 +33,19 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=random.randrange(10**9))
     parser.add_argument("--seed", type=int, help="this one alone, with its events and all logs")
     parser.add_argument("--trace", type=Path, help="write everything that was sent to this file")
+    parser.add_argument("--world", choices=WORLDS, default="usual")
     given = parser.parse_args()
+    kind = WORLDS[given.world]
     if given.seed is not None:
         logging.basicConfig(level=logging.INFO)
-        return show(given.seed, given.trace)
+        return show(given.seed, given.trace, kind)
     logging.disable(logging.CRITICAL)  # brokers report each fault
-    return run_many(given.first, given.seeds)
+    return run_many(given.first, given.seeds, kind)
 
 
-def show(seed: int, file: Path | None) -> int:
+def show(seed: int, file: Path | None, kind: type[World]) -> int:
     try:
-        world = run_seed(seed)
+        world = run_seed(seed, kind)
     except SeedFailed as failed:
         print(failed, file=sys.stderr)
         trace, code = failed.trace, 1
@@ -50,14 +58,14 @@ def show(seed: int, file: Path | None) -> int:
     return code
 
 
-def run_many(first: int, count: int) -> int:
+def run_many(first: int, count: int, kind: type[World]) -> int:
     print(f"seeds {first} to {first + count - 1}", flush=True)
     began_s = time.process_time()
     acknowledged = failures = 0
     virtual_s, digests = 0.0, sha256()
     for seed in range(first, first + count):
         try:
-            world = run_seed(seed)
+            world = run_seed(seed, kind)
         except SeedFailed as failed:
             print(failed, flush=True)
             failures += 1

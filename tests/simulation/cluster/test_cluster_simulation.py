@@ -15,7 +15,8 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from tests.simulation.cluster.world import SeedFailed, run_seed
+from tests.simulation.cluster.disk_worlds import DamagedWorld, FlushedWorld
+from tests.simulation.cluster.world import SeedFailed, World, run_seed
 
 from ottla.replication.partition_state import LeaderState
 
@@ -38,6 +39,12 @@ def _quiet() -> Iterator[None]:
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_acknowledged_records_survive(seed: int) -> None:
     assert run_seed(seed).acknowledged > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [FlushedWorld, DamagedWorld])
+def test_acknowledged_records_survive_worse_disks(kind: type[World]) -> None:
+    assert run_seed(1, kind).acknowledged > 20
 
 
 @pytest.mark.slow

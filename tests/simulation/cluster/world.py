@@ -43,6 +43,8 @@ EVENTS_SHOWN = 60
 
 
 class World:
+    SETTINGS: tuple[str, ...] = ()  # of all brokers
+
     def __init__(self, seed: int, loop: SimulatedLoop) -> None:
         self.rng = Random(seed)
         self.loop = loop
@@ -81,7 +83,12 @@ class World:
     def start(self, broker_id: int) -> None:
         self.note(f"{broker_id} starts")
         self.processes[broker_id] = BrokerProcess(
-            broker_id, self.disks[broker_id], self.network, self.ensemble, self.rng
+            broker_id,
+            self.disks[broker_id],
+            self.network,
+            self.ensemble,
+            self.rng,
+            self.SETTINGS,
         )
 
     def check_processes(self) -> None:
@@ -231,17 +238,10 @@ class World:
         match self.rng.randrange(8):
             case 0 | 1:
                 if self.may_fail(broker_id, loses_power=False):
-                    self.note(f"{broker_id} is killed")
-                    self.failed.add(broker_id)
-                    del self.processes[broker_id]
-                    process.kill()
+                    self._end(broker_id, loses_power=False)
             case 2:
                 if self.may_fail(broker_id, loses_power=True):
-                    self.note(f"{broker_id} loses power")
-                    self.failed.add(broker_id)
-                    self.lost.add(broker_id)
-                    del self.processes[broker_id]
-                    process.lose_power(self.rng)
+                    self._end(broker_id, loses_power=True)
             case 3:
                 if process.is_ready:
                     self.note(f"{broker_id} stops")
@@ -259,6 +259,16 @@ class World:
             case 7:
                 count = self.network.reset_some(0.3)
                 self.note(f"{count} connections are reset")
+
+    def _end(self, broker_id: int, *, loses_power: bool) -> None:
+        self.note(f"{broker_id} {'loses power' if loses_power else 'is killed'}")
+        self.failed.add(broker_id)
+        process = self.processes.pop(broker_id)
+        if loses_power:
+            self.lost.add(broker_id)
+            process.lose_power(self.rng)
+        else:
+            process.kill()
 
     def _lose_session(self, process: BrokerProcess) -> None:
         if process.service is not None:
@@ -333,7 +343,7 @@ class SeedFailed(AssertionError):
         self.trace = world.trace
 
 
-def run_seed(seed: int) -> World:
+def run_seed(seed: int, kind: type[World] = World) -> World:
     """SeedFailed if something was wrong."""
 
     async def whole() -> World:
@@ -341,7 +351,7 @@ def run_seed(seed: int) -> World:
         assert isinstance(loop, SimulatedLoop)
         track_tasks(loop)
         loop.set_exception_handler(lambda _loop, _context: None)  # of processes that have ended
-        world = World(seed, loop)
+        world = kind(seed, loop)
         try:
             await world.story()
         except Exception as error:

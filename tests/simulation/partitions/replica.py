@@ -16,7 +16,7 @@ from tests.support.steps_by_hand import JobsLater
 
 from ottla.base.clock import Clock, monotonic_ms
 from ottla.base.files.readers import BLOCKING
-from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.ids import TopicPartition
 from ottla.base.rates import Windows
 from ottla.base.scheduling.steps import run_blocking
 from ottla.config.load import load_config
@@ -41,10 +41,10 @@ from ottla.replication.in_sync_requests import (
     request_topics,
 )
 from ottla.replication.leader_role import ACKS_ALL
-from ottla.replication.leadership import Leadership
 from ottla.replication.partition import Partition
 from ottla.replication.partition_placement import check_epoch, leadership_of
 from ottla.replication.replication_quota import ReplicationQuota, sent_by_leaders
+from ottla.replication.sole_replica import SoleReplica
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint, open_log
 from ottla.testing.filesystem import MemoryDisk
@@ -91,26 +91,16 @@ class Asked(NamedTuple):
 
 
 @dataclass
-class Listener:
+class Listener(SoleReplica):
     """Notes that the in-sync replicas may have to change; followers ask by themselves here."""
 
     is_due: bool = False
-
-    def records_appended(self, partition: Partition, size: int) -> None: ...
-
-    def high_watermark_advanced(self, partition: Partition) -> None: ...
-
-    def log_start_advanced(self, partition: Partition) -> None: ...
-
-    def low_watermark_changed(self, partition: Partition) -> None: ...
 
     def follower_caught_up(self, partition: Partition) -> None:
         self.is_due = True
 
     def leads_unrecovered(self, partition: Partition) -> None:
         self.is_due = True
-
-    def out_of_resources(self, topic_id: TopicId, index: int, state: Leadership) -> None: ...
 
 
 @dataclass

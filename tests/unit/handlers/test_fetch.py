@@ -42,10 +42,6 @@ def world() -> Iterator[World]:
         yield world
 
 
-def ignore_damage(_partition: Partition, _error: CorruptLogError) -> None:
-    """One broker has no other replica."""
-
-
 def partition_of(world: World, index: int = 0) -> Partition:
     return world.broker.replicas.partition("t", index)
 
@@ -266,7 +262,7 @@ def test_a_disk_that_cannot_be_read_is_a_storage_error_and_no_damage(world: Worl
     (error,) = run_checks([found.check])
     world.disk.heal()
     assert isinstance(error, OSError)
-    answer = world.run(outcome_of(found, error, nothing_again, ignore_damage)).answer
+    answer = world.run(outcome_of(found, error, nothing_again)).answer
     assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
 
 
@@ -274,7 +270,7 @@ def test_a_range_whose_file_cannot_be_opened_now_leaves_its_directory_online(wor
     produce(world, "t", 5)
     found = unverified(world)
     failure = OSError(errno.EMFILE, "too many")
-    answer = world.run(outcome_of(found, failure, nothing_again, ignore_damage)).answer
+    answer = world.run(outcome_of(found, failure, nothing_again)).answer
     assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
     assert partition_of(world).log.health.is_online
 
@@ -299,7 +295,7 @@ def test_a_range_that_was_cut_during_its_check_is_read_again(
             before.wanted, failed(before.wanted, ErrorCode.OFFSET_OUT_OF_RANGE), None
         )
 
-    answer = world.run(outcome_of(found, error, read_again, ignore_damage)).answer
+    answer = world.run(outcome_of(found, error, read_again)).answer
     assert answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
     assert again == [found.wanted]
 
@@ -315,7 +311,7 @@ def test_a_log_that_is_cut_again_and_again_gives_nothing_this_time(world: World)
         return found
 
     found = [world.run(read_again(unverified(world)))]
-    world.run(check_all(found, [0], read_again, world.broker.scheduler, ignore_damage))
+    world.run(check_all(found, [0], read_again, world.broker.scheduler))
     assert (found[0].size, found[0].answer.error_code) == (0, 0)
 
 

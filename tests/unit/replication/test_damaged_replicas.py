@@ -48,7 +48,7 @@ class DamagedWorld(ReportingWorld):
 
     def find_damage(self, name: str = f"{0:020d}.log") -> None:
         error = CorruptLogError(f"{self.partition.log.path}/{name}", 70, "wrong checksum")
-        self.replicas.damage_found(self.partition, error)
+        self.partition.report_damage(error)
 
     def change(self, **fields: Any) -> None:
         self.epoch += 1

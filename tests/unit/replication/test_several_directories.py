@@ -26,12 +26,14 @@ from ottla.metadata.records import (
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.directory_reports import DirectoryReports
+from ottla.replication.leader_role import DamageListener
+from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import ReplicaManager, is_placed
 from ottla.replication.sole_replica import SoleReplica
 from ottla.storage.directories.directory_ownership import Owner
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
-from ottla.storage.errors import StorageError
+from ottla.storage.errors import CorruptLogError, StorageError
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.recovery import open_log
@@ -43,6 +45,20 @@ BROKER = 1
 PATHS = ("/one", "/two")
 FIRST, SECOND = TopicId(b"the first of two"), TopicId(b"second of the 2.")
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+class DamageReports(SoleReplica):
+    """Damage that a partition reports is handled as in a cluster."""
+
+    def __init__(self) -> None:
+        self._listeners: list[DamageListener] = []
+
+    def on_damage(self, listener: DamageListener) -> None:
+        self._listeners.append(listener)
+
+    def damage_found(self, partition: Partition, error: CorruptLogError) -> None:
+        for listener in self._listeners:
+            listener(partition, error)
 
 
 class World:
@@ -63,7 +79,7 @@ class World:
             lambda _topic: TopicConfig(),
             clock,
             Here(),
-            SoleReplica(),
+            DamageReports(),
             SoleReplica(),
             self.make_reports(),
         )

@@ -149,6 +149,7 @@ class MarkerWriter:
             return None
         except CorruptLogError as error:  # only this partition fails
             log.error("no transaction marker was written: %s", error)
+            self._replicas.partition(topic, answer.partition_index).report_damage(error)
             answer.error_code = ErrorCode.KAFKA_STORAGE_ERROR
             return None
         reach(FaultPoint.FIRST_MARKER_WRITTEN)

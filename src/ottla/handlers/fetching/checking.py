@@ -16,7 +16,6 @@ from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.handlers.fetching.reading import NOTHING, PartitionRead, failed
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
-from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.reading import RangeCheck
 
@@ -27,7 +26,6 @@ READ_AGAIN_MAX = 3  # then the client gets no records, and fetches again
 CHECKED_AT_ONCE = 100  # outcomes that are processed in one iteration of the event loop
 
 ReadAgain = Callable[[PartitionRead], Awaitable[PartitionRead]]
-DamageFound = Callable[[Partition, CorruptLogError], None]
 
 
 async def check_all(
@@ -35,7 +33,6 @@ async def check_all(
     unchecked: list[int],
     read_again: ReadAgain,
     scheduler: StepScheduler,
-    damage_found: DamageFound,
 ) -> None:
     """Check the entries of `found` at the indexes `unchecked`; replace those that failed."""
     for _ in range(READ_AGAIN_MAX):
@@ -43,7 +40,7 @@ async def check_all(
         outcomes = await scheduler.in_thread(partial(run_checks, checks))
         still_unchecked = []
         for number, (at, error) in enumerate(zip(unchecked, outcomes, strict=True), 1):
-            found[at] = await outcome_of(found[at], error, read_again, damage_found)
+            found[at] = await outcome_of(found[at], error, read_again)
             if found[at].check is not None:
                 still_unchecked.append(at)
             if number % CHECKED_AT_ONCE == 0:
@@ -71,7 +68,7 @@ def run_checks(checks: list[RangeCheck | None]) -> list[Exception | None]:
 
 
 async def outcome_of(
-    found: PartitionRead, error: Exception | None, read_again: ReadAgain, damage_found: DamageFound
+    found: PartitionRead, error: Exception | None, read_again: ReadAgain
 ) -> PartitionRead:
     assert found.check is not None
     if not found.check.is_current:
@@ -81,7 +78,7 @@ async def outcome_of(
         return found._replace(check=None)
     log.error("%s: not served: %s", found.partition, error)
     if isinstance(error, CorruptLogError) and found.partition is not None:
-        damage_found(found.partition, error)
+        found.partition.report_damage(error)
     return PartitionRead(found.wanted, failed(found.wanted, code_of(found, error)), found.partition)
 
 

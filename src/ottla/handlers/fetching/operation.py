@@ -219,14 +219,8 @@ class FetchOperation:
         return self.answer()
 
     async def check_unchecked(self) -> None:
-        parts = self.context.parts
-        await check_all(
-            self.found,
-            self.unchecked,
-            self.read_again,
-            parts.scheduler,
-            parts.replicas.damage_found,
-        )
+        scheduler = self.context.parts.scheduler
+        await check_all(self.found, self.unchecked, self.read_again, scheduler)
 
     async def read_again(self, before: PartitionRead) -> PartitionRead:
         """The file has changed: read the partition again, within the same bounds."""

@@ -85,8 +85,7 @@ def look_up(
     except BrokerError as error:
         return PartitionRead(wanted, failed(wanted, error.code), partition)
     except CorruptLogError as error:
-        context.parts.replicas.damage_found(partition, error)
-        return PartitionRead(wanted, failed(wanted, damaged(error).code), partition)
+        return PartitionRead(wanted, failed(wanted, damaged(partition, error).code), partition)
 
 
 def _absent(wanted: WantedPartition, code: ErrorCode, image: Image) -> PartitionData:

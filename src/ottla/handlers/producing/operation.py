@@ -241,7 +241,8 @@ class ProduceOperation:
                 self.add_leader_hint(self.name_of(topic), answer)
             return answer
         except CorruptLogError as error:
-            return self.refuse(part.index, damaged(error), partition)
+            assert found is not None
+            return self.refuse(part.index, damaged(found, error), partition)
 
     def wrong_by_itself(self, part: PartitionProduceData) -> InvalidBatch | None:
         """The error of the batch itself, which takes precedence, as in Kafka."""

@@ -31,7 +31,7 @@ from ottla.replication.following.lost_leaders import LostLeaders
 from ottla.replication.following.replica_session import FetchLimits, PartitionKey, ReplicaSession
 from ottla.replication.partition import Partition
 from ottla.replication.replication_quota import ReplicationQuota
-from ottla.storage.errors import StorageError
+from ottla.storage.errors import CorruptLogError, StorageError
 from ottla.storage.files.directory_health import OutOfResources
 
 log = logging.getLogger(__name__)
@@ -320,6 +320,8 @@ class LeaderFetcher:
         self._delay(key, followed, self._backoff_s)
         if isinstance(error, OutOfResources):
             followed.partition.report_out_of_resources()
+        elif isinstance(error, CorruptLogError):
+            followed.partition.report_damage(error)
 
     def _fail(self, key: PartitionKey, followed: Followed, code: ErrorCode) -> None:
         if code in SHORT_DELAY:

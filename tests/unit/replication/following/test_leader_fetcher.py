@@ -12,6 +12,7 @@ import pytest
 from tests.support.steps_by_hand import JobsLater
 from tests.support.virtual_time import run_in_virtual_time
 from tests.unit.replication.test_in_sync_changes import LoopClock
+from tests.unit.replication.test_several_directories import DamageReports
 from tests.unit.storage.log_making import EVERYTHING, Place, batch_of, placed, values_of
 
 from ottla.base.files.readers import BLOCKING
@@ -38,7 +39,7 @@ from ottla.replication.following.replica_session import FetchLimits
 from ottla.replication.leadership import Leadership
 from ottla.replication.partition import Partition
 from ottla.replication.replication_quota import ReplicationQuota, fetched_by_followers
-from ottla.replication.sole_replica import SoleReplica
+from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.log import Log
 
 LEADER, ME = 1, 2
@@ -173,6 +174,7 @@ class World:
     ) -> None:
         self.leader = Leader()
         self.lost_leaders = LostLeaders()
+        self.listener = DamageReports()
         self.partitions: list[Partition] = []
         self.places: list[Place] = []
         for index in range(partitions):
@@ -182,7 +184,7 @@ class World:
             name = TopicPartition("t", index)
             log = place.open()
             self.places.append(place)
-            self.partitions.append(Partition(name, key[0], ME, log, start, SoleReplica()))
+            self.partitions.append(Partition(name, key[0], ME, log, start, self.listener))
         self.rate = inf  # bytes a second
         self.quota = ReplicationQuota(
             ME, fetched_by_followers, lambda: self.rate, Windows(4, 1000), LoopClock()
@@ -230,6 +232,25 @@ def story(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
 
     run.__name__, run.__doc__ = test.__name__, test.__doc__
     return run
+
+
+@story
+async def test_a_follower_whose_own_records_are_damaged_reports_them() -> None:
+    """It must not try forever: its replica is copied again once the controller knows."""
+    world = World()
+    damage = CorruptLogError("t-0/00000000000000000000.log", 7, "no batch")
+    reported: list[tuple[Partition, Exception]] = []
+    world.listener.on_damage(lambda partition, error: reported.append((partition, error)))
+
+    def fail(*_args: object, **_options: object) -> Any:
+        raise damage
+
+    world.leader.append(0, b"a")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Log, "append_as_follower", fail)
+        world.follow()
+        await asyncio.sleep(0.5)
+    assert reported == [(world.partitions[0], damage)]
 
 
 @story
