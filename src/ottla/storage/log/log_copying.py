@@ -11,6 +11,7 @@ from ottla.base.files.readers import BLOCKING, Reader
 from ottla.base.scheduling.steps import Steps, looking_up
 from ottla.protocol.records.batch import read_header
 from ottla.storage.log.flushing import flush
+from ottla.storage.log.leader_epochs import UNDEFINED, EpochEndOffset
 from ottla.storage.log.log import Log
 from ottla.storage.log.reading import ReadRange
 from ottla.storage.log.snapshotting import take_snapshot
@@ -41,7 +42,7 @@ def find_next(reader: Reader, source: Log, target: Log) -> ReadRange | None:
     """What to copy next; None if the source was deleted or closed."""
     if source.is_discarded:
         return None
-    follow_beginning(source, target)
+    follow_source(reader, source, target)
     return source.read(reader, target.log_end_offset, CHUNK_BYTES, source.log_end_offset)
 
 
@@ -60,7 +61,7 @@ def append_copied(target: Log, data: bytes) -> None:
 
 def copy_rest(source: Log, target: Log) -> bool:
     """Append the last batches without yielding; False if they are too many for that."""
-    follow_beginning(source, target)
+    follow_source(BLOCKING, source, target)
     copied = 0
     while target.log_end_offset < source.log_end_offset:
         found = source.read(BLOCKING, target.log_end_offset, CHUNK_BYTES, source.log_end_offset)
@@ -69,6 +70,30 @@ def copy_rest(source: Log, target: Log) -> bool:
             return False
         append_copied(target, found.records.read())
     return True
+
+
+def follow_source(reader: Reader, source: Log, target: Log) -> None:
+    """Remove from the copy what the source does not have. It may have been truncated since the last
+    read, and have other records from there on: leader epochs show that, also after a restart."""
+    follow_beginning(source, target)
+    while (end := _find_divergence(reader, source, target)) is not None:
+        before = target.log_end_offset
+        if end != UNDEFINED:
+            target.truncate_to_epoch(end)
+        if target.log_end_offset == before:
+            target.truncate_fully_and_start_at(source.log_start_offset)
+        follow_beginning(source, target)
+
+
+def _find_divergence(reader: Reader, source: Log, target: Log) -> EpochEndOffset | None:
+    """Where the last epoch of the copy ends in the source, if that is before the end of the copy or
+    of an earlier epoch."""
+    epoch = target.epochs.load(reader).latest_epoch
+    if epoch is None:
+        return None
+    end = source.epochs.load(reader).end_offset_for(epoch, source.log_end_offset)
+    is_same = end.epoch == epoch and end.end_offset >= target.log_end_offset
+    return None if is_same else end
 
 
 def follow_beginning(source: Log, target: Log) -> None:

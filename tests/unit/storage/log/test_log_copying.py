@@ -116,6 +116,25 @@ def test_a_source_that_is_cut_while_it_is_read_is_copied_anew(pair: Pair) -> Non
     assert pair.same()
 
 
+@pytest.mark.parametrize("kept", [0, 10, 59])
+@pytest.mark.parametrize("count", [1, 50, 60, 90])
+@pytest.mark.parametrize("is_rest", [False, True])
+def test_records_of_a_new_leader_that_reach_beyond_the_copy_replace_what_it_has(
+    pair: Pair, kept: int, count: int, is_rest: bool
+) -> None:
+    """The source was truncated and written to between two reads: its end says nothing."""
+    append_many(pair.source, 60)
+    pair.copy_all()
+    pair.source.truncate_to(kept)
+    for _ in range(count):
+        append(pair.source, b"new", epoch=1)
+    if is_rest:
+        assert copy_rest(pair.source, pair.target)
+    else:
+        pair.copy_all()
+    assert pair.same()
+
+
 def test_what_the_source_forgets_or_never_had_is_not_in_the_copy(pair: Pair) -> None:
     append_many(pair.source, 60)
     pair.copy_all()
@@ -244,7 +263,7 @@ def test_whatever_happens_to_the_source_the_copy_ends_equal(seed: int) -> None:
         return work()
 
     for _ in range(60):
-        match random.choice(("append", "append", "append", "copy", "copy", "cut", "start", "over")):
+        match random.choice((*["append"] * 3, "copy", "copy", "cut", "replace", "start", "over")):
             case "append":
                 values = [b"%d" % random.randrange(99)] * random.randrange(1, 4)
                 append(source, *values, epoch=epoch)
@@ -253,6 +272,12 @@ def test_whatever_happens_to_the_source_the_copy_ends_equal(seed: int) -> None:
             case "cut" if random.random() < 0.4:
                 pair.copy_some(cut_meanwhile)
                 epoch += 1
+            case "replace" if random.random() < 0.4:  # by other records, those of a new leader
+                source.update_high_watermark(source.log_start_offset)
+                source.truncate_to(random.randint(source.log_start_offset, source.log_end_offset))
+                epoch += 1
+                for _ in range(random.randrange(9)):
+                    append(source, b"%d" % random.randrange(99), epoch=epoch)
             case "start":
                 source.update_high_watermark(source.log_end_offset)
                 source.advance_log_start(
