@@ -18,8 +18,8 @@ from ottla.base.files.readers import Reader
 from ottla.base.ids import TopicPartition
 from ottla.base.log_messages.sparse_log import SparseLog
 from ottla.base.scheduling.pacing import repeat
-from ottla.base.scheduling.step_scheduler import StepScheduler
-from ottla.base.scheduling.steps import Driver, looking_up
+from ottla.base.scheduling.step_scheduler import StepScheduler, selecting
+from ottla.base.scheduling.steps import Driver, Steps, looking_up, looking_up_in_steps
 from ottla.base.scheduling.tasks import next_iteration
 from ottla.broker.storage_events import StorageEvents
 from ottla.config.broker_options import BrokerConfig
@@ -34,6 +34,7 @@ from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
 from ottla.storage.log.flushing import flushing
+from ottla.storage.log.log import Log
 from ottla.storage.log.retention import preload_retention
 
 log = logging.getLogger(__name__)
@@ -99,7 +100,8 @@ class Housekeeping:
 
     async def flush(self) -> None:
         """Sync logs whose interval has passed, new logs, and closed segments."""
-        for each in dict.fromkeys((*self._logs.due_flushes(), *self._events.take_unsynced())):
+        due = await self._driver.run(selecting(self._logs.logs, self._logs.due_flushes))
+        for each in dict.fromkeys((*due, *self._events.take_unsynced())):
             if not each.is_closed:
                 try:
                     await self._driver.run(flushing(each))
@@ -169,19 +171,26 @@ class Housekeeping:
     async def _compact(self, directory: LogDirectory) -> None:
         compactor = self.compactor_of(directory)
         compactor.limits = cleaning_limits(self._config())
-        for each in compactor.candidates(directory.logs.values()):
+        for each in await self._candidates(compactor, directory):
             now_ms = self._clock.now_ms()
             await self._driver.run(looking_up(partial(compactor.preload, log=each, now_ms=now_ms)))
             # yield between logs: after a start, many may not be in the page cache
             await next_iteration()
-        begin = partial(self._begin, compactor=compactor, directory=directory)
-        while (chosen := await self._driver.run(looking_up(begin))) is not None:
+        while (chosen := await self._begin(compactor, directory)) is not None:
             await self._clean(compactor, chosen)
             self._helper_used_ms = self._clock.now_ms()
             compactor.limits = cleaning_limits(self._config())
 
-    def _begin(self, reader: Reader, compactor: Compactor, directory: LogDirectory) -> Round | None:
-        return compactor.begin(reader, directory.logs.values(), self._clock.now_ms())
+    async def _begin(self, compactor: Compactor, directory: LogDirectory) -> Round | None:
+        logs = await self._candidates(compactor, directory)
+
+        def begin(reader: Reader) -> Steps[Round | None]:
+            return compactor.beginning(reader, logs, self._clock.now_ms())
+
+        return await self._driver.run(looking_up_in_steps(begin))
+
+    async def _candidates(self, compactor: Compactor, directory: LogDirectory) -> list[Log]:
+        return await self._driver.run(selecting(directory.logs.values(), compactor.candidates))
 
     async def _close_idle_helper(self) -> None:
         is_idle = self._clock.now_ms() - self._helper_used_ms >= HELPER_IDLE_MS_MAX

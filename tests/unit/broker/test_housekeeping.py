@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.unit.handlers.steps.counting import CountingLoop, LineClock, LineCounter
 from tests.unit.storage.dooming import doom
 from tests.unit.storage.log_making import append, append_many
 
@@ -29,6 +30,7 @@ from ottla.storage.compaction.helper import Event
 from ottla.storage.compaction.helper_process import HelperProcess
 from ottla.storage.compaction.request import CleanRequest
 from ottla.storage.directories.directory_ownership import Owner
+from ottla.storage.directories.directory_watch import COMPARED_MAX
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.log.log import Log
 from ottla.testing.clock import ManualClock
@@ -38,12 +40,14 @@ from ottla.testing.filesystem import MemoryDisk
 PATH = "/data"
 A, B = TopicPartition("a", 0), TopicPartition("b", 0)
 CONFIG = TopicConfig(segment_bytes=1000, index_interval_bytes=100, file_delete_delay_ms=1000)
+MANY_LOGS = 5000
+LINES_MAX = 10 * COMPARED_MAX  # of a round of checks, which is bounded, and the longest
 COMPACTED = replace(CONFIG, cleanup_policy=("compact",))
 
 
 class Place:
-    def __init__(self, disk: MemoryDisk | None = None) -> None:
-        self.clock = ManualClock()
+    def __init__(self, disk: MemoryDisk | None = None, clock: ManualClock | None = None) -> None:
+        self.clock = clock or ManualClock()
         self.disk = disk or MemoryDisk(clock=self.clock)
         self.disk.make_directory(PATH)
         self.disk.sync_directory("/")
@@ -78,6 +82,24 @@ def test_a_new_log_is_safe_after_the_next_round_of_syncs(place: Place, seed: int
     found = Place(place.disk).logs.get(A)
     assert found is not None
     assert found.topic_id.load(BLOCKING) == TopicId(b"t" * 16)
+
+
+def test_an_iteration_of_the_loop_does_not_grow_with_the_logs() -> None:
+    """Each of these looks at all logs."""
+    counter = LineCounter()
+    place = Place(clock=LineClock(counter))
+    for index in range(MANY_LOGS):
+        place.create(TopicPartition("t", index), COMPACTED)
+    housekeeping = place.housekeeping
+    for work in (housekeeping.flush, housekeeping.compact, housekeeping.watch):
+        for _ in range(2):
+            with asyncio.Runner(loop_factory=lambda: CountingLoop(counter)) as runner:
+                counter.longest_turn = 0
+                place.events.take_unsynced()
+                counter.on()
+                runner.run(work())
+                counter.off()
+        assert counter.longest_turn < LINES_MAX, work.__name__
 
 
 def test_closed_segments_are_synced_without_a_flush_setting(place: Place) -> None:
@@ -376,7 +398,7 @@ def test_an_idle_helper_goes_though_compaction_fails_each_time(
         compacted.make_dirty()
         await compacted.housekeeping.compact()
         compactor = compacted.housekeeping.compactor_of(compacted.logs.directories[0])
-        monkeypatch.setattr(compactor, "begin", failing)
+        monkeypatch.setattr(compactor, "beginning", failing)
         compacted.clock.advance_ms(HELPER_IDLE_MS_MAX)
         with pytest.raises(OSError, match="looked at"):
             await compacted.housekeeping.compact()

@@ -19,7 +19,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
 from types import GeneratorType
@@ -287,6 +287,18 @@ def set_of(items: Iterable[T]) -> Steps[set[T]]:
         distinct.update(some)
         yield PAUSE
     return distinct
+
+
+def selecting(
+    items: Iterable[T], select: Callable[[Sequence[T]], Iterable[T]], chunk_items: int = 200
+) -> Steps[list[T]]:
+    """What `select` returns of all items, in slices. Later changes of `items` do not count."""
+    selected: list[T] = []
+    left = iter(list(items))
+    while some := list(islice(left, chunk_items)):
+        selected += select(some)
+        yield PAUSE
+    return selected
 
 
 def emptying(items: set[T] | dict[T, Any]) -> Steps[None]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from ottla.base.files.filesystem import FileSystem
 from ottla.base.files.readers import Reader
 from ottla.base.ids import TopicPartition
-from ottla.base.scheduling.steps import Steps
+from ottla.base.scheduling.steps import PAUSE, Steps, run_blocking
 from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
 from ottla.storage.compaction.cleaning_states import CleaningStates
 from ottla.storage.compaction.log_summary import may_be_dirty, request_for, summarise
@@ -71,15 +71,25 @@ class Compactor:
 
     def begin(self, reader: Reader, logs: Iterable[Log], now_ms: int) -> Round | None:
         """Choose the dirtiest log that may be cleaned, and begin its round."""
+        return run_blocking(self.beginning(reader, logs, now_ms))
+
+    def beginning(self, reader: Reader, logs: Iterable[Log], now_ms: int) -> Steps[Round | None]:
+        """The same in slices: there may be many compacted logs."""
         dirty: dict[Cleanable, Log] = {}
-        for log in self.candidates(logs):
-            found = self._survey(reader, log, now_ms)
+        for log in logs:
+            found = self._survey(reader, log, now_ms) if self._may_begin(log) else None
             if found is not None and should_clean(found, log.config):
                 dirty[found] = log
-        chosen = choose_dirtiest(dirty)
-        if chosen is None:
+            yield PAUSE
+        dirtiest = choose_dirtiest(dirty)
+        if dirtiest is None:
             return None
-        return self._begin(reader, dirty[chosen], chosen, now_ms)
+        log = dirty[dirtiest]
+        # It may have changed since: then it is cleaned the next time.
+        chosen = self._survey(reader, log, now_ms) if self._may_begin(log) else None
+        if chosen is None or not should_clean(chosen, log.config):
+            return None
+        return self._begin(reader, log, chosen, now_ms)
 
     def taking(
         self, round_: Round, event: CleanedGroup | CleanSummary | CleanFailure

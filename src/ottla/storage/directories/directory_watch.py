@@ -138,7 +138,10 @@ class DirectoryWatch:
     def __init__(self, logs: LogManager) -> None:
         self._logs = logs
         self._waiting: list[Log] = []
+        # In the last pass, and in this one: so that no pass begins with a look at all logs.
+        self._seen_before: dict[Log, Seen] = {}
         self._seen: dict[Log, Seen] = {}
+        self._removed: dict[Log, Seen] = {}  # of logs that are not open: dropped a few a round
         self._passes = 0  # over all logs
 
     def checks(self) -> list[DirectoryCheck]:
@@ -146,13 +149,15 @@ class DirectoryWatch:
         checks = {id(each.context): DirectoryCheck(each) for each in self._logs.online}
         if not self._waiting:
             self._begin_pass()
+        for _ in range(min(WRITTEN_MAX, len(self._removed))):
+            self._removed.popitem()
         at_rest = written = 0
         for _ in range(min(COMPARED_MAX, len(self._waiting))):
             log = self._waiting.pop()
+            seen = self._seen_before.pop(log, None)
             check = checks.get(id(log.context))
             if check is None or log.is_discarded:
                 continue
-            seen = self._seen.get(log)
             is_written = seen is None or seen.end_offset != log.log_end_offset
             if is_written or at_rest < AT_REST_MAX:
                 check.watched.append(self._watched(log, seen, is_written))
@@ -160,6 +165,8 @@ class DirectoryWatch:
                 written += is_written
                 if written == WRITTEN_MAX:
                     break
+            elif seen is not None:
+                self._seen[log] = seen
         return list(checks.values())
 
     def _begin_pass(self) -> None:
@@ -168,7 +175,8 @@ class DirectoryWatch:
         first = self._passes * AT_REST_MAX % max(1, len(logs))
         self._passes += 1
         self._waiting = logs[first:] + logs[:first]
-        self._seen = {log: self._seen[log] for log in logs if log in self._seen}
+        self._removed.update(self._seen_before)
+        self._seen_before, self._seen = self._seen, {}
 
     def _watched(self, log: Log, seen: Seen | None, is_written: bool) -> Watched:
         active, cuts, last_batch = log.segments.active, log.offsets.truncations, None

@@ -290,10 +290,10 @@ class LogManager:
 
     # Regular work of the broker
 
-    def due_flushes(self) -> list[Log]:
-        """Logs to sync because of flush.ms."""
+    def due_flushes(self, logs: Iterable[Log]) -> list[Log]:
+        """Those to sync because of flush.ms."""
         now_ms = self._clock.now_ms()
-        return [log for log in self.logs if is_flush_due(log, now_ms)]
+        return [log for log in logs if is_flush_due(log, now_ms)]
 
     def checkpoint_jobs(self) -> list[tuple[LogDirectory, Steps[CheckpointJob]]]:
         """To be made one after the other, and run in a thread."""

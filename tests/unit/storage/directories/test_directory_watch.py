@@ -222,6 +222,17 @@ def test_a_directory_that_is_gone_when_the_broker_stops_is_not_written_to(world:
     assert ".kafka_cleanshutdown" in world.disk.list_directory("/two")
 
 
+def test_logs_that_were_deleted_are_forgotten(world: Watching) -> None:
+    logs = [world.create(TopicPartition("t", index)) for index in range(20)]
+    world.look()
+    for log in logs[:15]:
+        world.logs.delete(doom(world.logs, log.partition))
+    for _ in range(3):
+        world.look()
+    watch = world.watch
+    assert {*watch._seen, *watch._seen_before, *watch._removed} == set(logs[15:])
+
+
 def test_what_the_broker_does_itself_is_no_loss(world: Watching) -> None:
     log, other = world.create(A), world.create(B)
     checks = world.watch.checks()
