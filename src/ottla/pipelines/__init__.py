@@ -7,6 +7,7 @@
                   the driver commits once
     lake/         tables that a batch is committed to exactly once: Parquet, Delta, Iceberg
     status/       the record of each batch, in the compacted topic `ottla-pipelines`
+    sums/         counts and checksums of records, which tables and the audit are compared by
     audit/        sums of every tier, and whether they agree
     verbs/        work on a pipeline besides running it: checks, backfills
     trials/       given records against expected rows, on a broker of their own

@@ -16,12 +16,12 @@ from ottla.base.ids import TopicPartition
 from ottla.client.admin.topics import NewTopic, create_topics, delete_records, delete_topics
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.settings import ClientSettings
-from ottla.pipelines.audit.sums import decode_book, merge_books
 from ottla.pipelines.declaration.loading import load
 from ottla.pipelines.declaration.tree import Declaration
 from ottla.pipelines.errors import PipelineError
 from ottla.pipelines.lake.table import chain
 from ottla.pipelines.running.side_records import PREFIX
+from ottla.pipelines.sums.record_sums import decode_book, merge_books
 from ottla.pipelines.verbs.backfill import Backfilled, backfill
 from ottla.pipelines.verbs.replay_bad import replay_bad
 from ottla.pipelines.verbs.times import Times

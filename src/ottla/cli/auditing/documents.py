@@ -11,7 +11,7 @@ from ottla.cli.output.tables import Column, table
 from ottla.pipelines.audit.books import TopicBook, percent_text
 from ottla.pipelines.audit.comparison import Verdict
 from ottla.pipelines.audit.reports import Tier
-from ottla.pipelines.audit.sums import UNDATED, BucketKey
+from ottla.pipelines.sums.record_sums import UNDATED, BucketKey
 
 MINUTE_MS = 60_000
 

@@ -25,7 +25,7 @@ from ottla.pipelines.audit.reports import (
     Tier,
     inconsistent_partitions,
 )
-from ottla.pipelines.audit.sums import BUCKET_MS, UNDATED, BucketKey
+from ottla.pipelines.sums.record_sums import BUCKET_MS, UNDATED, BucketKey
 
 REFERENCE = "broker"
 UNKNOWN = "(unknown)"  # the topics of a table that could never be read

@@ -24,7 +24,7 @@ from enum import Enum
 
 from ottla.pipelines.audit.fold_plan import is_closed
 from ottla.pipelines.audit.reports import BucketReport, Coverage
-from ottla.pipelines.audit.sums import BUCKET_MS, UNDATED, BucketKey, Sums
+from ottla.pipelines.sums.record_sums import BUCKET_MS, UNDATED, BucketKey, Sums
 
 
 class State(Enum):

@@ -24,9 +24,8 @@ from ottla.client.settings import READ_COMMITTED
 from ottla.pipelines.audit.lake_tables import PLACE_COLUMNS, LakeReader, manifests
 from ottla.pipelines.audit.lake_tier import read_booked, with_content_columns
 from ottla.pipelines.audit.reports import PartitionId, Tier
-from ottla.pipelines.audit.row_hashes import row_hashes
 from ottla.pipelines.audit.side_topics import LeftOut
-from ottla.pipelines.audit.sums import (
+from ottla.pipelines.sums.record_sums import (
     UNDATED,
     BucketKey,
     HashSums,
@@ -35,6 +34,7 @@ from ottla.pipelines.audit.sums import (
     fold_arrow,
     milliseconds,
 )
+from ottla.pipelines.sums.row_hashes import row_hashes
 from ottla.protocol.records._plain_sums import DATED_FROM_MS, DATED_UNTIL_MS
 from ottla.protocol.records.arrow import SCHEMA_WITH_HEADERS, read_arrow
 

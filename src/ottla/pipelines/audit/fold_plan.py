@@ -18,7 +18,7 @@ from ottla.pipelines.audit.reports import (
     Tier,
     totals_of,
 )
-from ottla.pipelines.audit.sums import BUCKET_MS, UNDATED, Book, BucketKey, Sums, add_to
+from ottla.pipelines.sums.record_sums import BUCKET_MS, UNDATED, Book, BucketKey, Sums, add_to
 
 
 @dataclass(frozen=True, slots=True)

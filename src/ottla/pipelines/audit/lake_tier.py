@@ -2,7 +2,7 @@
 
 Owns      sums of the manifests (*booked*), and of all rows of the table (*counted*).
 Promises  booked sums were computed by the tasks that wrote the files, counted ones by reading every
-          row now; both use the hashes of `sums.py` and `row_hashes.py`. Only counted ones prove
+          row now; both use the hashes of `sums/`. Only counted ones prove
           that rows are there.
 Leaves    reading to `lake_tables.py`, comparing to `books.py`.
 
@@ -31,9 +31,9 @@ from ottla.pipelines.audit.reports import (
     Tier,
     with_totals,
 )
-from ottla.pipelines.audit.row_hashes import row_hashes
 from ottla.pipelines.audit.side_topics import LeftOut, book_of_left_out, without_present
-from ottla.pipelines.audit.sums import Book, add_to, decode_book, fold_arrow
+from ottla.pipelines.sums.record_sums import Book, add_to, decode_book, fold_arrow
+from ottla.pipelines.sums.row_hashes import row_hashes
 
 KEPT = {"record_key": "key", "record_value": "value", "record_headers": "headers"}
 COUNTS_MAX = 5  # of a table whose files are being replaced

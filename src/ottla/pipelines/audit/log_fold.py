@@ -19,7 +19,7 @@ from ottla.client.fetching.aborted_transactions import aborted_batches
 from ottla.client.fetching.fetcher import FetchedRecords, fetch_range
 from ottla.client.settings import READ_COMMITTED
 from ottla.pipelines.audit.fold_plan import FoldedRange, FoldRange
-from ottla.pipelines.audit.sums import BUCKET_MS, Book, add_to, book_of
+from ottla.pipelines.sums.record_sums import BUCKET_MS, Book, add_to, book_of
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import InvalidBatch
 from ottla.protocol.records import native

@@ -17,7 +17,7 @@ from typing import Any
 from ottla.pipelines.audit.books import TopicBook, percent_text, share_of
 from ottla.pipelines.audit.comparison import State, Verdict
 from ottla.pipelines.audit.page_template import TEMPLATE
-from ottla.pipelines.audit.sums import UNDATED, BucketKey
+from ottla.pipelines.sums.record_sums import UNDATED, BucketKey
 
 BUCKETS_MAX = 7 * 24 * 6  # a week
 # The state of several partitions together is the first of these that one of them has.

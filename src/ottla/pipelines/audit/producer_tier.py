@@ -37,7 +37,7 @@ from ottla.pipelines.audit.reports import (
     Tier,
     with_totals,
 )
-from ottla.pipelines.audit.sums import Book, add_to, fold_arrow
+from ottla.pipelines.sums.record_sums import Book, add_to, fold_arrow
 
 log = logging.getLogger("ottla.pipelines.audit")
 

@@ -3,7 +3,7 @@
 Owns      keys and values of these records, and the state that follows from them (`Tier`).
 Promises  a record replaces the one before it with the same key, so that a report that is written
           twice is counted once. What another version wrote is kept out and named.
-Leaves    reading and writing to `report_log.py`, what sums mean to `sums.py`.
+Leaves    reading and writing to `report_log.py`, what sums mean to `sums/record_sums.py`.
 
     key                                            value
     ["tier", tier]                                 what kind of tier it is
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ottla.pipelines.audit.sums import (
+from ottla.pipelines.sums.record_sums import (
     BUCKET_MS,
     Book,
     BucketKey,

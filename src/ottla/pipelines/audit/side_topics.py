@@ -17,7 +17,7 @@ from ottla.client.cluster.cluster import Cluster
 from ottla.client.fetching.fetcher import PartitionRange, fetch_ranges
 from ottla.client.settings import READ_COMMITTED
 from ottla.pipelines.audit.reports import PartitionId
-from ottla.pipelines.audit.sums import Book, add_to, fold_arrow
+from ottla.pipelines.sums.record_sums import Book, add_to, fold_arrow
 from ottla.protocol.records.arrow import read_arrow
 
 PREFIX = "ottla-"

@@ -17,7 +17,7 @@ from ottla.client.cluster.cluster import Cluster
 from ottla.client.settings import ClientSettings
 from ottla.pipelines.audit.fold_plan import FoldedRange, FoldRange
 from ottla.pipelines.audit.log_fold import fold_range
-from ottla.pipelines.audit.sums import decode_book, encode_book
+from ottla.pipelines.sums.record_sums import decode_book, encode_book
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

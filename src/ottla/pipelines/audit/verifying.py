@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from ottla.pipelines.audit.books import TopicBook, percent_text
 from ottla.pipelines.audit.comparison import State, Verdict
-from ottla.pipelines.audit.sums import BUCKET_MS, BucketKey
+from ottla.pipelines.sums.record_sums import BUCKET_MS, BucketKey
 
 
 @dataclass

@@ -20,12 +20,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ottla.pipelines.audit.sums import Book, add_to, encode_book
 from ottla.pipelines.lake.file_stats import stats_of
 from ottla.pipelines.lake.hours import hour_directory, hour_text, split_by_hour
 from ottla.pipelines.lake.manifest import LakeFile
 from ottla.pipelines.lake.manifest_files import METADATA_DIRECTORY, sync_directory
 from ottla.pipelines.lake.orphans import PREFIX
+from ottla.pipelines.sums.record_sums import Book, add_to, encode_book
 
 ROW_GROUP_BYTES = 32 * 1024 * 1024
 BUFFERED_BYTES = 128 * 1024 * 1024

@@ -26,7 +26,6 @@ from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F  # noqa: N812 - as everyone writes it
 
 from ottla.base.fault_points import PipelinePoint, reach
-from ottla.pipelines.audit.sums import decode_book, encode_book, merge_books
 from ottla.pipelines.batch_report import BatchReport
 from ottla.pipelines.declaration.tree import Declaration, Lake, Pipeline, ToTopic
 from ottla.pipelines.errors import TooManyBad
@@ -55,6 +54,7 @@ from ottla.pipelines.running.transforms import (
     register_tables,
     transform,
 )
+from ottla.pipelines.sums.record_sums import decode_book, encode_book, merge_books
 from ottla.spark.records.values import BAD_REASON
 from ottla.spark.sink.plan import BatchOfQuery
 from ottla.spark.sink.setup import set_up

@@ -20,8 +20,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ottla.base.fault_points import PipelinePoint, reach
-from ottla.pipelines.audit.row_hashes import row_hashes
-from ottla.pipelines.audit.sums import Book, add_to, encode_book, fold_arrow
 from ottla.pipelines.errors import PipelineError
 from ottla.pipelines.lake.columns import KEPT
 from ottla.pipelines.lake.file_writing import FilePlan, HourWriter
@@ -30,6 +28,8 @@ from ottla.pipelines.lake.manifest import Counts, LakeFile
 from ottla.pipelines.running.classify import Classified, classify
 from ottla.pipelines.running.side_records import ARROW, side_records
 from ottla.pipelines.running.unknown_fields import unknown_fields
+from ottla.pipelines.sums.record_sums import Book, add_to, encode_book, fold_arrow
+from ottla.pipelines.sums.row_hashes import row_hashes
 from ottla.spark.process_model import freeze_imported_modules
 from ottla.spark.records.values import DecodedValues, decoder_of
 from ottla.spark.sink.messages import Started, TaskWritten

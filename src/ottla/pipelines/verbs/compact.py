@@ -16,8 +16,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ottla.pipelines.audit.row_hashes import row_hashes
-from ottla.pipelines.audit.sums import Book, decode_book, encode_book, fold_arrow, merge_books
 from ottla.pipelines.declaration.tree import Lake, Pipeline
 from ottla.pipelines.errors import LakeError, PipelineError
 from ottla.pipelines.lake.committing import commit, count_repairs
@@ -27,6 +25,8 @@ from ottla.pipelines.lake.manifest import COMPACTION, LakeFile, Manifest
 from ottla.pipelines.lake.opening import open_table
 from ottla.pipelines.lake.ownership import RECORD_TIME
 from ottla.pipelines.lake.table import LakeTable, chain
+from ottla.pipelines.sums.record_sums import Book, decode_book, encode_book, fold_arrow, merge_books
+from ottla.pipelines.sums.row_hashes import row_hashes
 
 MIB = 1024 * 1024
 HOUR_MS = 3_600_000

@@ -21,7 +21,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ottla.client.cluster.cluster import Cluster
-from ottla.pipelines.audit.sums import decode_book
 from ottla.pipelines.declaration.tree import Declaration, Pipeline
 from ottla.pipelines.errors import LakeUnavailable, PipelineError
 from ottla.pipelines.lake.committing import commit, count_repairs
@@ -31,6 +30,7 @@ from ottla.pipelines.lake.table import LakeTable, chain
 from ottla.pipelines.running.batch import total
 from ottla.pipelines.running.cluster_options import client_settings
 from ottla.pipelines.running.tasks import ChosenHours
+from ottla.pipelines.sums.record_sums import decode_book
 from ottla.pipelines.verbs.backfill import PLACE_COLUMNS, table_of
 from ottla.pipelines.verbs.compact import current_files
 from ottla.pipelines.verbs.log_starts import compacted_topics, ranges_text, split_at_log_starts

@@ -19,7 +19,6 @@ from ottla.base.uuids import uuid_to_text
 from ottla.client.admin.list_offsets import earliest_offsets, latest_offsets
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.settings import READ_COMMITTED
-from ottla.pipelines.audit.sums import Book, HashSums, Sums, decode_book, encode_book, merge_books
 from ottla.pipelines.declaration.tree import Declaration, Lake, Pipeline
 from ottla.pipelines.errors import PipelineError
 from ottla.pipelines.lake.columns import HEADERS, TIME
@@ -33,6 +32,14 @@ from ottla.pipelines.running.lake_plans import columns_of, lake_plan
 from ottla.pipelines.running.side_records import PREFIX, origin_of
 from ottla.pipelines.running.tasks import LakeTask
 from ottla.pipelines.running.transforms import has_transform
+from ottla.pipelines.sums.record_sums import (
+    Book,
+    HashSums,
+    Sums,
+    decode_book,
+    encode_book,
+    merge_books,
+)
 from ottla.pipelines.verbs.backfill import present_offsets
 from ottla.pipelines.verbs.local_reading import records_of
 from ottla.pipelines.verbs.missing import Range, TablePartition, covered

@@ -12,8 +12,6 @@ from ottla.base.uuids import uuid_to_text
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.fetching.fetcher import fetch_range
 from ottla.client.settings import READ_COMMITTED
-from ottla.pipelines.audit.row_hashes import row_hashes
-from ottla.pipelines.audit.sums import Book, fold_arrow
 from ottla.pipelines.declaration.tree import Lake
 from ottla.pipelines.lake.columns import KEPT as KINDS
 from ottla.pipelines.lake.columns import SOURCE_COLUMNS
@@ -22,6 +20,8 @@ from ottla.pipelines.lake.file_writing import FilePlan, HourWriter
 from ottla.pipelines.lake.manifest import Counts, Manifest
 from ottla.pipelines.lake.opening import open_table
 from ottla.pipelines.lake.table import LakeTable
+from ottla.pipelines.sums.record_sums import Book, fold_arrow
+from ottla.pipelines.sums.row_hashes import row_hashes
 from ottla.protocol.records.arrow import read_arrow
 
 FORMATS = ("parquet", "delta", "iceberg")

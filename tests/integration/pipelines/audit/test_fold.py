@@ -23,7 +23,7 @@ from ottla.pipelines.audit.report_log import (
     read_reports,
 )
 from ottla.pipelines.audit.reports import inconsistent_partitions
-from ottla.pipelines.audit.sums import BUCKET_MS
+from ottla.pipelines.sums.record_sums import BUCKET_MS
 
 FIRST_BUCKET = START_MS // BUCKET_MS
 

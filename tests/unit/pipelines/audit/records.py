@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ottla.pipelines.audit.sums import Book, fold_arrow, merge_books
+from ottla.pipelines.sums.record_sums import Book, fold_arrow, merge_books
 
 TOPIC_ID = "AAECAwQFBgcICQoLDA0ODw"
 OTHER_ID = "8AECAwQFBgcICQoLDA0ODw"

@@ -17,7 +17,7 @@ from ottla.pipelines.audit.reports import (
     Tier,
     with_totals,
 )
-from ottla.pipelines.audit.sums import BUCKET_MS, BucketKey, HashSums
+from ottla.pipelines.sums.record_sums import BUCKET_MS, BucketKey, HashSums
 
 KEY = BucketKey(TOPIC_ID, 0, START_MS // BUCKET_MS)
 PLACE = PartitionId(TOPIC_ID, 0)

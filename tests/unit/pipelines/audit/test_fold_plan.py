@@ -22,7 +22,7 @@ from ottla.pipelines.audit.reports import (
     inconsistent_partitions,
     tier_record,
 )
-from ottla.pipelines.audit.sums import BUCKET_MS, BucketKey
+from ottla.pipelines.sums.record_sums import BUCKET_MS, BucketKey
 
 PLACE = PartitionId(TOPIC_ID, 0)
 OTHER = PartitionId(TOPIC_ID, 1)

@@ -25,7 +25,7 @@ from ottla.pipelines.audit.side_topics import (
     origin_of,
     without_present,
 )
-from ottla.pipelines.audit.sums import Book, BucketKey, HashSums, encode_book, fold_arrow
+from ottla.pipelines.sums.record_sums import Book, BucketKey, HashSums, encode_book, fold_arrow
 
 PLACE = PartitionId(TOPIC_ID, 0)
 

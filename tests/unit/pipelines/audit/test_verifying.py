@@ -14,8 +14,8 @@ from ottla.pipelines.audit.comparison import State
 from ottla.pipelines.audit.metrics_text import metrics_text
 from ottla.pipelines.audit.page import page_html, write_file
 from ottla.pipelines.audit.reports import BOOKED, COUNTED, Tier, apply_record, tier_record
-from ottla.pipelines.audit.sums import BUCKET_MS
 from ottla.pipelines.audit.verifying import check_books, verify_books
+from ottla.pipelines.sums.record_sums import BUCKET_MS
 
 HOUR_MS = 3_600_000
 LATER_MS = NOW_MS + HOUR_MS

@@ -20,11 +20,11 @@ from tests.unit.pipelines.lake.writing import (
     write,
 )
 
-from ottla.pipelines.audit.sums import decode_book, fold_arrow, merge_books
 from ottla.pipelines.declaration.tree import Lake, Pipeline, Source
 from ottla.pipelines.errors import LakeError
 from ottla.pipelines.lake.committing import commit
 from ottla.pipelines.lake.table import LakeTable
+from ottla.pipelines.sums.record_sums import decode_book, fold_arrow, merge_books
 from ottla.pipelines.verbs.compact import compact, current_files
 
 NEWEST_MS = 1_772_370_000_000  # 2026-03-01T13:00:00Z: the hour 10 is closed, 11 is not

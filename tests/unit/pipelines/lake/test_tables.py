@@ -26,11 +26,11 @@ from tests.unit.pipelines.lake.writing import (
     write,
 )
 
-from ottla.pipelines.audit.sums import decode_book, fold_arrow, merge_books
 from ottla.pipelines.errors import BatchRefused, LakeError, LakeUnavailable
 from ottla.pipelines.lake.committing import commit, find_committed
 from ottla.pipelines.lake.manifest import BACKFILL, Manifest, decode_manifest, encode_manifest
 from ottla.pipelines.lake.table import LakeTable, chain
+from ottla.pipelines.sums.record_sums import decode_book, fold_arrow, merge_books
 
 
 @pytest.fixture(params=FORMATS)

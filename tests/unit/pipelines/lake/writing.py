@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 
-from ottla.pipelines.audit.sums import fold_arrow
 from ottla.pipelines.declaration.tree import Lake
 from ottla.pipelines.lake.columns import SOURCE_COLUMNS
 from ottla.pipelines.lake.committing import commit
@@ -20,6 +19,7 @@ from ottla.pipelines.lake.file_writing import FilePlan, HourWriter
 from ottla.pipelines.lake.manifest import Counts, Manifest
 from ottla.pipelines.lake.opening import open_table
 from ottla.pipelines.lake.table import LakeTable
+from ottla.pipelines.sums.record_sums import fold_arrow
 
 PIPELINE, QUERY = "orders_lake", "5f0c1a2b"
 TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"

@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql.types import StructType
 
-from ottla.pipelines.audit.sums import decode_book, fold_arrow, merge_books
 from ottla.pipelines.declaration.tree import Value
 from ottla.pipelines.declaration.value_schema import value_struct
 from ottla.pipelines.errors import PipelineError
@@ -25,6 +24,7 @@ from ottla.pipelines.running.tasks import (
     TaskReport,
     without_empty_headers,
 )
+from ottla.pipelines.sums.record_sums import decode_book, fold_arrow, merge_books
 from ottla.spark.records.value_types import arrow_schema
 
 TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"

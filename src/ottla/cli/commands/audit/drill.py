@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ottla.pipelines.audit.report_log import read_reports
     from ottla.pipelines.audit.reports import Tier
     from ottla.pipelines.audit.side_topics import read_left_out
-    from ottla.pipelines.audit.sums import BUCKET_MS
+    from ottla.pipelines.sums.record_sums import BUCKET_MS
 
     now_ms = time.time_ns() // 1_000_000
     at_ms = time_of(arguments.bucket, now_ms)

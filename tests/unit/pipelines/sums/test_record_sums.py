@@ -19,7 +19,7 @@ from tests.unit.pipelines.audit.records import (
 )
 
 from ottla.base.uuids import uuid_from_text
-from ottla.pipelines.audit.sums import (
+from ottla.pipelines.sums.record_sums import (
     BUCKET_MS,
     BucketKey,
     decode_book,
@@ -163,7 +163,7 @@ def test_rows_of_no_record_are_refused(column: str) -> None:
 
 
 def test_timestamps_are_rounded_down_also_before_1970() -> None:
-    from ottla.pipelines.audit.sums import milliseconds
+    from ottla.pipelines.sums.record_sums import milliseconds
 
     times = pa.array([-1, -1000, -1001, 999, 1000, 1001], pa.timestamp("us", "UTC"))
     assert milliseconds(times).to_pylist() == [-1, -1, -2, 0, 1, 1]

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ottla.pipelines.audit.row_hashes import row_hashes
+from ottla.pipelines.sums.row_hashes import row_hashes
 
 Rows = list[dict[str, Any]]
 

@@ -1,0 +1,1 @@
+"""Sums of records and of rows: what those who write tables and those who audit them compare."""
