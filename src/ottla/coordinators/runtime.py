@@ -343,13 +343,24 @@ class Runtime(Generic[S]):
     ) -> None:
         if not responses:
             return
-        if len(responses) <= RESPONSES_MAX and shard.is_replicated(end_offset):
+        is_first = not shard.waiting_steps  # of several members, none overtakes one that waited
+        if is_first and len(responses) <= RESPONSES_MAX and shard.is_replicated(end_offset):
             give(responses)
         else:
+            shard.waiting_steps += 1
             later = self._respond_later(shard, end_offset, responses)
             self._tasks.start(later, name="responses of a coordinator")
 
     async def _respond_later(
+        self, shard: Shard[S], end_offset: int, responses: Sequence[DecidedResponse]
+    ) -> None:
+        try:
+            await self._give_when_replicated(shard, end_offset, responses)
+            await self._scheduler.next()  # the requests that waited are answered now
+        finally:
+            shard.waiting_steps -= 1
+
+    async def _give_when_replicated(
         self, shard: Shard[S], end_offset: int, responses: Sequence[DecidedResponse]
     ) -> None:
         try:

@@ -66,6 +66,7 @@ class Shard(Generic[S]):
         self.state = state
         self.status = Status.LOADING
         self.leader_epoch = partition.leader_epoch
+        self.waiting_steps = 0  # whose responses have not been sent
 
     def continues(self, partition: Partition) -> bool:
         """Whether the state stays valid in a new leader epoch, as no other broker has led: members

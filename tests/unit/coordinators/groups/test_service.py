@@ -382,6 +382,28 @@ def test_a_sync_waits_until_the_assignment_is_replicated() -> None:
     run(story())
 
 
+def test_a_sync_that_comes_later_is_not_answered_before_one_that_waited() -> None:
+    async def story() -> None:
+        world = await new_world(replicas=(1, 2))
+        joining = join(world)
+        world.groups.expiration.expire_timers()
+        world.follower_catches_up(GROUP)
+        member_id = (await outcome(joining)).member_id
+        answered: list[str] = []
+
+        async def sync(label: str) -> None:
+            await outcome(world.groups.service.sync(SyncGroupRequest(GROUP, 1, member_id)))
+            answered.append(label)
+
+        waiting = asyncio.ensure_future(sync("waiting"))
+        await asyncio.sleep(0)
+        world.follower_catches_up(GROUP)
+        await asyncio.gather(sync("later"), waiting)
+        assert answered == ["waiting", "later"]
+
+    run(story())
+
+
 def test_members_of_a_silent_group_are_removed_by_the_passing_of_time() -> None:
     async def story() -> None:
         world = await new_world()
