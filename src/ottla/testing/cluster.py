@@ -134,17 +134,23 @@ class RunningCluster:
         data = self._directory / f"broker-{broker_id}"
         return RunningBroker(config=config, data=data, log_level=self._log_level)
 
+    def _broker(self, broker_id: int) -> RunningBroker:
+        if broker_id not in self.brokers:
+            known = ", ".join(map(str, self.ids)) if self.brokers else "none: it was not started"
+            raise BrokerFailed(f"the cluster has no broker {broker_id!r}; it has {known}")
+        return self.brokers[broker_id]
+
     def start(self, broker_id: int) -> RunningBroker:
         """Start it again, on the same port and with its data, and wait until it serves."""
-        return self.brokers[broker_id].start()
+        return self._broker(broker_id).start()
 
     def stop(self, broker_id: int) -> int:
         """As SIGTERM does; its exit code."""
-        return self.brokers[broker_id].stop()
+        return self._broker(broker_id).stop()
 
     def kill(self, broker_id: int) -> None:
         """As `kill -9` does."""
-        self.brokers[broker_id].kill()
+        self._broker(broker_id).kill()
 
     def restart(self, broker_id: int) -> None:
         """Stop it cleanly, and start it."""
@@ -153,11 +159,11 @@ class RunningCluster:
 
     def pause(self, broker_id: int) -> None:
         """Stop the process where it is (SIGSTOP): connections stay open, nothing is answered."""
-        self.brokers[broker_id].pause()
+        self._broker(broker_id).pause()
 
     def resume(self, broker_id: int) -> None:
         """Let a paused process go on (SIGCONT)."""
-        self.brokers[broker_id].resume()
+        self._broker(broker_id).resume()
 
     def restore(self) -> None:
         """Let all brokers run again that were stopped, killed or paused."""

@@ -174,8 +174,11 @@ class Kafka:
         self._clients.producer.flush(REQUEST_TIMEOUT_S)
         if failed or len(self._clients.producer):
             what = failed[0] if failed else f"not acknowledged within {REQUEST_TIMEOUT_S:g} s"
+            self._forget_unwritten()
             about = self._missing_partition(full, records)
-            raise RuntimeError(f"writing to {topic}: {about or self._why(what)}")
+            raise RuntimeError(
+                f"writing to {topic}: {about or self._why(what)}{self._missing_replicas(full)}"
+            )
         return delivered
 
     def _missing_partition(self, full: str, records: Sequence[Record]) -> str | None:
@@ -187,6 +190,27 @@ class Kafka:
         return (
             f"there is no partition {named}, there are 0 to {count - 1}" if named >= count else None
         )
+
+    def _forget_unwritten(self) -> None:
+        """Records of a call that has failed are not written later, among those of another one."""
+        self._clients.producer.purge()
+        self._clients.producer.flush(POLL_S)
+        self._clients.end("Producer")
+
+    def _missing_replicas(self, full: str) -> str:
+        """Why a partition may not take records, to be appended to the error."""
+        if self._broker is not None and (not self._broker.is_running or self._broker.is_paused):
+            return ""
+        try:
+            topics = self.admin.list_topics(full, timeout=REQUEST_TIMEOUT_S).topics
+        except load("confluent_kafka", "KafkaException"):
+            return ""
+        for each in topics[full].partitions.values():
+            if each.leader < 0:
+                return f"; partition {each.id} has no leader"
+            if len(each.isrs) < len(each.replicas):
+                return f"; partition {each.id}: {len(each.isrs)} of {len(each.replicas)} in sync"
+        return ""
 
     def _send(self, topic: str, record: Record, note: Any) -> None:
         __tracebackhide__ = True

@@ -36,6 +36,23 @@ TESTS = """
         kafka.produce(topic, ["a", "b"])
         kafka.assert_messages(topic, ["a", "b"], any_order=True)
 
+    def test_mistakes(kafka_cluster, kafka):
+        topic = kafka.topic("t")
+        with pytest.raises(BrokerFailed, match="has no broker 9; it has 1, 2, 3"):
+            kafka_cluster.kill(9)
+        with pytest.raises(BrokerFailed, match="it has none: it was not started"):
+            Cluster(zookeeper="localhost:1").pause(1)
+        kafka_cluster.kill(1)
+        kafka_cluster.kill(2)
+        while len(kafka.admin.list_topics(topic, timeout=60).topics[topic].partitions[0].isrs) > 1:
+            pass  # until then the leader takes the record
+        with pytest.raises(RuntimeError, match="partition 0: 1 of 3 in sync"):
+            kafka.produce(topic, "is not written")
+        kafka_cluster.start(1)
+        kafka_cluster.start(2)
+        kafka.produce(topic, "is written")
+        kafka.assert_messages(topic, "is written")
+
     def test_leaves_no_broker_that_answers(kafka_cluster, kafka):
         kafka.topic("left")
         kafka_cluster.kill(1)
@@ -66,9 +83,9 @@ def test_tests_may_kill_brokers_and_the_next_one_finds_them_running(
 ) -> None:
     pytester.makepyfile(TESTS)
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
-    result.assert_outcomes(passed=3, failed=1)
+    result.assert_outcomes(passed=4, failed=1)
     result.stdout.fnmatch_lines(
-        ["*Kafka broker log (2 of the cluster)*", "a line of broker 2", "*1 failed, 3 passed*"]
+        ["*Kafka broker log (2 of the cluster)*", "a line of broker 2", "*1 failed, 4 passed*"]
     )
     result.stdout.no_fnmatch_line("*Kafka broker log ---*")
     pids = (pytester.path / "processes").read_text().split()
