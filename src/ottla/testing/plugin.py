@@ -138,8 +138,13 @@ def started(
     from ottla.testing.broker import BrokerFailed, RunningBroker
 
     level = pytestconfig.getoption("--kafka-log-level")
-    broker = RunningBroker(config=settings, log_level=level, **options)
     problem = ""
+    try:
+        broker = RunningBroker(config=settings, log_level=level, **options)
+    except (TypeError, ValueError) as error:
+        problem = f"the fixture kafka_config: {error}"
+    if problem:
+        pytest.fail(problem, pytrace=False)
     try:
         try:
             broker.start()

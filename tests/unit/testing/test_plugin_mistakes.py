@@ -142,3 +142,18 @@ def test_a_wrong_choice_of_a_cluster_ends_the_run_before_it_begins(
     assert f"--kafka={given}" in done.stderr
     assert "HOST:PORT" in done.stderr
     assert "was run" not in done.stdout
+
+
+def test_settings_that_are_none_are_told_without_frames_of_the_plugin(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\n"
+        "@pytest.fixture(scope='session')\n"
+        "def kafka_config(): return ['num.partitions=3']\n"
+        "def test_it(kafka): pass\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert "the fixture kafka_config: config=['num.partitions=3']: expected" in done.stdout
+    assert "ottla/testing" not in done.stdout
