@@ -312,3 +312,24 @@ def test_an_output_that_is_full_is_reported_and_the_broker_serves(tmp_path: Path
         process.stdin.close()
         assert process.wait(120) == 0
     assert told == "ottla up: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_while_zookeeper_does_not_respond(number: int, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings = (
+            f"zookeeper.connect=127.0.0.1:{silent.getsockname()[1]}",
+            "zookeeper.connection.timeout.ms=600000",
+            "zookeeper.session.timeout.ms=600000",
+        )
+        words = [word for each in settings for word in ("--set", each)]
+        with start(
+            "up", "--listen", "127.0.0.1:0", "--data", str(tmp_path / "d"), *words
+        ) as broker:
+            connection, _ = silent.accept()
+            with connection:
+                assert connection.recv(1024)  # kazoo asks for a session, and waits
+                broker.send_signal(number)
+                _, err = broker.communicate(timeout=120)
+    assert broker.returncode == 128 + number
+    assert b"Traceback" not in err

@@ -12,6 +12,7 @@ import asyncio
 from asyncio import get_running_loop
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from threading import Thread
 from typing import Protocol, TypeVar
 
 T = TypeVar("T")
@@ -43,6 +44,11 @@ class Threads:
         """Wait until all jobs have ended. Blocks."""
         if self._executor is not None:
             self._executor.shutdown()
+
+
+def run_detached(job: Callable[[], object]) -> None:
+    """Run a job for whose end nothing waits: it ends with the process."""
+    Thread(target=job, name="detached", daemon=True).start()
 
 
 def run_in_threads(jobs: Sequence[Callable[[], object]]) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -20,10 +21,11 @@ from typing import Any, assert_never
 
 from kazoo import exceptions as kazoo_errors
 from kazoo.client import KazooClient, KazooState
+from kazoo.exceptions import WriterNotClosedException
 from kazoo.protocol.states import WatchedEvent
 from kazoo.retry import KazooRetry
 
-from ottla.base.scheduling.threads import RunJob
+from ottla.base.scheduling.threads import RunJob, run_detached
 from ottla.config.zookeeper_connect import ConnectString
 from ottla.metadata.zookeeper.service import (
     Check,
@@ -147,6 +149,14 @@ class KazooService:
         self._is_connected.set()
         await self._run_job(self._stop)
 
+    def abandon(self) -> None:
+        """Close before there is a session, without waiting: for a server that accepts connections
+        and does not respond, kazoo waits as long as a session lasts.
+        """
+        self._is_closed = True
+        self._is_connected.set()
+        run_detached(self._try_to_stop)
+
     def _full(self, path: str) -> str:
         return self._connect.chroot + path or "/"
 
@@ -154,6 +164,10 @@ class KazooService:
         self._client.remove_listener(self._state_changed)
         self._client.stop()
         self._client.close()
+
+    def _try_to_stop(self) -> None:
+        with suppress(WriterNotClosedException):
+            self._stop()
 
     # Called in kazoo's threads.
 
@@ -230,13 +244,13 @@ async def open_service(
     try:
         await asyncio.wait_for(service.connected(), connection_timeout_ms / 1000)
     except TimeoutError as error:
-        await service.close()
+        service.abandon()
         raise NotConnected(
             f"no ZooKeeper server of {connect.hosts} answered within {connection_timeout_ms} ms: "
             "start ZooKeeper, or correct zookeeper.connect"
         ) from error
     except BaseException:
-        await service.close()
+        service.abandon()
         raise
     if connect.chroot:
         await create_missing(_at_root(service), connect.chroot)
