@@ -19,7 +19,7 @@ and with assigned partitions, and copy records in transactions, while faults are
 are killed (`kill`, `kill-one`), stopped (`term`, `roll`) and paused (`pause`), so is ZooKeeper;
 connections are cut, one way or both, delayed, reset, or lose answers; clients are killed and
 paused; members leave groups; leaders are elected and replicas are moved. A leader is cut from the
-other brokers and killed before they hear of it again (`strand`); all brokers are killed one after
+other brokers and killed before they are connected again (`strand`); all brokers are killed one after
 the other, and the one that was left alone starts last (`last`); bits of records change on their way
 (`flip`); clients and static members are replaced while they are paused, and go on (`zombie`,
 `replace`); a broker is killed at each of the twelve steps of a transaction (`step`).
@@ -48,12 +48,13 @@ two copiers did the same with three Apache Kafka brokers, `tests/chaos/against_k
 a commit long after the timeout of its request, or a static member of it joins again as a new member
 after its session and refuses itself.
 
-Power cuts and damaged disks need a disk that can lose what was not synced: they are in the simulation
-of whole brokers (`tests/simulation/cluster/`), not in this table. Its usual faults include the loss of
-power by fewer brokers than `min.insync.replicas`. `--world flushed` has `flush.messages=1`, and any
-number of brokers, all three too, lose power at once. `--world damaged` lets bits rot and cuts off files
-of logs, indexes, snapshots and checkpoints of one broker at a time, fills its disk, and fails its
-reads, writes and syncs; in the end every replica is read, and has every acknowledged record.
+Power cuts and damaged disks need a disk that can lose what was not synced: they are in the
+simulation of whole brokers (`tests/simulation/cluster/`), not in this table. Its usual faults
+include the loss of power by fewer brokers than `min.insync.replicas`. `--world flushed` has
+`flush.messages=1`, and any number of brokers, all three too, lose power at once. `--world damaged`
+flips bits and truncates files of logs, indexes, snapshots and checkpoints of one broker at a time,
+fills its disk, and fails its reads, writes and syncs; in the end every replica is read, and has
+every acknowledged record.
 
 `make chaos` runs every kind of fault for eight minutes, `make faults` the campaigns with a name. A
 run adds itself with `--ledger`, whether it passed or failed. Whether such runs find bugs is on the
