@@ -14,9 +14,9 @@
      "forgotten": ["<path of a file that another program has removed from the table before>"]}
 
 Owns      that JSON. `sums` is what `pipelines/sums/record_sums.py` encodes: per topic id, partition
-          and ten minutes the count, the bytes, and sums of hashes. They are computed by the task that
-          wrote the file, of the rows that it wrote: the tier *booked* of the audit. `left_out` is a
-          book of the records that were read and are not in the table.
+          and ten minutes the count, the bytes, and sums of hashes. They are computed by the task
+          that wrote the file, of the rows that it wrote: the tier *booked* of the audit. `left_out`
+          is a book of the records that were read and are not in the table.
 Promises  `ends` covers all partitions that the table has ever read, so that the last manifest says
           where the next batch begins. Repairs and compactions keep the ends.
 Leaves    which manifests are valid to the formats: in a Parquet table all that exist, in the others
