@@ -202,6 +202,8 @@ def unknown(names: tuple[str, ...], name: str, known: Known) -> str:
     if name.startswith("-"):
         if not names and (question := did_you_mean(name, ("--version", "--help"))) is not None:
             return f"ottla: there is no option {name}; {question}"
+        if not names and name in ("-V", "-v"):
+            return f"ottla: there is no option {name}; did you mean --version?"
         if (verb := name.lstrip("-")) in known:  # `kafka-topics.sh --list`
             return f"ottla: no option {name}; write {' '.join(('ottla', *names, verb))}"
         what = "verb" if names else "command"

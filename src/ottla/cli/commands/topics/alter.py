@@ -24,6 +24,7 @@ from ottla.cli.cluster.topics import (
 from ottla.cli.errors import USAGE, CommandFailed, suggestions
 from ottla.cli.output.documents import add_format_argument
 from ottla.cli.output.outcomes import Outcome, attempt, report
+from ottla.cli.process import print_error
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,6 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
             return report("ottla topics alter", "topic", arguments.format, failed)
     if arguments.partitions is not None:
         outcomes += add_partitions(connection, admin, topics, arguments)
+        if not all(each.error for each in outcomes):
+            print_error("ottla topics alter: records with keys go to other partitions than before")
     if configs or arguments.delete_config:
         outcomes += change_configs(connection, admin, configs, deleted, arguments)
     return report("ottla topics alter", "topic", arguments.format, outcomes)
