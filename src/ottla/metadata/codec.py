@@ -4,8 +4,9 @@ Why JSON  its decoder is written in C and faster than a binary format decoded in
 and znodes are readable with common tools; unknown fields are easily skipped.
 Promises  encoding is deterministic; fields with default values are omitted; unknown fields are
           skipped, so that an older broker can read records of a newer one. An unknown kind or
-          version, which cannot be skipped safely, raises MalformedRecord. The bytes are ASCII, so a
-          marker with the high bit set cannot occur in them.
+          version, which cannot be skipped safely, raises UnknownRecord: with bytes that are as
+          they were written, a newer broker has written it. The bytes are ASCII, so a marker with
+          the high bit set cannot occur in them.
 
 New fields need a default. A change of meaning needs a new version of the kind.
 """
@@ -34,6 +35,10 @@ RESERVED_KINDS = ("scram", "-scram", "acl", "-acl", "token", "-token")
 class MalformedRecord(ValueError):
     """The bytes are not valid records of this version; the message gives the record and the
     reason."""
+
+
+class UnknownRecord(MalformedRecord):
+    """A kind of record, or a version of one, that a newer version may have."""
 
 
 class FieldCodec(NamedTuple):
@@ -254,12 +259,14 @@ def _to_object(record: Record) -> dict[str, Any]:
 
 def _from_object(content: Any, index: int) -> Record:
     name = content.get(KIND) if type(content) is dict else None
-    kind = _BY_NAME.get(name) if type(name) is str else None
-    if kind is None:
+    if type(name) is not str:
         raise MalformedRecord(f"record {index}: unknown kind {str(name)[:60]!r}")
+    kind = _BY_NAME.get(name)
+    if kind is None:
+        raise UnknownRecord(f"record {index}: unknown kind {name[:60]!r}")
     version = content.get(VERSION, 0)
     if version != 0 and version != VERSIONS[kind.name]:
-        raise MalformedRecord(f"record {index}: {kind.name} of unknown version {version}")
+        raise UnknownRecord(f"record {index}: {kind.name} of unknown version {version}")
     values = {}
     for key, value in content.items():
         if (field := kind.by_key.get(key)) is not None:

@@ -10,7 +10,12 @@ from struct import Struct
 
 from crc32c import crc32c
 
-from ottla.metadata.codec import MalformedRecord, decode_records, encode_records
+from ottla.metadata.codec import (
+    MalformedRecord,
+    UnknownRecord,
+    decode_records,
+    encode_records,
+)
 from ottla.metadata.image import Batch
 
 BATCH = b"\xf0OB1"
@@ -23,6 +28,14 @@ HEADER_BYTES = _HEADER.size
 
 class BadFrame(ValueError):
     """The bytes are not a valid frame; the message gives the reason."""
+
+
+class UnreadableFrame(BadFrame):
+    """All bytes are as they were written, and cannot be decoded: not what a crash leaves."""
+
+
+class NewerFrame(UnreadableFrame):
+    """It has records that only a newer version knows."""
 
 
 def encode_frame(magic: bytes, batch: Batch) -> bytes:
@@ -52,8 +65,10 @@ def decode_frame(magic: bytes, data: memoryview) -> tuple[Batch, int]:
         raise BadFrame("the checksum does not match")
     try:
         records = decode_records(bytes(data[HEADER_BYTES:end]))
+    except UnknownRecord as error:
+        raise NewerFrame(str(error)) from error
     except MalformedRecord as error:
-        raise BadFrame(str(error)) from error
+        raise UnreadableFrame(str(error)) from error
     if len(records) != count or base_offset < 0:
         raise BadFrame(f"{len(records)} records at offset {base_offset}, announced were {count}")
     return Batch(base_offset, epoch, tuple(records)), end
@@ -67,6 +82,8 @@ def has_whole_frame(magic: bytes, data: memoryview) -> bool:
     while at >= 0:
         try:
             decode_frame(magic, data[at:])
+        except UnreadableFrame:
+            return True
         except BadFrame:
             at = raw.find(magic, at + 1)
         else:

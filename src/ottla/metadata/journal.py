@@ -37,12 +37,14 @@ from ottla.metadata.frame import (
     BATCH,
     SNAPSHOT,
     BadFrame,
+    NewerFrame,
+    UnreadableFrame,
     decode_frame,
     encode_frame,
     has_whole_frame,
 )
 from ottla.metadata.image import Batch, Image
-from ottla.metadata.log import CorruptMetadataError, MetadataLogFull
+from ottla.metadata.log import CorruptMetadataError, MetadataLogFull, NewerMetadata
 from ottla.metadata.topic_table import ImageError
 from ottla.storage.files.directory_health import is_full
 
@@ -225,6 +227,8 @@ def _load_snapshot(files: FileSystem, path: str, offset: int, image: Image) -> N
         if end != len(data) or snapshot.base_offset != offset:
             raise BadFrame(f"a snapshot of {end} bytes at offset {snapshot.base_offset}")
         image.load(snapshot.records, offset, snapshot.controller_epoch)
+    except NewerFrame as error:
+        raise NewerMetadata(path, str(error)) from error
     except (BadFrame, ImageError) as error:
         raise CorruptMetadataError(path, 0, str(error)) from error
 
@@ -248,8 +252,11 @@ def _read_batches(
     while position < len(data):
         try:
             batch, size = decode_frame(BATCH, data[position:])
+        except NewerFrame as error:
+            raise NewerMetadata(path, str(error)) from error
         except BadFrame as error:
-            if not may_cut or has_whole_frame(BATCH, data[position + 1 :]):
+            is_whole = isinstance(error, UnreadableFrame)
+            if not may_cut or is_whole or has_whole_frame(BATCH, data[position + 1 :]):
                 raise CorruptMetadataError(path, position, str(error)) from error
             return batches, Torn(path, position)
         batches.append(batch)

@@ -60,6 +60,19 @@ class CorruptMetadataError(Exception):
         return f"{self.place} at byte {self.position}: {self.what}"
 
 
+class NewerMetadata(Exception):
+    """A newer version has written what is stored, and it is not damaged. The message gives the
+    place and what is unknown."""
+
+    def __init__(self, place: str, what: str) -> None:
+        super().__init__(place, what)
+        self.place = place
+        self.what = what
+
+    def __str__(self) -> str:
+        return f"{self.place} was written by a newer version: {self.what}"
+
+
 class MetadataLog(Protocol):
     @property
     def place(self) -> str:

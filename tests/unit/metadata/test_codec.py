@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from tests.unit.metadata.histories import histories
 
 from ottla.base.ids import TopicId
-from ottla.metadata.codec import RESERVED_KINDS, VERSIONS, MalformedRecord, decode_records
+from ottla.metadata.codec import (
+    RESERVED_KINDS,
+    VERSIONS,
+    MalformedRecord,
+    UnknownRecord,
+    decode_records,
+)
 from ottla.metadata.codec import encode_records as encode
 from ottla.metadata.records import (
     ALL_BROKERS,
@@ -109,6 +115,12 @@ def test_what_is_no_record_is_refused_with_its_number_and_field(text: str, what:
     with pytest.raises(MalformedRecord) as raised:
         decode_records(text.encode())
     assert what in str(raised.value)
+
+
+@pytest.mark.parametrize("text", ['[{"k":"hologram"}]', '[{"k":"feature","v":7}]'])
+def test_what_only_a_newer_version_can_have_written_is_told_apart(text: str) -> None:
+    with pytest.raises(UnknownRecord):
+        decode_records(text.encode())
 
 
 @given(st.binary(max_size=200))

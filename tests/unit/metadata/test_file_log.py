@@ -18,10 +18,16 @@ from ottla.base.files.disk import DiskFileSystem
 from ottla.base.files.filesystem import FileSystem, read_file
 from ottla.metadata.continuity import KnownState
 from ottla.metadata.file_log import FileMetadataLog
-from ottla.metadata.frame import SNAPSHOT, encode_frame
+from ottla.metadata.frame import BATCH, SNAPSHOT, encode_frame, encode_parts
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.journal import JOURNAL_BYTES_MAX, open_journal, remove_older, write_snapshot
-from ottla.metadata.log import AppendFailed, CorruptMetadataError, MetadataLogFull, MetadataLost
+from ottla.metadata.log import (
+    AppendFailed,
+    CorruptMetadataError,
+    MetadataLogFull,
+    MetadataLost,
+    NewerMetadata,
+)
 from ottla.metadata.records import ALL_BROKERS, ConfigChanged, Record
 from ottla.testing.disk_faults import ANY
 from ottla.testing.filesystem import MemoryDisk
@@ -226,6 +232,29 @@ def test_a_torn_batch_at_the_end_is_cut_off(keep_bytes: int) -> None:
     disk.tear_last_write(keep_bytes)
     assert open_image(disk).offset == 2
     assert open_image(disk).offset == 2
+
+
+@pytest.mark.parametrize(
+    ("record", "error"),
+    [(b'[{"k":"hologram"}]', NewerMetadata), (b'[{"k":"topic"}]', CorruptMetadataError)],
+)
+@pytest.mark.parametrize("is_torn_before", [False, True])
+def test_a_whole_batch_that_cannot_be_read_is_not_cut_off(
+    record: bytes, error: type[Exception], *, is_torn_before: bool
+) -> None:
+    """A crash does not write a checksum that matches: a newer version has written it."""
+    disk = MemoryDisk()
+    fill(disk)
+    if is_torn_before:
+        disk.tear_last_write(keep_bytes=29)
+        error = CorruptMetadataError
+    end = disk.size(JOURNAL)
+    file = disk.open(JOURNAL)
+    file.write_at(end, encode_parts(BATCH, Batch(3, 1, ()), record, 1))
+    file.close()
+    with pytest.raises(error, match=JOURNAL):
+        open_image(disk)
+    assert disk.size(JOURNAL) > end
 
 
 def test_damage_before_the_end_is_reported_with_file_and_position() -> None:

@@ -16,7 +16,12 @@ from typing import Any
 import cramjam
 from crc32c import crc32c
 
-from ottla.metadata.codec import MalformedRecord, decode_records, encode_records
+from ottla.metadata.codec import (
+    MalformedRecord,
+    UnknownRecord,
+    decode_records,
+    encode_records,
+)
 from ottla.metadata.image import Batch
 from ottla.metadata.zookeeper.layout import ZNODE_BYTES_MAX
 
@@ -27,6 +32,10 @@ _COMPRESSIONS = ("none", "zstd")
 
 class BadZnode(ValueError):
     """The data of a znode is not what was written; says what is wrong."""
+
+
+class NewerZnode(BadZnode):
+    """A newer version has written it; says what is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +98,14 @@ def decode_header(data: bytes) -> tuple[BatchZnodeHeader, bytes]:
     line, newline, body = data.partition(b"\n")
     try:
         fields = json.loads(line)
+        if (version := int(fields["version"])) > FORMAT:
+            raise NewerZnode(f"the header is one of format {version}")
         header = BatchZnodeHeader(
             fields["offset"], fields["epoch"], fields["records"], fields["controller"],
             fields["nonce"], fields["compression"], fields["parts"], fields["crc32c"],
         )  # fmt: skip
+    except NewerZnode:
+        raise
     except (ValueError, KeyError, TypeError) as error:
         raise BadZnode(f"the data has no header of a batch ({error!r})") from error
     if not newline or header.encode_line() != line + newline:
@@ -107,6 +120,8 @@ def decode_batch(header: BatchZnodeHeader, body: bytes) -> Batch:
     try:
         payload = body if header.compression == "none" else bytes(cramjam.zstd.decompress(body))
         records = decode_records(payload)
+    except UnknownRecord as error:
+        raise NewerZnode(str(error)) from error
     except (MalformedRecord, cramjam.DecompressionError) as error:
         raise BadZnode(str(error)) from error
     if len(records) != header.count:

@@ -16,9 +16,9 @@ import cramjam
 
 from ottla.base.scheduling.threads import RunJob
 from ottla.metadata.frame import SNAPSHOT as SNAPSHOT_FRAME
-from ottla.metadata.frame import BadFrame, decode_frame
+from ottla.metadata.frame import BadFrame, NewerFrame, decode_frame
 from ottla.metadata.image import Image
-from ottla.metadata.log import CorruptMetadataError
+from ottla.metadata.log import CorruptMetadataError, NewerMetadata
 from ottla.metadata.snapshot_encoding import encode_snapshot
 from ottla.metadata.zookeeper.batch_znode import split
 from ottla.metadata.zookeeper.layout import (
@@ -45,6 +45,7 @@ from ottla.metadata.zookeeper.service import (
     retried,
 )
 
+FORMAT = 1
 DELETED_TOGETHER = 100  # znodes in one transaction
 
 
@@ -53,7 +54,7 @@ class SnapshotPointer:
     offset: int
     folder: str
     parts: int
-    version: int = 1
+    version: int = FORMAT
 
     def encode(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -61,8 +62,11 @@ class SnapshotPointer:
     @classmethod
     def decode(cls, data: bytes) -> SnapshotPointer:
         try:
-            return cls(**json.loads(data))
-        except (ValueError, TypeError) as error:
+            fields = json.loads(data)
+            if (version := int(fields["version"])) > FORMAT:
+                raise NewerMetadata(f"the znode {SNAPSHOT}", f"it has format {version}")
+            return cls(**fields)
+        except (ValueError, TypeError, KeyError) as error:
             raise CorruptMetadataError(f"the znode {SNAPSHOT}", 0, repr(error)) from error
 
 
@@ -152,6 +156,8 @@ def _decode(pointer: SnapshotPointer, data: bytes) -> Image:
     try:
         frame = bytes(cramjam.zstd.decompress(data))
         batch, _ = decode_frame(SNAPSHOT_FRAME, memoryview(frame))
+    except NewerFrame as error:
+        raise NewerMetadata(f"the znodes in {pointer.folder}", str(error)) from error
     except (cramjam.DecompressionError, BadFrame) as error:
         raise CorruptMetadataError(f"the znodes in {pointer.folder}", 0, str(error)) from error
     image = Image()
