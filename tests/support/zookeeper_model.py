@@ -12,6 +12,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from random import Random
 from typing import Any, TypeVar, assert_never
 
@@ -202,6 +203,19 @@ class ModelService:
                 return None
             self._watch(path, True, on_change)
             return [name for each in self._tree if (name := _child(path, each)) is not None]
+
+        return await self._request(read)
+
+    async def had_children(self, path: str) -> bool:
+        def read() -> bool:
+            self._fall_behind()
+            had_some = False
+            for change in chain(*self._ensemble.transactions[: self._seen]):
+                if change.path == path:
+                    had_some = False  # created or deleted
+                elif _child(path, change.path) is not None:
+                    had_some = True
+            return had_some
 
         return await self._request(read)
 

@@ -31,7 +31,13 @@ from ottla.controller.decision import Decision
 from ottla.controller.state import ControllerState, RandomSource
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Batch, Image
-from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLog, MetadataLogFull
+from ottla.metadata.log import (
+    AppendFailed,
+    AppendRefused,
+    MetadataLog,
+    MetadataLogFull,
+    MetadataLost,
+)
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.records import Record
 from ottla.metadata.topic_table import ImageError
@@ -176,7 +182,7 @@ class Controller:
             round_.refuse(BrokerError(ErrorCode.KAFKA_STORAGE_ERROR, f"The disk is full: {error}"))
             await self._go_back()
         except Exception as error:
-            is_known = isinstance(error, (AppendFailed, AppendRefused, ImageError))
+            is_known = isinstance(error, (AppendFailed, AppendRefused, ImageError, MetadataLost))
             bug = None if is_known else error
             log.error("resigning, to load the metadata log again: %s", error, exc_info=bug)
             round_.give_up()

@@ -124,7 +124,7 @@ class Broker:
             await announce(self.service, member, 0)
             registered = self.publisher.image.broker(self.broker_id)
             is_ours = registered is not None and registered.incarnation_id == self.incarnation_id
-            active = [each for each in world.brokers if each.controller.is_active]
+            active = world.reached_controllers()
             if active and (registered is None or not is_ours or registered.is_fenced):
                 with suppress(BrokerError):
                     await active[0].controller.decide(self.decide_register)
@@ -179,6 +179,8 @@ class World:
         self.ensemble = Ensemble(self.rng)
         self.ensemble.listeners.append(self.note_transaction)
         self.loop = asyncio.get_running_loop()
+        self.is_calm = seed % 3 == 2
+        self.pause_max_s = 0.5 if self.is_calm else 0.05  # of clients
         self.brokers = [Broker(self, broker_id) for broker_id in range(BROKERS)]
 
     async def story(self) -> None:
@@ -238,8 +240,8 @@ class World:
         """Decide settings with names that nobody else uses, on any broker that claims to lead."""
         count = 0
         while True:
-            await asyncio.sleep(self.rng.uniform(0, 0.05))
-            active = [each for each in self.brokers if each.controller.is_active]
+            await asyncio.sleep(self.rng.uniform(0, self.pause_max_s))
+            active = self.reached_controllers()
             if not active:
                 continue
             name = f"{number}-{count}"
@@ -260,6 +262,16 @@ class World:
                     if each.controller.is_active
                 ]
 
+    def reached_controllers(self) -> list[Broker]:
+        """Those that are asked to decide. One without a connection waits for it then, and answers
+        nothing else. In a calm world it is left alone: it may answer a question after it was
+        replaced."""
+        return [
+            each
+            for each in self.brokers
+            if each.controller.is_active and (each.service.is_connected or not self.is_calm)
+        ]
+
     async def ask(self, broker: Broker, name: str) -> None:
         """Whatever broker claims to lead, it knows what was acknowledged before it was asked."""
         try:
@@ -272,7 +284,7 @@ class World:
     async def make_faults(self) -> None:
         while self.loop.time() < FAULTS_S:
             await asyncio.sleep(self.rng.expovariate(2.0))
-            number, fault = self.rng.randrange(BROKERS), self.rng.randrange(5)
+            number, fault = self.rng.choice(self.victims()), self.rng.randrange(5)
             self.note(f"fault {fault} of {number}")
             service = self.brokers[number].service
             match fault:
@@ -286,6 +298,12 @@ class World:
                 case 4:
                     await self.brokers[number].crash()
                     self.brokers[number] = Broker(self, number)
+
+    def victims(self) -> list[int]:
+        """Brokers to which something happens. In a calm world it is the controller, if there is
+        one: it is replaced more often."""
+        active = [each.broker_id for each in self.brokers if each.controller.is_active]
+        return active if active and self.is_calm else list(range(BROKERS))
 
     # What is true at the end.
 

@@ -20,8 +20,8 @@ from ottla.metadata.zookeeper.layout import CONTROLLER_EPOCH, batch_path
 from ottla.metadata.zookeeper.service import Check, Create, Operation, OutcomeUnknown
 from ottla.metadata.zookeeper.zookeeper_log import Claim, ZooKeeperMetadataLog
 
-SEEDS = 40
-PLANTED_SEEDS = 150  # each planted fault is found in fewer
+SEEDS = 60
+PLANTED_SEEDS = 400  # each planted fault is found in fewer
 
 
 @pytest.mark.parametrize("part", range(10))

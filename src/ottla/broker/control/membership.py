@@ -20,12 +20,11 @@ from ottla.metadata.entities import BrokerRegistration
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.records import Endpoint
 from ottla.metadata.zookeeper.membership import (
-    ChrootMissing,
     LiveBroker,
     announce,
     require_unused_addresses,
 )
-from ottla.metadata.zookeeper.service import ZooKeeperService
+from ottla.metadata.zookeeper.service import ChrootMissing, ZooKeeperService
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest

@@ -3,7 +3,8 @@
 Promises  each claim has a controller epoch of its own. An election changes `/controller_epoch` and
           creates `/controller` in one transaction, so that a broker with an earlier claim cannot
           append any more. A znode with other data than a broker writes is named in the log; epochs
-          do not go back, whatever is in `/controller_epoch`.
+          do not go back, whatever is in `/controller_epoch`. ChrootMissing if everything was
+          deleted.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ottla.base.clock import Clock
 from ottla.metadata.zookeeper.layout import CONTROLLER, CONTROLLER_EPOCH
 from ottla.metadata.zookeeper.service import (
     Check,
+    ChrootMissing,
     Create,
     Delete,
     Operation,
@@ -55,7 +57,7 @@ async def elect(
     ]
     try:
         await service.multi(operations)
-    except (ZnodeExists, VersionMismatch):
+    except (ZnodeExists, ZnodeMissing, VersionMismatch):
         return None
     except OutcomeUnknown:
         return claim if await holds_controller(service, claim) else None
@@ -127,8 +129,12 @@ async def _read_epoch(service: ZooKeeperService) -> Znode:
         znode = await retried(service, service.get, CONTROLLER_EPOCH)
         if znode is not None:
             return znode
-        with suppress(ZnodeExists):
+        try:
             await retried(service, service.multi, [Create(CONTROLLER_EPOCH, b"0")])
+        except ZnodeExists:
+            pass  # another broker was quicker
+        except ZnodeMissing as error:
+            raise ChrootMissing(service.address) from error
 
 
 def _number(epoch: Znode) -> int | None:

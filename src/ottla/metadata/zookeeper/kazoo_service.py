@@ -127,6 +127,10 @@ class KazooService:
             return None
         return names
 
+    async def had_children(self, path: str) -> bool:
+        stat = await self._result(self._client.exists_async(self._full(path)))
+        return stat is not None and stat.children_version > 0
+
     async def multi(self, operations: Sequence[Operation]) -> None:
         transaction = self._client.transaction()
         for each in operations:

@@ -17,6 +17,7 @@ from ottla.base.uuids import uuid_from_text, uuid_to_text
 from ottla.metadata.records import Endpoint
 from ottla.metadata.zookeeper.layout import BROKER_IDS, broker_path
 from ottla.metadata.zookeeper.service import (
+    ChrootMissing,
     Create,
     Delete,
     OnChange,
@@ -26,7 +27,6 @@ from ottla.metadata.zookeeper.service import (
     Znode,
     ZnodeExists,
     ZnodeMissing,
-    ZooKeeperError,
     ZooKeeperService,
     create_missing,
     retried,
@@ -52,10 +52,6 @@ class BrokerIdInUse(Exception):
             "  give each broker its own node.id; or, if that broker was stopped, start this one "
             "again after its ZooKeeper session has expired"
         )
-
-
-class ChrootMissing(ZooKeeperError):
-    """The znode below which the cluster keeps everything does not exist any more."""
 
 
 class AddressInUse(Exception):
@@ -165,10 +161,7 @@ async def _restore_folder(service: ZooKeeperService) -> None:
     try:
         await create_missing(service, BROKER_IDS)
     except ZnodeMissing as error:
-        raise ChrootMissing(
-            "the chroot of zookeeper.connect was deleted, and with it the metadata of the cluster: "
-            "restore ZooKeeper from a backup"
-        ) from error
+        raise ChrootMissing(service.address) from error
 
 
 async def require_free_id(

@@ -54,6 +54,20 @@ class VersionMismatch(ZnodeError):
     pass
 
 
+class ChrootMissing(ZooKeeperError):
+    """The znode below which the cluster keeps everything does not exist any more."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self.address = address
+
+    def __str__(self) -> str:
+        return (
+            f"the chroot of zookeeper.connect, {self.address}, was deleted, and with it the "
+            "metadata of the cluster: restore ZooKeeper from a backup"
+        )
+
+
 class Znode(NamedTuple):
     data: bytes
     version: int  # grows with every change of the data
@@ -131,6 +145,9 @@ class ZooKeeperService(Protocol):
 
     async def children(self, path: str, on_change: OnChange | None = None) -> list[str] | None:
         """Names, in no order; None if the znode does not exist."""
+
+    async def had_children(self, path: str) -> bool:
+        """Whether the znode exists and has or had children since it was created."""
 
     async def multi(self, operations: Sequence[Operation]) -> None:
         """Do all of them or none. The ZnodeError names the first that was refused."""

@@ -5,10 +5,14 @@ Promises  what `MetadataLog` asks for, and: only the broker with the current cla
           `/controller_epoch`, which every election changes. A batch is named by its offset and
           carries a nonce, so that an append that is repeated after a lost connection happens once.
           While there is no connection to ZooKeeper, every call waits; a log that cannot be read
-          is never treated as an empty one.
-Leaves    elections to `election.py`, snapshots to `snapshots.py`, bytes to `batch_znode.py`.
+          is never treated as an empty one. After every lost connection, and before a claim is
+          used, what is there is compared with what this broker has seen: MetadataLost if it lacks
+          something.
+Leaves    elections to `election.py`, snapshots to `snapshots.py`, bytes to `batch_znode.py`, the
+          comparison to `log_comparison.py`.
 
-At rest a follower has one watch, on the znode that the next batch will be, and sends no request.
+At rest a follower has one watch, on the znode that the next batch will be. It sends no request but,
+once in GAP_SOUGHT_EVERY_S, those that show whether that znode was deleted.
 """
 
 from __future__ import annotations
@@ -27,12 +31,14 @@ from ottla.metadata.log import (
     AppendRefused,
     CorruptMetadataError,
     MetadataLost,
+    NewerMetadata,
     Trimmed,
 )
 from ottla.metadata.zookeeper.batch_znode import (
     BadZnode,
     BatchZnodeHeader,
     EncodedBatch,
+    NewerZnode,
     decode_batch,
     decode_header,
     encode_batch,
@@ -42,15 +48,24 @@ from ottla.metadata.zookeeper.layout import (
     FOLDERS,
     LOG,
     PARTS,
-    batch_offset,
+    SNAPSHOT,
     batch_path,
     part_path,
+)
+from ottla.metadata.zookeeper.log_comparison import (
+    SeenEnd,
+    compare,
+    find_fault,
+    find_gap,
+    list_batches,
+    missing_batch,
 )
 from ottla.metadata.zookeeper.service import (
     Check,
     Create,
     Operation,
     OutcomeUnknown,
+    SessionState,
     VersionMismatch,
     Znode,
     ZnodeExists,
@@ -66,6 +81,7 @@ SNAPSHOT_BATCHES = 1000
 SNAPSHOT_RECORDS = 20_000  # a restart applies them in a fraction of a second
 SNAPSHOT_BYTES = 8 * 1024 * 1024
 READ_AHEAD = 100  # znodes that are requested together while the log is loaded
+GAP_SOUGHT_EVERY_S = 300.0  # by a follower for which nothing happens
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +116,15 @@ class ZooKeeperMetadataLog:
         self._batches_since_snapshot = 0
         self._bytes_since_snapshot = 0
         self._lock = asyncio.Lock()
+        self._seen = SeenEnd()  # of everything that was loaded, read or appended
+        self._losses = 0  # of connections: another ZooKeeper may answer since
+        self._compared = 0  # how many losses there were at the last comparison
+        self._found = -1  # the offset of the batch that was awaited last, and is there
+        service.subscribe(self._note_session)
+
+    def _note_session(self, state: SessionState) -> None:
+        if state is not SessionState.CONNECTED:
+            self._losses += 1
 
     @property
     def place(self) -> str:
@@ -114,6 +139,7 @@ class ZooKeeperMetadataLog:
         log, after which no other broker can append; Trimmed if they were removed."""
         async with self._lock:
             batches = await self.read(offset)
+            await self._compare()  # the end may be a batch that was deleted
             await self._measure()
             self._claim = claim
             self._end_offset = batches[-1].end_offset if batches else offset
@@ -131,15 +157,25 @@ class ZooKeeperMetadataLog:
 
     async def load(self, known: KnownState) -> Image:
         async with self._lock:
-            for folder in FOLDERS:
-                await create_missing(self._service, folder)
-            image = await self._load_all()
+            await self._require_folder()
+            # Asked before: another broker may append the first batch meanwhile.
+            had_batches = await retried(self._service, self._service.had_children, LOG)
+            image, seen = await self._load_all()
+            if had_batches and image.offset == 0:
+                raise MetadataLost(
+                    self.place,
+                    f"the znode {LOG} is empty and {SNAPSHOT} is missing, although there were "
+                    "batches: they were deleted",
+                )
             known.check(image, self.place)
+            for folder in FOLDERS:  # not before: a log that is refused is not changed
+                await create_missing(self._service, folder)
             self._end_offset = image.offset
+            self._note_seen(seen)
             return image
 
     async def check(self) -> None:
-        """Nothing to do: what is in ZooKeeper is compared whenever it is loaded."""
+        """Nothing to do: what is in ZooKeeper is compared after every lost connection."""
 
     async def append(self, batch: Batch) -> None:
         async with self._lock:
@@ -148,6 +184,7 @@ class ZooKeeperMetadataLog:
             claim = self._claim
             if claim is None:
                 raise AppendRefused("this broker is not the controller")
+            await self._compare_if_lost()
             if batch.base_offset != self._end_offset or not batch.records:
                 count, at = len(batch.records), batch.base_offset
                 raise AppendRefused(f"{count} records at {at}, but {self._end_offset} comes next")
@@ -160,6 +197,7 @@ class ZooKeeperMetadataLog:
         async with self._lock:
             if (claim := self._claim) is None:
                 raise AppendRefused("this broker is not the controller")
+            await self._compare_if_lost()
             guard = Check(CONTROLLER_EPOCH, claim.epoch_version)
             try:
                 await retried(self._service, self._service.multi, [guard])
@@ -169,25 +207,53 @@ class ZooKeeperMetadataLog:
                 ) from error
 
     async def read(self, offset: int) -> list[Batch]:
+        while True:
+            await self._compare_if_lost()
+            batches, seen = await self._read_to_end(offset)
+            if self._compared == self._losses:
+                self._note_seen(seen)
+                if not batches and offset == self._found:  # it was deleted since
+                    await self._find_gap()
+                return batches
+
+    async def _read_to_end(self, offset: int) -> tuple[list[Batch], SeenEnd]:
         batches: list[Batch] = []
-        while (batch := await self._read_batch(offset)) is not None:
+        seen = SeenEnd()
+        while (found := await self._read_batch(offset)) is not None:
+            batch, seen = found
             batches.append(batch)
             offset = batch.end_offset
         if not batches and await self._is_trimmed(offset):
             raise Trimmed(f"offset {offset} is only in the snapshot")
-        return batches
+        return batches, seen
 
     async def wait_beyond(self, offset: int) -> None:
         path = batch_path(offset)
+        has_changed = False
         while True:
+            await self._compare_if_lost()
             changed = asyncio.Event()
             if await retried(self._service, self._service.exists, path, changed.set):
+                self._found = offset
                 return
             # A batch that is not there is the next one, or one that was trimmed. Trimming comes
             # after the snapshot, so that this read sees the snapshot if the first saw the trimming.
             if await self._is_trimmed(offset):
                 return
-            await changed.wait()
+            if has_changed:  # it was created, and deleted since
+                await self._find_gap()
+            if self._compared != self._losses:
+                continue  # the watch may be on another ZooKeeper
+            await self._wait_for_change(changed)
+            has_changed = True
+
+    async def _wait_for_change(self, changed: asyncio.Event) -> None:
+        while not changed.is_set():
+            try:
+                async with asyncio.timeout(GAP_SOUGHT_EVERY_S):
+                    await changed.wait()
+            except TimeoutError:
+                await self._find_gap()
 
     @property
     def wants_snapshot(self) -> bool:
@@ -202,6 +268,7 @@ class ZooKeeperMetadataLog:
             claim = self._claim
             if claim is None or not self._is_certain:
                 raise AppendFailed("this broker is not the controller")
+            await self._compare_if_lost()
             if image.offset != self._end_offset:
                 raise ValueError(
                     f"an image at {image.offset}, but the log ends at {self._end_offset}"
@@ -238,6 +305,7 @@ class ZooKeeperMetadataLog:
             except OutcomeUnknown:
                 is_repeated = True
                 await self._service.connected()
+                await self._compare_if_lost()
             except (ZnodeExists, ZnodeMissing, VersionMismatch) as error:
                 if is_repeated and await self._has_nonce(path, nonce):
                     break  # the request whose response was lost had succeeded
@@ -245,6 +313,7 @@ class ZooKeeperMetadataLog:
                 raise AppendRefused(
                     f"the znode {error.path} has changed, as when another broker is elected"
                 ) from error
+        self._note_seen(SeenEnd(batch.end_offset, batch.base_offset, nonce))
         self._batches_since_snapshot += 1
         self._bytes_since_snapshot += len(encoded.data) + sum(map(len, encoded.parts))
 
@@ -274,37 +343,52 @@ class ZooKeeperMetadataLog:
 
     # Reading.
 
-    async def _load_all(self) -> Image:
+    async def _require_folder(self) -> None:
+        """MetadataLost if the folder of the batches was deleted: a broker creates it before the
+        epoch of the controller and the snapshot."""
+        await retried(self._service, self._service.sync)
+        for path in (SNAPSHOT, CONTROLLER_EPOCH):
+            if await retried(self._service, self._service.exists, path) and not await retried(
+                self._service, self._service.exists, LOG
+            ):
+                raise MetadataLost(
+                    self.place,
+                    f"the znode {LOG} is missing, although {path} exists: it was deleted, "
+                    "or this is the chroot of something else, such as Apache Kafka",
+                )
+
+    async def _load_all(self) -> tuple[Image, SeenEnd]:
         while True:
+            losses = self._losses
             await retried(self._service, self._service.sync)
             pointer = await self._snapshots.pointer()
             image = Image() if pointer is None else await self._snapshots.load(pointer)
-            if image is not None and await self._apply_log(image, pointer):
-                return image
+            if image is not None:
+                seen = await self._apply_log(image, pointer)
+                if seen is not None and losses == self._losses:  # all of it from one ZooKeeper
+                    return image, seen
 
-    async def _apply_log(self, image: Image, pointer: SnapshotPointer | None) -> bool:
-        """False if batches were trimmed meanwhile, and a new snapshot must be loaded."""
+    async def _apply_log(self, image: Image, pointer: SnapshotPointer | None) -> SeenEnd | None:
+        """The end; None if batches were trimmed meanwhile, and a new snapshot must be loaded."""
         offsets = [each for each in await self._list_batches() if each >= image.offset]
+        seen = SeenEnd(image.offset)
         for at in range(0, len(offsets), READ_AHEAD):
             window = offsets[at : at + READ_AHEAD]
             batches = await asyncio.gather(*map(self._read_batch, window))
-            for offset, batch in zip(window, batches, strict=True):
-                if batch is None or offset != image.offset:
+            for offset, found in zip(window, batches, strict=True):
+                if found is None or offset != image.offset:
                     if await self._snapshots.pointer() != pointer:
-                        return False
-                    raise MetadataLost(
-                        self.place,
-                        f"the znode {batch_path(image.offset)} is missing, although later ones "
-                        "exist",
-                    )
+                        return None
+                    raise MetadataLost(self.place, missing_batch(image.offset))
+                batch, seen = found
                 image.apply(batch)
-        while (batch := await self._read_batch(image.offset)) is not None:
+        while (found := await self._read_batch(image.offset)) is not None:
+            batch, seen = found
             image.apply(batch)
-        return not await self._is_trimmed(image.offset)
+        return None if await self._is_trimmed(image.offset) else seen
 
     async def _list_batches(self) -> list[int]:
-        names = await retried(self._service, self._service.children, LOG) or []
-        return sorted(offset for each in names if (offset := batch_offset(each)) is not None)
+        return await list_batches(self._service) or []
 
     async def _measure(self) -> None:
         """How much others have appended since the last snapshot."""
@@ -314,7 +398,7 @@ class ZooKeeperMetadataLog:
         self._batches_since_snapshot = sum(each >= self._snapshot_offset for each in offsets)
         self._bytes_since_snapshot = 0
 
-    async def _read_batch(self, offset: int) -> Batch | None:
+    async def _read_batch(self, offset: int) -> tuple[Batch, SeenEnd] | None:
         path = batch_path(offset)
         znode = await self._get(path)
         if znode is None:
@@ -325,11 +409,14 @@ class ZooKeeperMetadataLog:
                 raise BadZnode(f"its batch has the offset {header.base_offset}")
             if header.parts:
                 body = await self._read_parts(header)
-            return await self._run_job(lambda: decode_batch(header, body))
+            batch = await self._run_job(lambda: decode_batch(header, body))
+        except NewerZnode as error:
+            raise NewerMetadata(f"the znode {path}", str(error)) from error
         except BadZnode as error:
             if await self._is_trimmed(offset):
                 return None  # its parts were removed while it was read
             raise CorruptMetadataError(f"the znode {path}", 0, str(error)) from error
+        return batch, SeenEnd.of(header)
 
     async def _read_parts(self, header: BatchZnodeHeader) -> bytes:
         parts = []
@@ -347,3 +434,23 @@ class ZooKeeperMetadataLog:
 
     async def _get(self, path: str) -> Znode | None:
         return await retried(self._service, self._service.get, path)
+
+    # Comparing with what was seen.
+
+    def _note_seen(self, seen: SeenEnd) -> None:
+        if seen.offset > self._seen.offset:
+            self._seen = seen
+
+    async def _compare_if_lost(self) -> None:
+        """If a connection is lost meanwhile, the next call compares again: else nothing would be
+        appended while connections are lost all the time."""
+        if self._compared != self._losses:
+            await self._compare()
+
+    async def _compare(self) -> None:
+        losses = self._losses
+        await compare(self._service, self._snapshots, self._seen, self.place, find_fault)
+        self._compared = losses
+
+    async def _find_gap(self) -> None:
+        await compare(self._service, self._snapshots, self._seen, self.place, find_gap)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from random import Random
+
+import pytest
 from tests.support.paused_service import PausedService, at_every_pause
+from tests.support.virtual_time import run_in_virtual_time
 from tests.support.zookeeper_model import Ensemble, ModelService
 
 from ottla.metadata.zookeeper.election import depose, elect, holds_controller, resign
 from ottla.metadata.zookeeper.layout import CONTROLLER, CONTROLLER_EPOCH
-from ottla.metadata.zookeeper.service import Delete
+from ottla.metadata.zookeeper.service import ChrootMissing, Delete, Operation, ZnodeMissing
 from ottla.metadata.zookeeper.zookeeper_log import Claim
 from ottla.testing.clock import ManualClock
 
@@ -115,3 +120,33 @@ def test_a_controller_that_was_started_again_is_not_deposed() -> None:
         return observer.has_happened
 
     at_every_pause(story, seeds=10)
+
+
+def test_an_epoch_that_is_deleted_at_any_pause_is_created_again() -> None:
+    async def story(ensemble: Ensemble, pause: int) -> bool:
+        one, other = PausedService(ensemble), ModelService(ensemble)
+
+        async def delete() -> None:
+            if CONTROLLER_EPOCH in ensemble.tree:
+                await other.multi([Delete(CONTROLLER_EPOCH)])
+
+        one.arm(pause, delete)
+        while (claim := await elect(one, 1, CLOCK, known_epoch=5)) is None:
+            pass  # its server may be behind
+        assert claim.controller_epoch > 5
+        return one.has_happened
+
+    at_every_pause(story)
+
+
+class WithoutChroot(ModelService):
+    async def multi(self, operations: Sequence[Operation]) -> None:
+        raise ZnodeMissing(operations[0].path)
+
+
+def test_an_election_without_the_chroot_says_so() -> None:
+    async def story() -> None:
+        with pytest.raises(ChrootMissing, match=r"model, was deleted.* restore ZooKeeper"):
+            await elect(WithoutChroot(Ensemble(Random(1))), 1, CLOCK)
+
+    run_in_virtual_time(story())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -16,20 +17,22 @@ from tests.unit.metadata.log_conformance import batch
 
 from ottla.metadata.continuity import KnownState
 from ottla.metadata.image import Batch, Image
-from ottla.metadata.log import AppendFailed, AppendRefused, Trimmed
+from ottla.metadata.log import AppendFailed, AppendRefused, NewerMetadata, Trimmed
 from ottla.metadata.records import ConfigChanged, ConfigResource, ResourceType
 from ottla.metadata.zookeeper import snapshots
-from ottla.metadata.zookeeper.batch_znode import encode_batch
+from ottla.metadata.zookeeper.batch_znode import BatchZnodeHeader, encode_batch
 from ottla.metadata.zookeeper.election import elect
 from ottla.metadata.zookeeper.layout import (
     CONTROLLER,
     CONTROLLER_EPOCH,
     LOG,
     PARTS,
+    SNAPSHOT,
     SNAPSHOTS,
     ZNODE_BYTES_MAX,
+    batch_path,
 )
-from ottla.metadata.zookeeper.service import Delete
+from ottla.metadata.zookeeper.service import Create, Delete
 from ottla.metadata.zookeeper.zookeeper_log import (
     SNAPSHOT_BYTES,
     SNAPSHOT_RECORDS,
@@ -343,5 +346,35 @@ def test_what_earlier_controllers_have_appended_counts_towards_the_next_snapshot
             assert claim is not None
             await log.begin(claim, 3)
             assert log.wants_snapshot == is_wanted
+
+    run_in_virtual_time(story())
+
+
+def newer_records() -> bytes:
+    body = b'[{"k":"hologram"}]'
+    header = BatchZnodeHeader(1, 1, 1, 1, "nonce", "none", 0)
+    return replace(header, checksum=header.computed_checksum(body)).encode_line() + body
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "what"),
+    [
+        (batch_path(1), newer_records(), "unknown kind 'hologram'"),
+        (batch_path(1), b'{"version": 2, "sequence": 1}\n', "the header is one of format 2"),
+        (SNAPSHOT, b'{"version": 2, "place": "/metadata/elsewhere"}', "it has format 2"),
+    ],
+)
+def test_what_a_newer_version_has_written_is_not_called_damaged(
+    path: str, data: bytes, what: str
+) -> None:
+    async def story() -> None:
+        ensemble = Ensemble(Random(1))
+        service = ModelService(ensemble)
+        log = await controlled_log(service, ensemble)
+        await log.append(batch(0))
+        await service.multi([Create(path, data)])
+        for read in (new_log(service, ensemble).load(KnownState()), log.read(1)):
+            with pytest.raises(NewerMetadata, match=f"{path} was written by a newer .*{what}"):
+                await read
 
     run_in_virtual_time(story())
