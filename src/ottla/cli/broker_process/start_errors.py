@@ -10,13 +10,14 @@ import os
 import socket
 from collections.abc import Iterable
 
+from ottla import __version__
 from ottla.base.files.disk import DiskFileSystem
 from ottla.cli.broker_process.owners import lock_owner, port_owner
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
-from ottla.metadata.log import CorruptMetadataError, MetadataLost
+from ottla.metadata.log import CorruptMetadataError, MetadataLost, NewerMetadata
 from ottla.metadata.zookeeper.membership import AddressInUse, BrokerIdInUse
-from ottla.metadata.zookeeper.service import ZooKeeperError
+from ottla.metadata.zookeeper.service import ZnodeError, ZooKeeperError
 from ottla.network.listening import bind_sockets
 from ottla.network.settings import ListenerSettings
 from ottla.protocol.error_codes import ErrorCode
@@ -30,6 +31,7 @@ EXPECTED = (
     StorageError,
     CorruptMetadataError,
     MetadataLost,
+    NewerMetadata,
     ZooKeeperError,
     BrokerIdInUse,
     AddressInUse,
@@ -84,12 +86,19 @@ def explain(error: Exception, settings: LoadedConfig) -> str:
             return (
                 f"the metadata log {error.place} cannot be used: {error.what}\n  nothing was "
                 "changed: correct zookeeper.connect if this is not the cluster of this broker, or "
-                "restore ZooKeeper from a backup"
+                "restore ZooKeeper from a backup that has it (docs/guides/recovering.md)"
             )
         case CorruptMetadataError() if settings.config.is_cluster_member:
             return (
                 f"{error}\n  something else than a broker has changed it, below "
                 f"{settings.config.zookeeper_connect}: restore ZooKeeper from a backup"
+            )
+        case NewerMetadata():
+            return f"{error}\n  nothing is damaged: upgrade this broker, which has {__version__}"
+        case ZnodeError():
+            return (
+                f"the znode {error.path} was deleted or changed by something else than a broker, "
+                f"below {settings.config.zookeeper_connect}: restore ZooKeeper from a backup"
             )
         case BrokerError():
             advice = REFUSED_REGISTRATION.get(error.code)
@@ -113,6 +122,22 @@ def explain(error: Exception, settings: LoadedConfig) -> str:
             where = error.filename or ", ".join(settings.config.log_directories)
             return f"{where}: {error.strerror}\n  free some space, or {OTHER_DIRECTORY}"
     return error_text(error)
+
+
+def explain_end(error: BaseException, settings: LoadedConfig) -> str:
+    """The message for one of EXPECTED that has ended a broker while it served."""
+    match error:
+        case NewerMetadata():
+            return explain(error, settings)
+        case MetadataLost() | CorruptMetadataError() | ZooKeeperError() if (
+            settings.config.is_cluster_member
+        ):
+            return explain(error, settings)
+    directories = ", ".join(settings.config.log_directories)
+    return (
+        f"{error_text(error)}\n  the messages above say why; mend it in {directories}, and start "
+        "the broker again"
+    )
 
 
 def error_text(error: BaseException) -> str:

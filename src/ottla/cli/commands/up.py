@@ -295,7 +295,7 @@ async def serve(settings: LoadedConfig, *, stops_with_stdin: bool = False) -> in
     if not running.done():
         await broker.drain()
     running.cancel()
-    from ottla.cli.broker_process.start_errors import EXPECTED, error_text, unclean_shutdown
+    from ottla.cli.broker_process.start_errors import EXPECTED, explain_end, unclean_shutdown
 
     try:
         await running
@@ -308,12 +308,8 @@ async def serve(settings: LoadedConfig, *, stops_with_stdin: bool = False) -> in
         expected, others = ended.split(EXPECTED)
         if expected is None or others is not None:
             raise
-        directories = ", ".join(broker.config.log_directories)
-        return refuse(
-            f"cannot continue: {error_text(first_of(expected))}\n"
-            f"  the messages above say why; mend it in {directories}, and start the broker again",
-            code=1,
-        )
+        why = explain_end(first_of(expected), broker.settings)
+        return refuse(f"cannot continue: {why}", code=1)
     return refuse("the broker ended unexpectedly", code=1)
 
 

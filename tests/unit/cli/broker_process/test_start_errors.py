@@ -8,11 +8,13 @@ import pytest
 
 from ottla.cli.broker_process.start_errors import (
     explain,
+    explain_end,
     unclean_shutdown,
     unusable_directories,
 )
 from ottla.config.load import LoadedConfig, load_config
-from ottla.metadata.log import CorruptMetadataError
+from ottla.metadata.log import CorruptMetadataError, MetadataLost, NewerMetadata
+from ottla.metadata.zookeeper.service import ChrootMissing, ZnodeMissing
 from ottla.storage.errors import CorruptLogError
 
 
@@ -45,6 +47,35 @@ def test_the_message_says_what_to_do(
     assert "[Errno" not in told
     (data,) = settings.config.log_directories
     assert all(word.format(data=data) in told for word in words)
+
+
+MEMBER_ERRORS = [
+    (MetadataLost("zookeeper://z/log", "the znode /x is missing"), ["/x", "restore ZooKeeper"]),
+    (CorruptMetadataError("the znode /x", 0, "edited"), ["the znode /x", "restore ZooKeeper"]),
+    (NewerMetadata("the znode /x", "format 2"), ["the znode /x", "newer version", "upgrade"]),
+    (ZnodeMissing("/x"), ["the znode /x", "z:1/c", "restore ZooKeeper"]),
+    (ChrootMissing("z:1/c"), ["z:1/c", "restore ZooKeeper"]),
+]
+
+
+@pytest.mark.parametrize(("error", "words"), MEMBER_ERRORS)
+def test_a_member_of_a_cluster_is_told_of_zookeeper_at_its_start_and_while_it_runs(
+    error: Exception, words: list[str], tmp_path: Path
+) -> None:
+    settings = load_config(
+        settings=["node.id=1", "zookeeper.connect=z:1/c", f"log.dirs={tmp_path}"]
+    )
+    for told in (explain(error, settings), explain_end(error, settings)):
+        assert all(word in told for word in words)
+        assert str(tmp_path) not in told
+
+
+def test_a_broker_that_ends_names_its_directories(settings: LoadedConfig) -> None:
+    (data,) = settings.config.log_directories
+    told = explain_end(MetadataLost(f"{data}/.metadata", "it is gone"), settings)
+    assert "it is gone" in told
+    assert f"mend it in {data}, and start the broker again" in told
+    assert "upgrade" in explain_end(NewerMetadata("x.journal", "format 2"), settings)
 
 
 def test_recovery_is_promised_only_where_it_can_be(tmp_path: Path) -> None:
