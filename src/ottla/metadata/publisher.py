@@ -25,6 +25,7 @@ from ottla.metadata.image_diff import changes_between
 from ottla.metadata.log import MetadataLog, Trimmed
 
 log = logging.getLogger(__name__)
+REMINDER_S = 5.0
 
 # Returns steps if the reaction grows with the size of the change.
 Listener = Callable[[Image, Changes], Steps[None] | None]
@@ -70,9 +71,21 @@ class Publisher:
         self._notify_at_once(changes)
 
     async def wait_for(self, offset: int) -> None:
-        """Wait until everything before `offset` is in the image."""
-        while self.image.offset < offset:
-            await self._moved.wait()
+        """Wait until everything before `offset` is in the image. Reported if that takes long."""
+        if self.image.offset >= offset:
+            return
+        reminder = asyncio.get_running_loop().call_later(REMINDER_S, self._report_waiting, offset)
+        try:
+            while self.image.offset < offset:
+                await self._moved.wait()
+        finally:
+            reminder.cancel()
+
+    def _report_waiting(self, offset: int) -> None:
+        log.warning(
+            "waiting for offset %d of the metadata log, of which this broker has everything "
+            "before %d", offset - 1, self.image.offset,
+        )  # fmt: skip
 
     async def follow(self, log: MetadataLog) -> None:
         """Apply batches appended by others, until cancelled."""

@@ -6,6 +6,7 @@ from random import Random
 from typing import cast
 
 import pytest
+from tests.support.virtual_time import run_in_virtual_time
 from tests.unit.metadata.histories import histories
 from tests.unit.metadata.log_conformance import batch
 
@@ -15,7 +16,7 @@ from ottla.metadata.changes import Changes
 from ottla.metadata.continuity import KnownState
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import MetadataLog, MetadataLost, Trimmed
-from ottla.metadata.publisher import Publisher
+from ottla.metadata.publisher import REMINDER_S, Publisher
 from ottla.metadata.records import ALL_BROKERS, ClusterNamed
 from ottla.testing.clock import ManualClock
 
@@ -237,3 +238,20 @@ def test_batches_that_were_published_while_they_were_read_are_dropped(count: int
         assert heard == sorted(set(heard)), "the image went back, or was told twice"
 
     asyncio.run(story())
+
+
+def test_a_long_wait_for_the_log_is_reported_once(caplog: pytest.LogCaptureFixture) -> None:
+    async def story() -> None:
+        publisher = Publisher(Image())
+        publisher.publish(batch(0, 2))
+        await publisher.wait_for(2)
+        waiting = asyncio.ensure_future(publisher.wait_for(4))
+        await asyncio.sleep(10 * REMINDER_S)
+        assert caplog.text.count("waiting for offset 3 of the metadata log") == 1
+        assert "everything before 2" in caplog.text
+        publisher.publish(batch(2, 2))
+        await waiting
+        await asyncio.sleep(10 * REMINDER_S)
+        assert caplog.text.count("waiting") == 1
+
+    run_in_virtual_time(story())

@@ -21,6 +21,7 @@ from ottla.base.files.filesystem import FileSystem
 from ottla.base.scheduling.step_scheduler import DedicatedDriver, StepScheduler
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.base.uuids import random_uuid, uuid_to_text
+from ottla.broker.control.connection_reports import ConnectionReports
 from ottla.broker.control.control_plane import NO_CONTROLLER
 from ottla.broker.control.controller_client import ControllerClient
 from ottla.broker.control.embedded import METADATA_DIRECTORY, create_topics_here
@@ -46,6 +47,7 @@ from ottla.metadata.continuity import load_known
 from ottla.metadata.image import Image
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.zookeeper.kazoo_service import open_service
+from ottla.metadata.zookeeper.layout import CONTROLLER
 from ottla.metadata.zookeeper.membership import require_free_id
 from ottla.metadata.zookeeper.service import SessionState, ZooKeeperService, ZooKeeperSession
 from ottla.metadata.zookeeper.session_file import read_incarnation, read_session, write_session
@@ -107,6 +109,7 @@ class ClusterControl:
         self._membership: BrokerMembership | None = None
         self._service: ZooKeeperService | None = None
         self._incarnation_id: bytes | None = None
+        self._reports = ConnectionReports(str(self._connect))
 
     @property
     def cluster_parts(self) -> ClusterParts:
@@ -162,8 +165,23 @@ class ClusterControl:
         self.publisher.subscribe(self._metadata_changed)
         self._start(self._election.run(), "controller election")
         self._start(self.publisher.follow(metadata_log), "metadata log")
-        await self._unless_failed(self.publisher.wait_for(1))  # the cluster has a name
+        await self._unless_failed(self._wait_for_name())
         return image
+
+    async def _wait_for_name(self) -> None:
+        """The first controller of a new cluster appends it."""
+        reminder = asyncio.get_running_loop().call_later(
+            REMINDER_S,
+            log.warning,
+            "waiting for a controller that begins the cluster at %s: see the logs of the other "
+            "brokers, and the znode %s",
+            self._connect,
+            CONTROLLER,
+        )
+        try:
+            await self.publisher.wait_for(1)
+        finally:
+            reminder.cancel()
 
     async def _connect_to_zookeeper(self, session: ZooKeeperSession | None) -> ZooKeeperService:
         timeout_ms = self._config.zookeeper_session_timeout_ms
@@ -262,16 +280,7 @@ class ClusterControl:
             await task
 
     def _note_session(self, state: SessionState) -> None:
-        match state:
-            case SessionState.CONNECTED:
-                log.info("connected to ZooKeeper at %s", self._connect)
-            case SessionState.DISCONNECTED:
-                log.warning(
-                    "no connection to ZooKeeper at %s: elections and administration wait for it",
-                    self._connect,
-                )
-            case SessionState.EXPIRED:
-                log.warning("the ZooKeeper session has expired, beginning a new one")
+        self._reports.note(state)
         if self._membership is not None:
             self._membership.check()
 
@@ -337,6 +346,7 @@ class ClusterControl:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
+        self._reports.close()
         if self._service is not None:
             if hasattr(self, "channels"):
                 self.channels.close()
