@@ -171,8 +171,12 @@ class BrokerMembership:
     async def _announce(self) -> None:
         session_id = self._service.session.id
         await self._keep_session()  # before there is a znode that the next process has to remove
-        await announce(self._service, self._member(), self._clock.now_ms(), self._note_znode)
-        self._announced_in = session_id
+        self._announced_in = session_id  # not later: `_note_znode` may be called before it returns
+        try:
+            await announce(self._service, self._member(), self._clock.now_ms(), self._note_znode)
+        except BaseException:
+            self._announced_in = NEVER
+            raise
 
     def _member(self) -> LiveBroker:
         request = self._request

@@ -20,7 +20,15 @@ from tests.support.zookeeper_model import SESSION_S, Ensemble, ModelService
 
 from ottla.broker.control.liveness import WatchedBroker, remove_ended
 from ottla.metadata.zookeeper.layout import CONTROLLER, broker_path
-from ottla.metadata.zookeeper.service import Delete, Write, ZnodeMissing, retried
+from ottla.metadata.zookeeper.membership import LiveBroker, announce
+from ottla.metadata.zookeeper.service import (
+    Delete,
+    OnChange,
+    Write,
+    ZnodeMissing,
+    ZooKeeperService,
+    retried,
+)
 from ottla.network.channel.errors import ResponseLost
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.message import Message
@@ -135,6 +143,29 @@ def test_a_znode_that_is_damaged_again_at_any_pause_is_written_again(
         return has_happened
 
     at_every_pause(story, seeds=1)
+
+
+def test_a_change_of_the_znode_that_is_heard_before_it_counts_as_written_is_not_forgotten() -> None:
+    """The event may be next in the queue of the loop when the last response has arrived."""
+    announced: list[int] = []
+
+    async def heard_at_the_end(
+        service: ZooKeeperService, member: LiveBroker, now_ms: int, on_change: OnChange
+    ) -> None:
+        await announce(service, member, now_ms, on_change)
+        announced.append(member.broker_id)
+        if len(announced) == 1:
+            on_change()
+
+    async def story() -> None:
+        planes = await started(Ensemble(Random(1)))
+        with patch("ottla.broker.control.membership.announce", heard_at_the_end):
+            planes[1].membership._note_znode()
+            await asyncio.sleep(SETTLING_S)
+        assert announced == [2, 2]
+        await check(*planes)
+
+    run_in_virtual_time(story())
 
 
 def test_brokers_are_members_after_any_sequence_of_faults() -> None:
