@@ -60,6 +60,7 @@ class BrokerMembership:
         self._keep_session = keep_session
         self._changed = asyncio.Event()
         self._announced_in = NEVER
+        self._announcing = asyncio.Lock()
         self._is_leaving = False
         self.broker_epoch = -1
 
@@ -106,7 +107,7 @@ class BrokerMembership:
                 registration = self._registration()
                 if registration is None or registration.is_fenced:
                     self._announced_in = NEVER  # the znode may have been removed
-                if self._announced_in != self._service.session.id:
+                if not self._is_announced():
                     await self._announce()
                 if registration is None:
                     await self._register()
@@ -124,16 +125,20 @@ class BrokerMembership:
 
     async def begin_serving(self) -> None:
         """Be unfenced, however long the controller takes: the broker may be needed."""
-        while True:
+        while not self._is_leaving and self._is_fenced():
             try:
-                return await self.unfence()
+                if not self._is_announced():
+                    await self._announce()
+                await self.unfence()
             except BrokerError as error:
                 log.warning("waiting until the controller unfences this broker: %s", error)
+            if self._is_fenced():
                 await asyncio.sleep(RETRY_S)
 
     async def unfence(self) -> None:
-        """BrokerError if no controller has answered."""
-        while not self._is_leaving and self._is_fenced():
+        """Until the znode is lost, if it is: `stay` writes it again. BrokerError if no controller
+        has answered."""
+        while not self._is_leaving and self._is_fenced() and self._is_announced():
             await self.heartbeat()
             if self._is_fenced():
                 await asyncio.sleep(RETRY_S)  # the image is behind, or the session has ended
@@ -169,6 +174,11 @@ class BrokerMembership:
                 await asyncio.sleep(RETRY_S)
 
     async def _announce(self) -> None:
+        async with self._announcing:  # by `stay` and `begin_serving`: one file has the session
+            if not self._is_announced():
+                await self._write_znode()
+
+    async def _write_znode(self) -> None:
         session_id = self._service.session.id
         await self._keep_session()  # before there is a znode that the next process has to remove
         self._announced_in = session_id  # not later: `_note_znode` may be called before it returns
@@ -201,6 +211,9 @@ class BrokerMembership:
         found = self._publisher.image.broker(self._request.broker_id)
         is_own = found is not None and found.incarnation_id == self._request.incarnation_id
         return found if is_own else None
+
+    def _is_announced(self) -> bool:
+        return self._announced_in == self._service.session.id
 
     def _is_fenced(self) -> bool:
         registration = self._registration()

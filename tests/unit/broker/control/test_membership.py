@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from random import Random
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -19,6 +20,8 @@ from tests.support.virtual_time import run_in_virtual_time
 from tests.support.zookeeper_model import SESSION_S, Ensemble, ModelService
 
 from ottla.broker.control.liveness import WatchedBroker, remove_ended
+from ottla.broker.control.membership import BrokerMembership
+from ottla.controller.brokers import decide_fence_broker
 from ottla.metadata.zookeeper.layout import CONTROLLER, broker_path
 from ottla.metadata.zookeeper.membership import LiveBroker, announce
 from ottla.metadata.zookeeper.service import (
@@ -164,6 +167,31 @@ def test_a_change_of_the_znode_that_is_heard_before_it_counts_as_written_is_not_
             await asyncio.sleep(SETTLING_S)
         assert announced == [2, 2]
         await check(*planes)
+
+    run_in_virtual_time(story())
+
+
+def test_a_znode_that_is_removed_while_the_broker_waits_to_be_unfenced_is_written_again() -> None:
+    heartbeat = BrokerMembership.heartbeat
+
+    async def story() -> None:
+        ensemble = Ensemble(Random(1))
+        planes = await started(ensemble)
+        other, removed = ModelService(ensemble), list[str]()
+
+        async def remove_first(self: BrokerMembership, **options: Any) -> Any:
+            if not removed:
+                removed.append(broker_path(2))
+                await other.multi([Delete(broker_path(2))])
+            if removed[0] in ensemble.tree:
+                return await heartbeat(self, **options)
+            return None  # the controller does not unfence a broker without a session
+
+        with patch.object(BrokerMembership, "heartbeat", remove_first):
+            await planes[0].controller.decide(lambda state: decide_fence_broker(state, 2))
+            await check(*planes)
+        assert removed
+        await other.close()
 
     run_in_virtual_time(story())
 
