@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.support.zookeeper_model import ModelService
-from tests.unit.controller.election_world import SeedFailed, decisions, run_seed
+from tests.unit.controller.election_world import SeedFailed, decisions, is_calm, run_seed
 
 from ottla.metadata.image import Batch
 from ottla.metadata.zookeeper.batch_znode import encode_batch
@@ -28,7 +28,8 @@ PLANTED_SEEDS = 400  # each planted fault is found in fewer
 def test_no_decision_is_lost_or_made_twice(part: int) -> None:
     seeds = range(part, SEEDS, 10)
     decided = sum(decisions(run_seed(seed)) for seed in seeds)
-    assert decided > 20 * len(seeds)
+    busy = [seed for seed in seeds if not is_calm(seed)]
+    assert decided > 20 * len(busy)
 
 
 def test_a_seed_replays() -> None:
