@@ -30,7 +30,9 @@ def main() -> None:
     asked = options(__doc__)
     rows = (20 if asked.is_long else 6) * MILLION
     rates = report("Fold of the audit, 100 B", less_is_better=False, unit="thousand records/s")
-    costs = report("Processor time of the fold", less_is_better=True, unit="s per million records")
+    costs = report(
+        "Processor time of the fold", less_is_better=True, unit="s per million records", digits=3
+    )
     with running([OURS]) as (broker,), spark_session() as spark:
         fill(broker.bootstrap, "six", 6, rows)
         settings = ClientSettings(broker.bootstrap)
