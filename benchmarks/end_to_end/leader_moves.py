@@ -91,7 +91,7 @@ def balance(cluster: ClusterProcesses) -> None:
     from confluent_kafka import ElectionType
 
     admin = AdminClient({**QUIET, "bootstrap.servers": cluster.bootstrap})
-    admin.elect_leaders(ElectionType.PREFERRED, None, request_timeout=60).result()
+    admin.elect_leaders(ElectionType.PREFERRED, None).result(PATIENCE_S)
 
 
 if __name__ == "__main__":
