@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import socket
 import sys
 import threading
@@ -50,6 +51,12 @@ def pytest_configure(config: pytest.Config) -> None:
         required_names(os.environ.get(VARIABLE, ""))
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
+    for number in (signal.SIGINT, signal.SIGHUP):
+        # Ignored in background jobs of shells and under `nohup`: programs under test would inherit
+        # that, and not end when they are told to.
+        if signal.getsignal(number) is signal.SIG_IGN:
+            is_interrupt = number is signal.SIGINT
+            signal.signal(number, signal.default_int_handler if is_interrupt else signal.SIG_DFL)
     sys.unraisablehook = without_connections(sys.unraisablehook)
     threading.excepthook = of_our_threads(threading.excepthook)
 

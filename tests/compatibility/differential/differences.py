@@ -190,7 +190,7 @@ TOPICS = (
 )  # fmt: skip
 
 OWN_LOGGERS = "The loggers are our own; what can be done with them is the same."
-UNKNOWN_SETTINGS = "A setting that no broker has is rejected."
+NOT_CORDONED = "New partitions cannot be kept away from a log directory: the setting is rejected."
 
 SETTINGS = (
     Allowed(
@@ -239,8 +239,8 @@ SETTINGS = (
         script="incremental*",
     ),
     Allowed(
-        ApiKey.INCREMENTAL_ALTER_CONFIGS, "kind 4, *|dry: retention.ms*|dry: cordoned*",
-        "*error_code", UNKNOWN_SETTINGS,
+        ApiKey.INCREMENTAL_ALTER_CONFIGS, "dry: cordoned*", "*error_code", NOT_CORDONED,
+        script="alter_broker_configs",
     ),
     Allowed(
         ApiKey.INCREMENTAL_ALTER_CONFIGS, "dry: log.flush.interval.ms = '-1'*", "*error_code",
@@ -249,7 +249,6 @@ SETTINGS = (
         script="alter_broker_configs",
     ),
     Allowed(ApiKey.ALTER_CONFIGS, "*NaN*", "*", NOT_A_NUMBER),
-    Allowed(ApiKey.ALTER_CONFIGS, "kind 4, *", "*error_code", UNKNOWN_SETTINGS),
     Allowed(ApiKey.ALTER_CLIENT_QUOTAS, "* = nan", "*error_code", NOT_A_NUMBER),
     Allowed(
         ApiKey.ALTER_CLIENT_QUOTAS, "*ip=localhost", "*error_code",
