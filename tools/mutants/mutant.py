@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.mutants.operators import OPERATORS, Surroundings, is_interactive
+from tools.mutants.operators import OPERATORS, Surroundings, is_for_people
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 MODULE = "<module>"
@@ -139,7 +139,7 @@ def _sites(node: ast.AST, scope: _Scope, prefix: str) -> Iterator[tuple[_Site, _
             continue
         children = value if isinstance(value, list) else [value]
         for at, child in enumerate(children):
-            if not isinstance(child, ast.AST) or is_interactive(child):
+            if not isinstance(child, ast.AST) or is_for_people(child):
                 continue
             yield from _child_sites(
                 _Site(node, name, at if isinstance(value, list) else None, child), scope, prefix

@@ -249,7 +249,7 @@ LOGGERS = {"log", "logger", "logging"}
 LOG_LEVELS = {"debug", "info", "warning", "error", "exception", "critical"}
 
 
-def is_interactive(node: ast.AST) -> bool:
+def is_for_people(node: ast.AST) -> bool:
     """Messages, logging and what type checkers read: tests need not depend on them. Nor may they
     depend on how long a pause is, or where long work lets others have their turn."""
     if isinstance(node, ast.JoinedStr | ast.Assert):

@@ -52,9 +52,9 @@ Power cuts and damaged disks need a disk that can lose what was not synced: they
 simulation of whole brokers (`tests/simulation/cluster/`), not in this table. Its usual faults
 include the loss of power by fewer brokers than `min.insync.replicas`. `--world flushed` has
 `flush.messages=1`, and any number of brokers, all three too, lose power at once. `--world damaged`
-flips bits and truncates files of logs, indexes, snapshots and checkpoints of one broker at a time,
-fills its disk, and fails its reads, writes and syncs; in the end every replica is read, and has
-every acknowledged record.
+flips bits and truncates files of partitions (records, indexes, snapshots, leader epochs) of one
+broker at a time, fills its disk, and fails its reads, writes and syncs; in the end every replica is
+read, and has every acknowledged record.
 
 `make chaos` runs every kind of fault for eight minutes, `make faults` the campaigns with a name. A
 run adds itself with `--ledger`, whether it passed or failed. Whether such runs find bugs is on the

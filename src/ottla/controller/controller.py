@@ -265,7 +265,7 @@ class Controller:
     async def _write_snapshot(self, image: Image) -> None:
         try:
             await self._log.write_snapshot(image)
-        except AppendFailed:
+        except (AppendFailed, MetadataLost):
             raise
         except OSError as error:
             log.warning("no new snapshot of the metadata log: %s", error)

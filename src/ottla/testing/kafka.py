@@ -169,6 +169,7 @@ class Kafka:
             for record in records:
                 self._send(full, record, note)
         except load("confluent_kafka", "KafkaException") as error:
+            self._forget_unwritten()
             about = self._missing_partition(full, records)
             raise RuntimeError(f"writing to {topic}: {about or self._why(error)}") from None
         self._clients.producer.flush(REQUEST_TIMEOUT_S)

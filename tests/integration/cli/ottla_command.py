@@ -49,5 +49,5 @@ def ottla(
 
 def clean_environment() -> dict[str, str]:
     """Ours without the variables that commands look at."""
-    record_read = ("OTTLA_", "KAFKA_")
-    return {name: text for name, text in os.environ.items() if not name.startswith(record_read)}
+    prefixes = ("OTTLA_", "KAFKA_")
+    return {name: text for name, text in os.environ.items() if not name.startswith(prefixes)}

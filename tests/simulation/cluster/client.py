@@ -23,7 +23,7 @@ from ottla.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from ottla.protocol.records.batch import iterate_headers
+from ottla.protocol.records.batch import has_valid_checksum, iterate_headers
 from ottla.protocol.records.reading import iterate_records
 
 TOPIC = "t"
@@ -145,7 +145,10 @@ class Consumer:
 
 
 def records_in(data: bytes) -> list[tuple[int, bytes]]:
-    """Offsets and values."""
+    """Offsets and values. Every batch must be what was written."""
+    for position, header in iterate_headers(data):
+        is_valid = has_valid_checksum(data, position, header)
+        assert is_valid, f"a damaged batch at {header.base_offset}"
     return [
         (header.base_offset + number, bytes(each.value or b""))
         for position, header in iterate_headers(data)

@@ -205,6 +205,7 @@ class ZooKeeperMetadataLog:
                 raise AppendRefused(
                     f"the znode {error.path} has changed, as when another broker is elected"
                 ) from error
+            await self._compare_if_lost()
 
     async def read(self, offset: int) -> list[Batch]:
         while True:
@@ -313,6 +314,8 @@ class ZooKeeperMetadataLog:
                 raise AppendRefused(
                     f"the znode {error.path} has changed, as when another broker is elected"
                 ) from error
+        # The response may be of another ZooKeeper, after a loss that is reported only now.
+        await self._compare_if_lost()
         self._note_seen(SeenEnd(batch.end_offset, batch.base_offset, nonce))
         self._batches_since_snapshot += 1
         self._bytes_since_snapshot += len(encoded.data) + sum(map(len, encoded.parts))

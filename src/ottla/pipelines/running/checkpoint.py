@@ -98,8 +98,13 @@ class PipelineState:
         """Where a batch begins and ends, for the data source. The first one has its beginning
         stored with its end."""
         end = self._offsets(batch)
-        if batch == 0 or end.began_at is not None:
+        if end.began_at is not None:
             return StreamOffsets({}, is_undecided=True), end
+        if batch == 0:
+            raise PipelineError(
+                f"{self.checkpoint} does not say where its first batch begins: it is that of a "
+                f"query that was no pipeline. Delete {self.directory} to begin a new query"
+            )
         return self._offsets(batch - 1), end
 
     def _offsets(self, batch: int) -> StreamOffsets:

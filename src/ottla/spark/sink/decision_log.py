@@ -11,6 +11,7 @@ Leaves    what follows from a decision to `plan.py`.
 from __future__ import annotations
 
 import logging
+import threading
 import time
 
 from ottla.base.ids import TopicPartition
@@ -40,6 +41,7 @@ from ottla.spark.sink.decisions import (
 from ottla.spark.sink.errors import SinkError
 
 log = logging.getLogger("ottla.spark.sink")
+_reading = threading.Lock()  # queries of one process have threads of their own, and share its copy
 
 MIB = 1024 * 1024
 POLICY, COMPACT = "cleanup.policy", "compact"
@@ -80,6 +82,10 @@ class DecisionLog:
     def read(self) -> DecisionReader:
         """The decisions of all sinks. Continues where this process stopped reading before: a stream
         reads twice for each batch."""
+        with _reading:
+            return self._read()
+
+    def _read(self) -> DecisionReader:
         # In this order: transactions below the last stable offset have their marker before the end.
         stable = latest_offsets(self._cluster, [self._partition], READ_COMMITTED)[self._partition]
         end = latest_offsets(self._cluster, [self._partition], READ_UNCOMMITTED)[self._partition]
@@ -89,7 +95,7 @@ class DecisionLog:
         ):
             copy.add(fetched.data)
         copy.settle(stable, end)
-        return copy.reader
+        return copy.reader.copy()
 
     def _copy(self, end_offset: int) -> DecisionCopy:
         """The copy of this process; a new one if the topic was created again or truncated."""

@@ -224,6 +224,12 @@ class DecisionReader:
         if value is not None:
             place[sink] = value
 
+    def copy(self) -> DecisionReader:
+        """Which later records do not change."""
+        copy = DecisionReader()
+        copy._decisions, copy._ended = dict(self._decisions), dict(self._ended)
+        return copy
+
     def sinks(self) -> Iterable[str]:
         return self._decisions.keys()
 

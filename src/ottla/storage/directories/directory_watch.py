@@ -37,12 +37,21 @@ WRITTEN_MAX = 250  # of those that were: each costs about ten microseconds in a 
 AT_REST_MAX = 50  # of idle logs
 
 
+# How often a log was truncated, and its active segment: a truncation has both steps, with a sync in
+# between.
+Cuts = tuple[int, int]
+
+
+def cuts_of(log: Log) -> Cuts:
+    return log.offsets.truncations, log.segments.active.generation
+
+
 class Seen(NamedTuple):
     """A log when it was last checked."""
 
     end_offset: int
     segment: Segment
-    cuts: int
+    cuts: Cuts
     size: int
     last_batch_at: int | None  # where the batch begins that ends there, if it is known
 
@@ -74,7 +83,7 @@ class Watched(NamedTuple):
     log: Log
     segment: Segment
     size: int
-    cuts: int
+    cuts: Cuts
     is_written: bool  # since the last round; otherwise the file need not be open
     last_batch: LastBatch | None = None  # if more was written since
 
@@ -179,7 +188,7 @@ class DirectoryWatch:
         self._seen_before, self._seen = self._seen, {}
 
     def _watched(self, log: Log, seen: Seen | None, is_written: bool) -> Watched:
-        active, cuts, last_batch = log.segments.active, log.offsets.truncations, None
+        active, cuts, last_batch = log.segments.active, cuts_of(log), None
         if is_written and seen is not None and seen.segment is active and seen.cuts == cuts:
             last_batch = LastBatch(seen.last_batch_at, seen.size) if seen.size else None
         self._seen[log] = Seen(
@@ -192,11 +201,7 @@ class DirectoryWatch:
         has_lost = False
         for each in check.suspects:
             log, segment = each.log, each.segment
-            if (
-                log.is_discarded
-                or log.segments.active is not segment
-                or log.offsets.truncations != each.cuts
-            ):
+            if log.is_discarded or log.segments.active is not segment or cuts_of(log) != each.cuts:
                 continue  # the broker itself has changed it; the next round checks again
             try:
                 each.check()

@@ -38,6 +38,8 @@ def decide_cut(reader: Reader, segments: Segments, offset: int) -> Cut:
     """To end at `offset` or before it. Reads, and changes nothing."""
     segment = segments.floor(offset)
     assert segment is not None, "the caller has compared with the first base offset"
+    if offset == segment.base_offset:
+        return _cut_whole(segments, segment)
     found = find_batch(reader, segment, offset) if segment.size else None
     # A batch is removed as a whole, and offsets may have gaps: the log ends where the batch before
     # the offset does.
@@ -50,8 +52,19 @@ def decide_cut(reader: Reader, segments: Segments, offset: int) -> Cut:
         segment=segment,
         position=None if found is None else found[0],
         removed_offset=end_offset if found is None else found[1].base_offset,
-        later=tuple(each for each in segments if each.base_offset > segment.base_offset),
+        later=_later(segments, segment),
     )
+
+
+def _cut_whole(segments: Segments, segment: Segment) -> Cut:
+    """All records of the segment, without reading them: they may be damaged."""
+    start = segment.base_offset
+    position = 0 if segment.size else None
+    return Cut(start, start, segment, position, start, _later(segments, segment))
+
+
+def _later(segments: Segments, segment: Segment) -> tuple[Segment, ...]:
+    return tuple(each for each in segments if each.base_offset > segment.base_offset)
 
 
 def remove_later(cut: Cut, files: LogFiles, config: TopicConfig) -> None:

@@ -778,11 +778,11 @@ def test_a_member_that_gives_up_partitions_meanwhile_commits_only_what_it_still_
 def test_offsets_that_do_not_fit_one_batch_are_refused_before_they_are_all_looked_at() -> None:
     async def story() -> None:
         world = await new_world()
-        drafting, record_read = many(world, 1000, 7, metadata="x" * 4000), list[object]()
+        drafting, yielded = many(world, 1000, 7, metadata="x" * 4000), list[object]()
         with pytest.raises(BrokerError) as refused:
-            record_read.extend(drafting)
+            yielded.extend(drafting)
         assert refused.value.code == ErrorCode.UNKNOWN_SERVER_ERROR
-        assert len(record_read) < 300
+        assert len(yielded) < 300
 
     run(story())
 

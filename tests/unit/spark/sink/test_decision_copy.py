@@ -63,6 +63,21 @@ def test_a_decision_counts_once_its_transaction_is_committed() -> None:
     assert batch_of(read(log), "a") == 1
 
 
+def test_what_was_handed_out_is_not_changed_by_later_records() -> None:
+    """Queries of one process share the copy, and read it in threads of their own."""
+    log = Log()
+    log.decide("a", 1)
+    copy = read(log)
+    handed_out = copy.reader.copy()
+    log.decide("a", None)
+    log.decide("b", 2)
+    read(log, copy)
+    decision = handed_out.state_of("a").decision
+    assert decision is not None
+    assert decision.batch == 1
+    assert list(handed_out.sinks()) == ["a"]
+
+
 def test_an_aborted_decision_never_counts() -> None:
     log = Log()
     log.decide("a", 1, producer=7)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from random import Random
+from typing import Any
 
 import pytest
 from tests.unit.storage.dooming import doom
@@ -12,6 +14,7 @@ from tests.unit.storage.log_making import append, append_many, values_of
 
 from ottla.base.files.filesystem import read_file
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.scheduling.steps import Job
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.errors import BrokerError
 from ottla.storage.directories.directory_ownership import Owner
@@ -299,6 +302,32 @@ def test_a_file_that_is_truncated_while_it_is_looked_at_is_no_loss(world: Watchi
         check.run()
         world.watch.finish(check)
     assert not world.lost
+
+
+def test_a_truncation_that_is_between_its_two_steps_when_a_round_begins_is_no_loss(
+    world: Watching,
+) -> None:
+    """Later segments are removed, and their names synced, before the one that stays is cut."""
+    log = world.create(A)
+    log.roll()
+    append_many(log, 3)
+    steps = log.truncating_to(1)
+    step = next(steps)
+    while len(log.segments) > 1:
+        step = steps.send(done(step))
+    checks = world.watch.checks()  # before the names are synced
+    with suppress(StopIteration):
+        while True:
+            step = steps.send(done(step))
+    for check in checks:
+        check.run()
+        world.watch.finish(check)
+    assert log.log_end_offset == 1
+    assert not world.lost
+
+
+def done(step: int | Job) -> Any:
+    return step() if callable(step) else None
 
 
 def operations_of_a_round(world: Watching) -> dict[str, int]:

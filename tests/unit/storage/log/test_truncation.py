@@ -41,6 +41,23 @@ def test_records_from_the_offset_on_are_forgotten(place: Place, offset: int) -> 
     assert values_of(place.reopen_killed()) == expected
 
 
+def test_a_segment_whose_first_batch_is_damaged_can_be_removed_from_its_beginning(
+    place: Place,
+) -> None:
+    """Its headers are not read: the length of a batch may be what is damaged."""
+    log = place.open()
+    append_many(log, 5)
+    log.roll()
+    append_many(log, 5)
+    active = log.segments.active
+    for position in range(8, 17):  # length, leader epoch, magic
+        place.disk.flip_bit(active.path, position, 6)
+    log.truncate_to(active.base_offset)
+    assert log.log_end_offset == 5
+    append(log, b"new")
+    assert len(values_of(place.reopen_killed())) == 6
+
+
 def test_cutting_behind_the_end_changes_nothing(place: Place) -> None:
     log = place.open()
     append_many(log, 5)

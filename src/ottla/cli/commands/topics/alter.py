@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.partitions is not None:
         outcomes += add_partitions(connection, admin, topics, arguments)
         if not all(each.error for each in outcomes):
-            print_error("ottla topics alter: records with keys go to other partitions than before")
+            print_error("ottla topics alter: some keys go to other partitions than before")
     if configs or arguments.delete_config:
         outcomes += change_configs(connection, admin, configs, deleted, arguments)
     return report("ottla topics alter", "topic", arguments.format, outcomes)
