@@ -127,11 +127,9 @@ def explain(error: Exception, settings: LoadedConfig) -> str:
 def explain_end(error: BaseException, settings: LoadedConfig) -> str:
     """The message for one of EXPECTED that has ended a broker while it served."""
     match error:
-        case NewerMetadata():
+        case NewerMetadata() | MetadataLost():  # which say what to do
             return explain(error, settings)
-        case MetadataLost() | CorruptMetadataError() | ZooKeeperError() if (
-            settings.config.is_cluster_member
-        ):
+        case CorruptMetadataError() | ZooKeeperError() if settings.config.is_cluster_member:
             return explain(error, settings)
     directories = ", ".join(settings.config.log_directories)
     return (

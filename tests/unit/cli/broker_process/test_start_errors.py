@@ -72,9 +72,11 @@ def test_a_member_of_a_cluster_is_told_of_zookeeper_at_its_start_and_while_it_ru
 
 def test_a_broker_that_ends_names_its_directories(settings: LoadedConfig) -> None:
     (data,) = settings.config.log_directories
-    told = explain_end(MetadataLost(f"{data}/.metadata", "it is gone"), settings)
-    assert "it is gone" in told
+    told = explain_end(CorruptLogError(f"{data}/t-0/0.log", 7, "no batch"), settings)
+    assert "no batch" in told
     assert f"mend it in {data}, and start the broker again" in told
+    lost = MetadataLost(f"{data}/.metadata", "it is missing")
+    assert explain_end(lost, settings) == explain(lost, settings)
     assert "upgrade" in explain_end(NewerMetadata("x.journal", "format 2"), settings)
 
 
