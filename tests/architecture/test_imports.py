@@ -57,7 +57,7 @@ PURE_EXCEPT: dict[str, set[str]] = {
         "expiration", "finishing", "marker_writing", "markers", "verifying",
     },
     "metadata": {"file_log", "publisher"},
-    "metadata/zookeeper": {"kazoo_service", "zookeeper_log"},
+    "metadata/zookeeper": {"kazoo_service", "log_following", "log_loading", "zookeeper_log"},
     "pipelines/declaration": set(),
     "replication": {
         "deletions", "directory_moves", "new_partitions", "replica_manager", "session_cache",

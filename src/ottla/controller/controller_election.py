@@ -24,6 +24,7 @@ from ottla.controller.new_cluster import decide_new_cluster
 from ottla.controller.periodic_elections import PeriodicElections
 from ottla.controller.state import ControllerState
 from ottla.metadata.publisher import Publisher
+from ottla.metadata.zookeeper.claim import Claim
 from ottla.metadata.zookeeper.election import (
     UNKNOWN,
     elect,
@@ -32,7 +33,7 @@ from ottla.metadata.zookeeper.election import (
     resign,
 )
 from ottla.metadata.zookeeper.service import SessionState, ZooKeeperService
-from ottla.metadata.zookeeper.zookeeper_log import Claim, ZooKeeperMetadataLog
+from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
 from ottla.protocol.errors import BrokerError
 
 log = logging.getLogger(__name__)

@@ -92,15 +92,15 @@ def unguarded(real: Any) -> Any:
             kept = [each for each in operations if not isinstance(each, Check)]
             return await self._service.multi(kept)
 
-    async def create(self: Any, batch: Any, claim: Any) -> None:
+    async def write(self: Any, batch: Any, claim: Any) -> Any:
         service = self._service
         self._service = Unguarded(service)
         try:
-            await real(self, batch, claim)
+            return await real(self, batch, claim)
         finally:
             self._service = service
 
-    return create
+    return write
 
 
 def epoch_not_written(real: Any) -> Any:
@@ -177,11 +177,7 @@ REPLICATION: dict[str, Plant] = {
     ),
     "no-znode-version-check": Plant(
         "an append to the metadata log does not check /controller_epoch",
-        [
-            Patch(
-                "ottla.metadata.zookeeper.zookeeper_log:ZooKeeperMetadataLog", "_create", unguarded
-            )
-        ],
+        [Patch("ottla.metadata.zookeeper.batch_writer:BatchWriter", "write", unguarded)],
         ["pause", "cut"],
         hold_s=(7.0, 12.0),
         test="tests/integration/zookeeper/test_zookeeper_log.py -k replaced_cannot_append",

@@ -7,18 +7,21 @@ and processes, no acknowledged decision is lost, none happens twice, and all ima
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 from tests.support.zookeeper_model import ModelService
 from tests.unit.controller.election_world import SeedFailed, decisions, is_calm, run_seed
 
+from ottla.base.scheduling.threads import RunJob
 from ottla.metadata.image import Batch
+from ottla.metadata.zookeeper.batch_writer import BatchWriter
 from ottla.metadata.zookeeper.batch_znode import encode_batch
+from ottla.metadata.zookeeper.claim import Claim
 from ottla.metadata.zookeeper.layout import CONTROLLER_EPOCH, batch_path
-from ottla.metadata.zookeeper.service import Check, Create, Operation, OutcomeUnknown
-from ottla.metadata.zookeeper.zookeeper_log import Claim, ZooKeeperMetadataLog
+from ottla.metadata.zookeeper.service import Check, Create, Operation, OutcomeUnknown, retried
+from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
 
 SEEDS = 60
 PLANTED_SEEDS = 400  # each planted fault is found in fewer
@@ -72,21 +75,30 @@ class LostWatches(ModelService):
         super()._notify(on_change if self._rng.random() > 0.02 else lambda: None)
 
 
-class DoubledCreates(ZooKeeperMetadataLog):
+class DoubledCreates(BatchWriter):
     """An append that is repeated after a lost connection gets an offset of its own, as with
     sequential znodes."""
 
-    async def _create(self, batch: Batch, claim: Claim) -> None:
+    async def write(self, batch: Batch, claim: Claim) -> int:
         while True:
             data = encode_batch(batch, claim.broker_id, self._new_nonce()).data
             check = Check(CONTROLLER_EPOCH, claim.epoch_version)
+            path = batch_path(batch.base_offset)
             try:
-                await self._service.multi([check, Create(batch_path(batch.base_offset), data)])
-                return
+                await self._service.multi([check, Create(path, data)])
+                return len(data)
             except OutcomeUnknown:
                 await self._service.connected()
-                if await self._get(batch_path(batch.base_offset)) is not None:
+                if await retried(self._service, self._service.get, path) is not None:
                     batch = batch._replace(base_offset=batch.end_offset)
+
+
+class DoublingLog(ZooKeeperMetadataLog):
+    def __init__(
+        self, service: ModelService, run_job: RunJob, new_nonce: Callable[[], str], **limits: int
+    ) -> None:
+        super().__init__(service, run_job, new_nonce, **limits)
+        self._writer = DoubledCreates(service, run_job, new_nonce, self._seen)
 
 
 class Unconfirmed(ZooKeeperMetadataLog):
@@ -100,7 +112,7 @@ PLANTED: dict[str, tuple[type[ModelService], type[ZooKeeperMetadataLog], str]] =
     "missing epoch check": (WithoutEpochCheck, ZooKeeperMetadataLog, "although epoch"),
     "stale read": (StaleReads, ZooKeeperMetadataLog, ""),
     "lost watch": (LostWatches, ZooKeeperMetadataLog, "images differ"),
-    "doubled create": (ModelService, DoubledCreates, "twice"),
+    "doubled create": (ModelService, DoublingLog, "twice"),
     "stale answer": (ModelService, Unconfirmed, "does not know"),
 }
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from ottla.base.clock import Clock
+from ottla.metadata.zookeeper.claim import Claim
 from ottla.metadata.zookeeper.layout import CONTROLLER, CONTROLLER_EPOCH
 from ottla.metadata.zookeeper.service import (
     Check,
@@ -31,7 +32,6 @@ from ottla.metadata.zookeeper.service import (
     ZooKeeperService,
     retried,
 )
-from ottla.metadata.zookeeper.zookeeper_log import Claim
 
 log = logging.getLogger(__name__)
 OnVacancy = Callable[[], None]

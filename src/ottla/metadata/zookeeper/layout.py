@@ -33,6 +33,11 @@ def batch_path(offset: int) -> str:
     return f"{LOG}/{offset:020d}"
 
 
+def log_place(address: str) -> str:
+    """The log below the chroot of `address`, for messages."""
+    return f"zookeeper://{address}{LOG}"
+
+
 def batch_offset(name: str) -> int | None:
     """The offset that a name below LOG contains; None for a name that Ottla does not write."""
     return int(name) if len(name) == 20 and name.isascii() and name.isdigit() else None

@@ -7,7 +7,7 @@ log: the next batch is not there yet, as always.
 Promises  a log that lacks the last batch that was seen, or has another one in its place
           (`find_fault`), or lacks one before later ones (also `find_gap`), is MetadataLost, with
           the znode. Nothing is changed.
-Leaves    when to compare to `zookeeper_log.py`; damage of other batches to those that read them.
+Leaves    when to compare to `seen_log.py`; damage of other batches to those that read them.
 
 While the connection lasts, it is the same ZooKeeper, and only a gap ahead is looked for. A batch
 that was read, and is deleted then, ends no broker: a snapshot stands for it soon.
@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from ottla.metadata.log import MetadataLost
 from ottla.metadata.zookeeper.batch_znode import BadZnode, BatchZnodeHeader, decode_header
-from ottla.metadata.zookeeper.layout import LOG, SNAPSHOT, batch_offset, batch_path
+from ottla.metadata.zookeeper.layout import LOG, SNAPSHOT, batch_offset, batch_path, log_place
 from ottla.metadata.zookeeper.service import Znode, ZooKeeperService, retried
 from ottla.metadata.zookeeper.snapshots import Snapshots
 
@@ -63,7 +63,7 @@ async def list_batches(service: ZooKeeperService) -> list[int] | None:
 
 
 async def compare(
-    service: ZooKeeperService, snapshots: Snapshots, seen: SeenEnd, place: str, find: Find
+    service: ZooKeeperService, snapshots: Snapshots, seen: SeenEnd, find: Find
 ) -> None:
     """MetadataLost if `find` finds something wrong."""
     await retried(service, service.sync)  # the server may be behind the last one
@@ -73,7 +73,7 @@ async def compare(
     snapshot_offset = 0 if pointer is None else pointer.offset
     fault = find(seen, Stored(offsets, last_seen, snapshot_offset))
     if fault is not None:
-        raise MetadataLost(place, fault)
+        raise MetadataLost(log_place(service.address), fault)
 
 
 def find_fault(seen: SeenEnd, found: Stored) -> str | None:

@@ -10,10 +10,10 @@ from tests.support.paused_service import PausedService, at_every_pause
 from tests.support.virtual_time import run_in_virtual_time
 from tests.support.zookeeper_model import Ensemble, ModelService
 
+from ottla.metadata.zookeeper.claim import Claim
 from ottla.metadata.zookeeper.election import depose, elect, holds_controller, resign
 from ottla.metadata.zookeeper.layout import CONTROLLER, CONTROLLER_EPOCH
 from ottla.metadata.zookeeper.service import ChrootMissing, Delete, Operation, ZnodeMissing
-from ottla.metadata.zookeeper.zookeeper_log import Claim
 from ottla.testing.clock import ManualClock
 
 CLOCK = ManualClock()

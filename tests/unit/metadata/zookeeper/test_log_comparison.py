@@ -17,15 +17,13 @@ from ottla.metadata.continuity import KnownState
 from ottla.metadata.image import Image
 from ottla.metadata.log import MetadataLost
 from ottla.metadata.publisher import Publisher
+from ottla.metadata.zookeeper.claim import Claim
 from ottla.metadata.zookeeper.election import elect
 from ottla.metadata.zookeeper.layout import CONTROLLER, LOG, SNAPSHOT, batch_path
 from ottla.metadata.zookeeper.log_comparison import SeenEnd, Stored, find_fault, find_gap
+from ottla.metadata.zookeeper.log_following import GAP_SOUGHT_EVERY_S
 from ottla.metadata.zookeeper.service import Delete, Write
-from ottla.metadata.zookeeper.zookeeper_log import (
-    GAP_SOUGHT_EVERY_S,
-    Claim,
-    ZooKeeperMetadataLog,
-)
+from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
 from ottla.testing.clock import ManualClock
 
 

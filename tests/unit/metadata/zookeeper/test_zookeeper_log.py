@@ -33,11 +33,8 @@ from ottla.metadata.zookeeper.layout import (
     batch_path,
 )
 from ottla.metadata.zookeeper.service import Create, Delete
-from ottla.metadata.zookeeper.zookeeper_log import (
-    SNAPSHOT_BYTES,
-    SNAPSHOT_RECORDS,
-    ZooKeeperMetadataLog,
-)
+from ottla.metadata.zookeeper.snapshot_need import SNAPSHOT_BYTES, SNAPSHOT_RECORDS
+from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
 from ottla.testing.clock import ManualClock
 
 GROUP = ConfigResource(ResourceType.GROUP, "group")
