@@ -91,10 +91,12 @@ def parse_object_numbers(topics: Mapping[str, Any], *, minimum: int) -> dict[Top
         if not isinstance(numbers, dict) or not numbers:
             raise ValueError(f'topic {topic!r}: expected an object such as {{"0":23,"1":-2}}')
         for partition, number in numbers.items():
-            place = TopicPartition(topic, _parse_partition(topic, partition))
+            topic_partition = TopicPartition(topic, _parse_partition(topic, partition))
             if not _is_whole(number) or not minimum <= number <= INT64_MAX:
-                raise ValueError(f"{place}: {number!r} is no whole number from {minimum} on")
-            found[place] = number
+                raise ValueError(
+                    f"{topic_partition}: {number!r} is no whole number from {minimum} on"
+                )
+            found[topic_partition] = number
     return found
 
 

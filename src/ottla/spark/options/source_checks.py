@@ -95,11 +95,11 @@ def check_batch(options: SourceOptions) -> None:
 
 
 def _check_order(start: AtOffsets, end: AtOffsets) -> None:
-    for place, first in start.offsets.items():
-        last = end.offsets.get(place, LATEST_OFFSET)
+    for partition, first in start.offsets.items():
+        last = end.offsets.get(partition, LATEST_OFFSET)
         if last >= 0 and first > last:
             raise InvalidOption(
-                f"Option startingOffsets: {place} begins at {first}, behind its end {last} "
+                f"Option startingOffsets: {partition} begins at {first}, behind its end {last} "
                 "in endingOffsets."
             )
 

@@ -55,9 +55,9 @@ class Admission:
         """`reached` is where the stream is; `starts` also has partitions that are new to it."""
         ends = latest
         if self._target is not None:
-            waits = {place: at for place, at in starts.items() if place in reached}
+            waits = {partition: at for partition, at in starts.items() if partition in reached}
             ends = waits | _up_to(self._target, starts, latest)
-        known = {place: starts[place] for place in ends}
+        known = {partition: starts[partition] for partition in ends}
         if not isinstance(limit, ReadAllAvailable) and self._must_wait(known, ends, now_s):
             return known
         if isinstance(limit, ReadMaxRows):
@@ -78,4 +78,7 @@ def _up_to(target: Offsets, starts: Offsets, latest: Offsets) -> dict[TopicParti
     """Partitions newer than the target are left to the next run. A start beyond the target is that
     of a query that has just begun at the end of the log."""
     ends = not_beyond(latest, target)
-    return {place: max(end, min(starts[place], latest[place])) for place, end in ends.items()}
+    return {
+        partition: max(end, min(starts[partition], latest[partition]))
+        for partition, end in ends.items()
+    }

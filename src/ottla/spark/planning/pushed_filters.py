@@ -48,12 +48,12 @@ class Bounds:
     timestamp_min: Bound = None
     timestamp_end: Bound = None
 
-    def may_hold(self, place: TopicPartition) -> bool:
+    def may_hold(self, partition: TopicPartition) -> bool:
         return (
-            (self.topics is None or place.topic in self.topics)
-            and (self.partitions is None or place.partition in self.partitions)
-            and (self.partition_min is None or place.partition >= self.partition_min)
-            and (self.partition_end is None or place.partition < self.partition_end)
+            (self.topics is None or partition.topic in self.topics)
+            and (self.partitions is None or partition.partition in self.partitions)
+            and (self.partition_min is None or partition.partition >= self.partition_min)
+            and (self.partition_end is None or partition.partition < self.partition_end)
         )
 
     def narrowed(self, start: int, end: int) -> tuple[int, int]:

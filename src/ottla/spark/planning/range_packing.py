@@ -39,7 +39,7 @@ class Packing:
     record_bytes: Mapping[str, int] = field(default_factory=dict)
 
     def weight_of(self, piece: TaskRange) -> int:
-        record_bytes = self.record_bytes.get(piece.place.topic, RECORD_BYTES_MIN)
+        record_bytes = self.record_bytes.get(piece.partition.topic, RECORD_BYTES_MIN)
         return piece.size * max(record_bytes, RECORD_BYTES_MIN) + RANGE_BYTES
 
     def is_large(self, piece: TaskRange) -> bool:
@@ -92,7 +92,7 @@ class _Packs:
         self._packing = packing
         self._by_weight = [(0, number) for number in range(count)]  # a heap
         self._offsets = [0] * count
-        self._places: list[set[TopicPartition]] = [set() for _ in range(count)]
+        self._partitions: list[set[TopicPartition]] = [set() for _ in range(count)]
         self._numbers: list[list[int]] = [[] for _ in range(count)]
 
     @property
@@ -108,16 +108,16 @@ class _Packs:
             pack = self._begin()
             heapq.heappush(self._by_weight, (self._packing.weight_of(piece), pack))
         self._numbers[pack].append(number)
-        self._places[pack].add(piece.place)
+        self._partitions[pack].add(piece.partition)
         self._offsets[pack] += piece.size
 
     def _has_room(self, pack: int, piece: TaskRange) -> bool:
         offsets_max = self._packing.offsets_max
         fits = offsets_max is None or self._offsets[pack] + piece.size <= offsets_max
-        return fits and piece.place not in self._places[pack]
+        return fits and piece.partition not in self._partitions[pack]
 
     def _begin(self) -> int:
         self._offsets.append(0)
-        self._places.append(set())
+        self._partitions.append(set())
         self._numbers.append([])
         return len(self._numbers) - 1

@@ -20,7 +20,7 @@ class TaskRange:
     """Offsets from `start` up to, and not including, `end`, of the topic with this id. The epoch is
     that of the leader which returned the end of the log when the range was planned."""
 
-    place: TopicPartition
+    partition: TopicPartition
     start: int
     end: int
     topic_id: bytes = b""  # empty if the cluster does not support topic ids

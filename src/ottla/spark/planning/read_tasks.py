@@ -34,10 +34,10 @@ class KnownLeaders:
         """Only with topic ids: otherwise the leader epochs of an earlier topic of this name would
         be taken for those of the new one."""
         found = {
-            each.place: leader
+            each.partition: leader
             for each in ranges
             if each.topic_id
-            and (leader := topology.leaders.get(each.place)) is not None
+            and (leader := topology.leaders.get(each.partition)) is not None
             and leader.broker_id in topology.brokers
         }
         brokers = {leader.broker_id for leader in found.values()}

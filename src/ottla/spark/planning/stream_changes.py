@@ -32,17 +32,19 @@ class StreamChange:
 
 
 def compare(
-    place: StreamOffsets, partitions: Sequence[TopicPartition], topic_ids: Mapping[str, str]
+    reached: StreamOffsets, partitions: Sequence[TopicPartition], topic_ids: Mapping[str, str]
 ) -> StreamChange:
     """A topic whose id is unknown on either side is assumed to be the same topic."""
     there = set(partitions)
-    known = [each for each in partitions if each in place.offsets]
-    recreated = {each: None for each in known if is_another(each.topic, place.topic_ids, topic_ids)}
+    known = [each for each in partitions if each in reached.offsets]
+    recreated = {
+        each: None for each in known if is_another(each.topic, reached.topic_ids, topic_ids)
+    }
     return StreamChange(
         tuple(each for each in known if each not in recreated),
-        tuple(each for each in partitions if each not in place.offsets),
+        tuple(each for each in partitions if each not in reached.offsets),
         tuple(recreated),
-        tuple(each for each in place.offsets if each not in there),
+        tuple(each for each in reached.offsets if each not in there),
     )
 
 
@@ -55,13 +57,13 @@ def losses(
 ) -> list[str]:
     """What can no longer be read, in sentences. `selection` is the option that names topics."""
     losses_found = []
-    if deselected := [place for place in change.missing if not is_selected(place)]:
+    if deselected := [partition for partition in change.missing if not is_selected(partition)]:
         losses_found.append(
             f"The checkpoint holds offsets of {named(deselected)}, which this query does not read "
             f"({selection}). A checkpoint belongs to the query that wrote it: another query "
             "needs another checkpointLocation."
         )
-    if deleted := [place for place in change.missing if is_selected(place)]:
+    if deleted := [partition for partition in change.missing if is_selected(partition)]:
         losses_found.append(
             f"{named(deleted)}: deleted since the query last saw them; "
             "records not yet read are lost."
@@ -76,11 +78,15 @@ def losses(
 
 def moved_back(starts: Offsets, ends: Offsets) -> list[TopicPartition]:
     """Partitions whose log ends before the offset that the stream has reached."""
-    return [place for place, end in ends.items() if place in starts and end < starts[place]]
+    return [
+        partition
+        for partition, end in ends.items()
+        if partition in starts and end < starts[partition]
+    ]
 
 
-def moved_back_text(places: Sequence[TopicPartition], starts: Offsets, ends: Offsets) -> str:
-    shown = ", ".join(f"{each} from {starts[each]} to {ends[each]}" for each in places[:20])
+def moved_back_text(partitions: Sequence[TopicPartition], starts: Offsets, ends: Offsets) -> str:
+    shown = ", ".join(f"{each} from {starts[each]} to {ends[each]}" for each in partitions[:20])
     return f"The log has become shorter than what was read: {shown}. Records were lost or replaced."
 
 
@@ -94,9 +100,9 @@ def known_ends(
 
 def truncated_text(known: Mapping[TopicPartition, KnownEnd], resumed_at: Offsets) -> str:
     shown = ", ".join(
-        f"{place}: the records from offset {start} up to {known[place].offset}, of leader epoch "
-        f"{known[place].epoch} or before"
-        for place, start in list(resumed_at.items())[:20]
+        f"{partition}: the records from offset {start} up to {known[partition].offset}, of leader "
+        f"epoch {known[partition].epoch} or before"
+        for partition, start in list(resumed_at.items())[:20]
     )
     return (
         "Records that were read are not in the log any more, because a replica without them became "
@@ -128,25 +134,27 @@ def batch_start(start: StreamOffsets, end: StreamOffsets) -> BatchStart:
     is_first = end.began_at is not None and start.began_at is None
     began = end.began_at if is_first and end.began_at is not None else start.offsets
     found: dict[TopicPartition, int | None] = {}
-    for place in end.offsets:
-        is_recreated = is_another(place.topic, start.topic_ids, end.topic_ids)
-        begin = None if is_recreated and not is_first else began.get(place)
-        found[place] = end.resumed_at.get(place, begin)
-    return BatchStart(found, tuple(place for place in end.offsets if place not in began))
+    for partition in end.offsets:
+        is_recreated = is_another(partition.topic, start.topic_ids, end.topic_ids)
+        begin = None if is_recreated and not is_first else began.get(partition)
+        found[partition] = end.resumed_at.get(partition, begin)
+    return BatchStart(
+        found, tuple(partition for partition in end.offsets if partition not in began)
+    )
 
 
 def ranges_of(starts: Offsets, end: StreamOffsets) -> list[TaskRange]:
     """The ranges of the batch; empty if the start is unknown or not before the end."""
     return [
         TaskRange(
-            place,
-            starts[place],
+            partition,
+            starts[partition],
             offset,
-            _raw_id(end, place.topic),
-            end.leader_epochs.get(place, NO_EPOCH),
+            _raw_id(end, partition.topic),
+            end.leader_epochs.get(partition, NO_EPOCH),
         )
-        for place, offset in sorted(end.offsets.items())
-        if place in starts and starts[place] < offset
+        for partition, offset in sorted(end.offsets.items())
+        if partition in starts and starts[partition] < offset
     ]
 
 

@@ -63,7 +63,7 @@ class StreamOffsets:
             written[RESERVED] = extra
         return written
 
-    def is_same_place(self, other: StreamOffsets) -> bool:
+    def is_same_position(self, other: StreamOffsets) -> bool:
         """Whether a batch from the other one to this one would be empty."""
         is_same = self.offsets == other.offsets and self.topic_ids == other.topic_ids
         return is_same and not self.resumed_at
@@ -91,6 +91,6 @@ def offsets_from_json(value: Any) -> StreamOffsets:
 
 def _nested(offsets: Mapping[TopicPartition, int]) -> dict[str, Any]:
     written: dict[str, dict[str, int]] = {}
-    for place in sorted(offsets):
-        written.setdefault(place.topic, {})[str(place.partition)] = offsets[place]
+    for partition in sorted(offsets):
+        written.setdefault(partition.topic, {})[str(partition.partition)] = offsets[partition]
     return written

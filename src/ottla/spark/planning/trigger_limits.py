@@ -17,7 +17,7 @@ Offsets = Mapping[TopicPartition, int]
 
 def waiting(starts: Offsets, ends: Offsets) -> int:
     """The number of offsets between the two; 0 if the end is before the start."""
-    return sum(max(0, end - starts[place]) for place, end in ends.items())
+    return sum(max(0, end - starts[partition]) for partition, end in ends.items())
 
 
 def share_out(limit: int, starts: Offsets, ends: Offsets) -> dict[TopicPartition, int]:
@@ -25,13 +25,18 @@ def share_out(limit: int, starts: Offsets, ends: Offsets) -> dict[TopicPartition
     total = waiting(starts, ends)
     if total <= limit:
         return dict(ends)
-    sizes = {place: max(0, end - starts[place]) for place, end in ends.items()}
+    sizes = {partition: max(0, end - starts[partition]) for partition, end in ends.items()}
     # Whole numbers: offsets exceed a float's precision.
-    shares = {place: min(size, max(1, limit * size // total)) for place, size in sizes.items()}
+    shares = {
+        partition: min(size, max(1, limit * size // total)) for partition, size in sizes.items()
+    }
     left = limit - sum(shares.values())
-    for place in sorted(sizes, key=lambda each: -(limit * sizes[each] % total))[: max(0, left)]:
-        shares[place] = min(sizes[place], shares[place] + 1)
-    return {place: starts[place] + shares[place] if sizes[place] else ends[place] for place in ends}
+    for partition in sorted(sizes, key=lambda each: -(limit * sizes[each] % total))[: max(0, left)]:
+        shares[partition] = min(sizes[partition], shares[partition] + 1)
+    return {
+        partition: starts[partition] + shares[partition] if sizes[partition] else ends[partition]
+        for partition in ends
+    }
 
 
 @dataclass(frozen=True)
@@ -50,4 +55,8 @@ class Holding:
 
 def not_beyond(ends: Offsets, target: Offsets) -> dict[TopicPartition, int]:
     """The ends, none beyond the target; partitions that the target does not have are omitted."""
-    return {place: min(end, target[place]) for place, end in ends.items() if place in target}
+    return {
+        partition: min(end, target[partition])
+        for partition, end in ends.items()
+        if partition in target
+    }

@@ -27,11 +27,11 @@ class Columns:
     """Builds the batches of one partition."""
 
     def __init__(
-        self, schema: pa.Schema, place: TopicPartition, decode: Decode | None = None
+        self, schema: pa.Schema, partition: TopicPartition, decode: Decode | None = None
     ) -> None:
         self._schema = schema
         self._decode = decode
-        self._make = [self._maker(field, place) for field in schema]
+        self._make = [self._maker(field, partition) for field in schema]
 
     def build(self, table: pa.RecordBatch) -> pa.RecordBatch:
         if self._decode is not None:
@@ -48,12 +48,12 @@ class Columns:
         columns[BAD_REASON] = bad_reasons(len(values), decoded.reasons)
         return pa.RecordBatch.from_pydict(columns)
 
-    def _maker(self, field: pa.Field, place: TopicPartition) -> Column:
+    def _maker(self, field: pa.Field, partition: TopicPartition) -> Column:
         match field.name:
             case "topic":
-                return _Repeated(pa.scalar(place.topic, pa.string()))
+                return _Repeated(pa.scalar(partition.topic, pa.string()))
             case "partition":
-                return _Repeated(pa.scalar(place.partition, pa.int32()))
+                return _Repeated(pa.scalar(partition.partition, pa.int32()))
             case "timestamp":
                 return lambda table: to_microseconds(table.column("timestamp"))
             case "timestampType":

@@ -31,9 +31,9 @@ BATCH_BYTES = 8 * 1024 * 1024
 SMALL_ROWS, SMALL_BYTES = 8_192, 1024 * 1024  # batches below both are combined
 
 
-def offset_text(place: TopicPartition, offset: int) -> str:
+def offset_text(partition: TopicPartition, offset: int) -> str:
     """For error messages."""
-    return f"topic {place.topic}, partition {place.partition}, offset {offset}"
+    return f"topic {partition.topic}, partition {partition.partition}, offset {offset}"
 
 
 class Decoder:
@@ -58,10 +58,10 @@ class Decoder:
         except InvalidBatch as error:
             raise self._unreadable(fetched, wanted, error) from None
 
-    def _columns_of(self, place: TopicPartition) -> Columns:
-        if place not in self._columns:
-            self._columns[place] = Columns(self._schema, place, self._decode_values)
-        return self._columns[place]
+    def _columns_of(self, partition: TopicPartition) -> Columns:
+        if partition not in self._columns:
+            self._columns[partition] = Columns(self._schema, partition, self._decode_values)
+        return self._columns[partition]
 
     def _tables(
         self, fetched: FetchedRecords, from_offset: int, end_offset: int
@@ -91,7 +91,7 @@ class Decoder:
                 offset, reason = header.base_offset, found.message
                 break
         return UnreadableRecords(
-            f"{offset_text(wanted.place, offset)}: the record batch cannot be read: {reason}. "
+            f"{offset_text(wanted.partition, offset)}: the record batch cannot be read: {reason}. "
             "If it is damaged, read around it with startingOffsets and endingOffsets, or restore "
             "the partition from a replica; if it is too large, raise maxDecompressedBatchBytes."
         )

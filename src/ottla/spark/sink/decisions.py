@@ -217,12 +217,12 @@ class DecisionReader:
         if key is None:
             return
         kind, sink = split_key(key)
-        place = {DECISION: self._decisions, ENDED: self._ended}.get(kind)
-        if place is None:
+        values = {DECISION: self._decisions, ENDED: self._ended}.get(kind)
+        if values is None:
             return
-        place.pop(sink, None)  # the last one is the last in the order of the dictionary
+        values.pop(sink, None)  # the last one is the last in the order of the dictionary
         if value is not None:
-            place[sink] = value
+            values[sink] = value
 
     def copy(self) -> DecisionReader:
         """Which later records do not change."""

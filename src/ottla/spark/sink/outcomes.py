@@ -59,15 +59,15 @@ def outcome_of(
 ) -> TransactionOutcome:
     """The transaction was open when the batch was decided, at `decided_ms`."""
     there = _partitions_of(cluster, {each.topic for each in transaction.written})
-    places = [each for each in transaction.written if each.partition < there.get(each.topic, 0)]
-    deleted = frozenset(each.topic for each in transaction.written if each not in places)
+    remaining = [each for each in transaction.written if each.partition < there.get(each.topic, 0)]
+    deleted = frozenset(each.topic for each in transaction.written if each not in remaining)
     ends = set[PartitionOutcome]()
-    for place in places:
-        end = _end_at(cluster, transaction, place, decided_ms)
+    for each in remaining:
+        end = _end_at(cluster, transaction, each, decided_ms)
         if end in (PartitionOutcome.COMMITTED, PartitionOutcome.ABORTED):
             return TransactionOutcome(end is PartitionOutcome.COMMITTED, deleted)
         if end is PartitionOutcome.RECREATED:
-            deleted |= {place.topic}
+            deleted |= {each.topic}
         ends.add(end)
     return TransactionOutcome(ends == {PartitionOutcome.TAKEN}, deleted)
 
@@ -88,14 +88,14 @@ def _partitions_of(cluster: Cluster, topics: Iterable[str]) -> dict[str, int]:
 
 
 def _end_at(
-    cluster: Cluster, transaction: TaskTransaction, place: Written, decided_ms: int
+    cluster: Cluster, transaction: TaskTransaction, written: Written, decided_ms: int
 ) -> PartitionOutcome:
-    partition = TopicPartition(place.topic, place.partition)
-    start = _first_offset_after(cluster, partition, place, decided_ms)
+    partition = TopicPartition(written.topic, written.partition)
+    start = _first_offset_after(cluster, partition, written, decided_ms)
     end = latest_offsets(cluster, [partition], READ_UNCOMMITTED)[partition]
-    if end == 0 or place.last_offset >= end:
+    if end == 0 or written.last_offset >= end:
         return PartitionOutcome.RECREATED  # acknowledged records are never truncated
-    if place.last_offset < 0 and end <= start:
+    if written.last_offset < 0 and end <= start:
         return PartitionOutcome.TAKEN  # the log is empty, and was not always
     try:
         for fetched in fetch_range(
@@ -109,13 +109,13 @@ def _end_at(
 
 
 def _first_offset_after(
-    cluster: Cluster, partition: TopicPartition, place: Written, decided_ms: int
+    cluster: Cluster, partition: TopicPartition, written: Written, decided_ms: int
 ) -> int:
     """If the offsets are unknown, because brokers answered that they had all batches already, they
     are looked up by time: no transaction is open for a day before its batch is decided. If clocks
     differ by more than that, the whole log is read."""
-    if place.last_offset >= 0:
-        return place.last_offset + 1
+    if written.last_offset >= 0:
+        return written.last_offset + 1
     wanted = {partition: max(0, decided_ms - DAY_MS)}
     found = list_offsets(cluster, wanted, READ_UNCOMMITTED)[partition].offset
     return earliest_offsets(cluster, [partition])[partition] if found == NO_OFFSET else found

@@ -220,8 +220,8 @@ def _shown(transactions: Sequence[TaskTransaction]) -> str:
 
 
 def _shown_range(written: Written) -> str:
-    place = f"{written.topic}-{written.partition}"
+    partition = f"{written.topic}-{written.partition}"
     if written.last_offset < 0:
-        return f"{place} ({written.records} records, at unknown offsets)"
+        return f"{partition} ({written.records} records, at unknown offsets)"
     ranges = " and ".join(f"{start} to {end - 1}" for start, end in written.all_ranges())
-    return f"{place} offsets {ranges} ({written.records} records)"
+    return f"{partition} offsets {ranges} ({written.records} records)"

@@ -99,8 +99,8 @@ class Splitter:
             for partition, start, run in self._runs(rows, count):
                 yield PartitionRows(TopicPartition(topic, partition), payload.slice(start, run))
             return
-        places = self._places(topic, rows, count)
-        for partition, part in _grouped(payload, places, count):
+        partitions = self._partitions_of_rows(topic, rows, count)
+        for partition, part in _grouped(payload, partitions, count):
             yield PartitionRows(TopicPartition(topic, partition), part)
 
     def _payload(self) -> list[str]:
@@ -112,33 +112,33 @@ class Splitter:
         )
         return ["value", *(name for name, is_there in optional if is_there)]
 
-    def _places(self, topic: str, rows: pa.RecordBatch, count: int) -> pa.Array:
+    def _partitions_of_rows(self, topic: str, rows: pa.RecordBatch, count: int) -> pa.Array:
         """The partition of each row: that of the column, else that of its key, else the next in
         turn."""
-        places = self._by_key(rows, count)
+        partitions = self._by_key(rows, count)
         if self._columns.has_partition:
             named = rows.column("partition")
             self._check_named(topic, named, count)
-            places = named if places is None else pc.coalesce(named, places)
-        assert places is not None, "rows without key and partition columns come in runs"
-        if places.null_count:
-            places = pc.coalesce(places, self._in_turn(rows, count))
-        return places
+            partitions = named if partitions is None else pc.coalesce(named, partitions)
+        assert partitions is not None, "rows without key and partition columns come in runs"
+        if partitions.null_count:
+            partitions = pc.coalesce(partitions, self._in_turn(rows, count))
+        return partitions
 
     def _by_key(self, rows: pa.RecordBatch, count: int) -> pa.Array | None:
         if not self._columns.has_key:
             return None
         keys = rows.column("key")
-        places = _int32s(native.key_partitions(string_column(keys), count, NO_PARTITION))
+        partitions = _int32s(native.key_partitions(string_column(keys), count, NO_PARTITION))
         if keys.null_count:
-            places = pc.if_else(pc.is_valid(keys), places, pa.scalar(None, pa.int32()))
-        return places
+            partitions = pc.if_else(pc.is_valid(keys), partitions, pa.scalar(None, pa.int32()))
+        return partitions
 
     def _in_turn(self, rows: pa.RecordBatch, count: int) -> pa.Array:
-        places = bytearray()
+        partitions = bytearray()
         for partition, _, run in self._runs(rows, count):
-            places += partition.to_bytes(INT32_BYTES, "little") * run
-        return _int32s(places)
+            partitions += partition.to_bytes(INT32_BYTES, "little") * run
+        return _int32s(partitions)
 
     def _runs(self, rows: pa.RecordBatch, count: int) -> Iterator[tuple[int, int, int]]:
         """Partition, first row and number of rows of each run."""

@@ -47,8 +47,8 @@ ONGOING = "Ongoing"
 
 
 @dataclass(frozen=True)
-class TaskPlace:
-    """Which attempt of which task this is."""
+class TaskAttempt:
+    """One attempt of one task of Spark; `partition` is the number of the task."""
 
     partition: int
     attempt: int
@@ -57,16 +57,16 @@ class TaskPlace:
 class TaskWriter:
     """Writes the rows of one attempt. `started` is None with at-least-once."""
 
-    def __init__(self, setup: SinkSetup, started: Started | None, place: TaskPlace) -> None:
+    def __init__(self, setup: SinkSetup, started: Started | None, attempt: TaskAttempt) -> None:
         self._setup = setup
         self._started = started
-        self._place = place
+        self._attempt = attempt
         self._cluster = Cluster(setup.settings)
         self._splitter = Splitter(
             setup.columns,
             self._partitions_of,
             run_bytes=setup.producer.batch_bytes * 9 // 10,  # records are larger than rows
-            first_turn=place.partition,
+            first_turn=attempt.partition,
         )
         self._counts: dict[str, int] = {}
         self._id: str | None = None
@@ -150,7 +150,7 @@ class TaskWriter:
         Python: an id with an open transaction belongs to another attempt, whose rows may be
         committed."""
         for round_number in range(ROUNDS_MAX):
-            found = task_id(sink, self._place.partition, round_number, self._place.attempt)
+            found = task_id(sink, self._attempt.partition, round_number, self._attempt.attempt)
             described = describe_transactions(self._cluster, [found]).get(found)
             if described is None or described.state != ONGOING:
                 return found

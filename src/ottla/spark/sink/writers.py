@@ -44,7 +44,7 @@ from ottla.spark.sink.messages import Started, TaskWritten
 from ottla.spark.sink.names import batch_sink_name, stream_sink_name, txn_name
 from ottla.spark.sink.plan import BatchOfQuery, TaskAction, plan_task
 from ottla.spark.sink.setup import SinkSetup
-from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
+from ottla.spark.sink.task_writer import TaskAttempt, TaskWriter
 
 log = logging.getLogger("ottla.spark.sink")
 
@@ -71,8 +71,8 @@ def write_task(
     freeze_imported_modules()
     context = TaskContext.get()
     assert context is not None, "tasks have a context"
-    place = TaskPlace(context.partitionId(), context.attemptNumber())
-    writer = TaskWriter(setup, started, place)
+    attempt = TaskAttempt(context.partitionId(), context.attemptNumber())
+    writer = TaskWriter(setup, started, attempt)
     transaction = writer.write(batches)
     return TaskWritten(wanted, writer.rows, started, transaction)
 

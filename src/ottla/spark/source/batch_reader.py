@@ -62,26 +62,26 @@ def plan_ranges(cluster: Cluster, query: Query, bounds: Bounds) -> list[TaskRang
     topics.demand_all()
     if not topics.partitions:  # only a pattern may match nothing
         log.warning("no topic matches %s: the batch is empty", selection_text(options))
-    logs, places = Logs(cluster), topics.partitions
-    starts = resolve_start(logs, starting_position(options, Earliest()), places, query)
+    logs, partitions = Logs(cluster), topics.partitions
+    starts = resolve_start(logs, starting_position(options, Earliest()), partitions, query)
     at_end = Logs(cluster)  # only epochs that came with the ends, not with the starts
-    ends = resolve_end(at_end, ending_position(options), places, query)
+    ends = resolve_end(at_end, ending_position(options), partitions, query)
     ranges = {
-        place: bounds.narrowed(starts[place], ends[place])
-        for place in places
-        if bounds.may_hold(place)
+        partition: bounds.narrowed(starts[partition], ends[partition])
+        for partition in partitions
+        if bounds.may_hold(partition)
     }
     if bounds.search_ms is not None:
         ranges = find_start_by_time(logs, ranges, bounds.search_ms)
     return [
         TaskRange(
-            place,
+            partition,
             start,
             end,
-            topics.topic_ids.get(place.topic, b""),
-            at_end.end_epochs.get(place, NO_EPOCH),
+            topics.topic_ids.get(partition.topic, b""),
+            at_end.end_epochs.get(partition, NO_EPOCH),
         )
-        for place, (start, end) in ranges.items()
+        for partition, (start, end) in ranges.items()
     ]
 
 

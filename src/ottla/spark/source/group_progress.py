@@ -51,7 +51,7 @@ def moved_forward(
     reached: Mapping[TopicPartition, int], committed: Mapping[TopicPartition, int]
 ) -> dict[TopicPartition, int]:
     """The offsets to commit."""
-    return {place: at for place, at in reached.items() if at > committed.get(place, -1)}
+    return {partition: at for partition, at in reached.items() if at > committed.get(partition, -1)}
 
 
 class GroupProgress:
@@ -80,21 +80,21 @@ class GroupProgress:
 
     def _ask(self, reached: Mapping[TopicPartition, int]) -> None:
         """Look up what the group has from an earlier run, once for each partition."""
-        if unknown := [place for place in reached if place not in self._asked]:
+        if unknown := [partition for partition in reached if partition not in self._asked]:
             found = committed_offsets(self._cluster, self.group, unknown)
-            self._committed |= {place: each.offset for place, each in found.items()}
+            self._committed |= {partition: each.offset for partition, each in found.items()}
             self._asked.update(unknown)
 
-    def forget(self, places: Iterable[TopicPartition]) -> None:
+    def forget(self, partitions: Iterable[TopicPartition]) -> None:
         """For topics that were created again, whose offsets begin at 0."""
-        for place in places:
-            self._committed.pop(place, None)
-            self._asked.discard(place)
+        for partition in partitions:
+            self._committed.pop(partition, None)
+            self._asked.discard(partition)
 
-    def allow_back(self, places: Iterable[TopicPartition]) -> None:
+    def allow_back(self, partitions: Iterable[TopicPartition]) -> None:
         """For logs that lack what was read: the next commit may be before the last one."""
-        self._committed |= dict.fromkeys(places, -1)
-        self._asked.update(places)
+        self._committed |= dict.fromkeys(partitions, -1)
+        self._asked.update(partitions)
 
     def close(self) -> None:
         self._cluster.close()

@@ -43,8 +43,8 @@ class LogEnds:
 
     def find(self, cluster: Cluster, starts: Offsets, known: Known) -> FoundEnds:
         """Of the partitions in `starts`; `known` is what was read of some of them."""
-        for place, each in known.items():
-            cluster.topology.demand_epoch(place, each.epoch)
+        for partition, each in known.items():
+            cluster.topology.demand_epoch(partition, each.epoch)
         retries = Retries("looking up the ends of logs", cluster.settings)
         while True:
             logs = Logs(cluster)
@@ -68,17 +68,18 @@ class LogEnds:
         """Whether the leaders are still those of these epochs, and where they lack what is known.
         A leader is asked once."""
         due = {
-            place: each
-            for place, each in known.items()
-            if epochs[place] > each.epoch and self._checked.get(place) != (each, epochs[place])
+            partition: each
+            for partition, each in known.items()
+            if epochs[partition] > each.epoch
+            and self._checked.get(partition) != (each, epochs[partition])
         }
-        found = epoch_ends(cluster, {place: each.epoch for place, each in due.items()})
+        found = epoch_ends(cluster, {partition: each.epoch for partition, each in due.items()})
         resumed_at = {}
-        for place, end in found.items():
-            if (start := replaced_from(due[place].offset, end)) is not None:
-                resumed_at[place] = start
+        for partition, end in found.items():
+            if (start := replaced_from(due[partition].offset, end)) is not None:
+                resumed_at[partition] = start
             else:
-                self._checked[place] = (due[place], end.current_epoch)
+                self._checked[partition] = (due[partition], end.current_epoch)
         return all(end.current_epoch == epochs[at] for at, end in found.items()), resumed_at
 
     def _not_before(self, logs: Logs, starts: Offsets, ends: Offsets) -> Offsets:
@@ -92,6 +93,10 @@ class LogEnds:
             # The last stable offset is before what was read if the stream was not always
             # read_committed: that is no loss.
             high = logs.high_watermarks(moved_back(starts, ends))
-            ends |= {place: starts[place] for place in high if high[place] >= starts[place]}
+            ends |= {
+                partition: starts[partition]
+                for partition in high
+                if high[partition] >= starts[partition]
+            }
             back = moved_back(starts, ends)
         return ends

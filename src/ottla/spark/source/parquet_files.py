@@ -102,9 +102,9 @@ def write_file(
     size = files.get_file_info(written).size if rows else 0
     if rows and is_local:
         _publish(written, f"{folder}/{name}")
-    place = wanted.place
+    partition = wanted.partition
     shown = f"{_shown_directory(directory, folder)}/{name}" if rows else None
-    row = [shown, place.topic, place.partition, wanted.start, wanted.end, rows, size]
+    row = [shown, partition.topic, partition.partition, wanted.start, wanted.end, rows, size]
     yield pa.RecordBatch.from_arrays(
         [pa.array([value], field.type) for value, field in zip(row, _ARROW, strict=True)],
         schema=_ARROW,
@@ -112,9 +112,9 @@ def write_file(
 
 
 def file_name(wanted: TaskRange, attempt: str = "") -> str:
-    place = wanted.place
+    partition = wanted.partition
     topic_id = uuid_to_text(wanted.topic_id) if wanted.topic_id else ""
-    parts = [place.topic, f"{place.partition}", f"{wanted.start:020}", f"{wanted.end:020}"]
+    parts = [partition.topic, f"{partition.partition}", f"{wanted.start:020}", f"{wanted.end:020}"]
     return "-".join(filter(None, [*parts, topic_id, attempt])) + ".parquet"
 
 
@@ -140,8 +140,8 @@ def _shown_directory(directory: str, folder: str) -> str:
     parts = urlsplit(directory)
     user, _, host = parts.netloc.rpartition("@")
     name = user.partition(":")[0]
-    place = f"{name}@{host}" if name else host
-    return urlunsplit((scheme, place, parts.path.rstrip("/"), "", ""))
+    shown_host = f"{name}@{host}" if name else host
+    return urlunsplit((scheme, shown_host, parts.path.rstrip("/"), "", ""))
 
 
 def _write(batches: Iterator[pa.RecordBatch], files: pafs.FileSystem, path: str) -> int:

@@ -32,7 +32,7 @@ from ottla.spark.options.positions import (
 from ottla.spark.options.source_options import SourceOptions
 from ottla.spark.source.query import Query
 
-Places = Sequence[TopicPartition]
+Partitions = Sequence[TopicPartition]
 Offsets = dict[TopicPartition, int]
 
 
@@ -44,26 +44,28 @@ class Logs:
         self._cluster = cluster
         self.end_epochs: dict[TopicPartition, int] = {}
 
-    def earliest(self, places: Places) -> Offsets:
-        return self.at(dict.fromkeys(places, EARLIEST))
+    def earliest(self, partitions: Partitions) -> Offsets:
+        return self.at(dict.fromkeys(partitions, EARLIEST))
 
-    def latest(self, places: Places) -> Offsets:
+    def latest(self, partitions: Partitions) -> Offsets:
         """The end; with read_committed, the last stable offset."""
-        if not places:
+        if not partitions:
             return {}
-        found = list_offsets(self._cluster, dict.fromkeys(places, LATEST))
-        self.end_epochs |= {place: self._epoch(place, each) for place, each in found.items()}
-        return {place: each.offset for place, each in found.items()}
+        found = list_offsets(self._cluster, dict.fromkeys(partitions, LATEST))
+        self.end_epochs |= {
+            partition: self._epoch(partition, each) for partition, each in found.items()
+        }
+        return {partition: each.offset for partition, each in found.items()}
 
-    def _epoch(self, place: TopicPartition, found: FoundOffset) -> int:
+    def _epoch(self, partition: TopicPartition, found: FoundOffset) -> int:
         """Not above that of the metadata, which names the leaders to ask later."""
-        leader = self._cluster.leader_of(place)
+        leader = self._cluster.leader_of(partition)
         return found.leader_epoch if leader is None else min(found.leader_epoch, leader.epoch)
 
-    def high_watermarks(self, places: Places) -> Offsets:
+    def high_watermarks(self, partitions: Partitions) -> Offsets:
         """The end, regardless of open transactions."""
-        found = list_offsets(self._cluster, dict.fromkeys(places, LATEST), READ_UNCOMMITTED)
-        return {place: each.offset for place, each in found.items()}
+        found = list_offsets(self._cluster, dict.fromkeys(partitions, LATEST), READ_UNCOMMITTED)
+        return {partition: each.offset for partition, each in found.items()}
 
     def at(self, wanted: Mapping[TopicPartition, int]) -> Offsets:
         """For each partition EARLIEST, LATEST, or a time in ms; NO_OFFSET if no record has that
@@ -71,42 +73,44 @@ class Logs:
         if not wanted:
             return {}
         found = list_offsets(self._cluster, wanted)
-        return {place: each.offset for place, each in found.items()}
+        return {partition: each.offset for partition, each in found.items()}
 
 
-def resolve_start(logs: Logs, position: Position, places: Places, query: Query) -> Offsets:
+def resolve_start(logs: Logs, position: Position, partitions: Partitions, query: Query) -> Offsets:
     """Where the query begins in each partition."""
     match position:
         case Earliest():
-            return logs.earliest(places)
+            return logs.earliest(partitions)
         case Latest():
-            return logs.latest(places)
+            return logs.latest(partitions)
         case AtOffsets(offsets):
-            _demand_same(places, offsets, "startingOffsets", OFFSET_ADVICE)
-            ends = logs.high_watermarks(places)  # a start may be after an open transaction
+            _demand_same(partitions, offsets, "startingOffsets", OFFSET_ADVICE)
+            ends = logs.high_watermarks(partitions)  # a start may be after an open transaction
             return _given(logs, offsets, ends, "startingOffsets", query.loss_policy)
         case AtTimestamp(timestamp_ms):
-            return _first_since(logs, dict.fromkeys(places, timestamp_ms), query.options)
+            return _first_since(logs, dict.fromkeys(partitions, timestamp_ms), query.options)
         case AtTimestamps(timestamps_ms):
-            _demand_same(places, timestamps_ms, "startingOffsetsByTimestamp", TIMESTAMP_ADVICE)
+            _demand_same(partitions, timestamps_ms, "startingOffsetsByTimestamp", TIMESTAMP_ADVICE)
             return _first_since(logs, timestamps_ms, query.options)
 
 
-def resolve_end(logs: Logs, position: Position, places: Places, query: Query) -> Offsets:
+def resolve_end(logs: Logs, position: Position, partitions: Partitions, query: Query) -> Offsets:
     """Where the query ends: the end of the log if no record has the given time or a later one."""
     match position:
         case Earliest():
-            return logs.earliest(places)
+            return logs.earliest(partitions)
         case Latest():
-            return logs.latest(places)
+            return logs.latest(partitions)
         case AtOffsets(offsets):
-            _demand_same(places, offsets, "endingOffsets", OFFSET_ADVICE)
-            ends = logs.latest(places)  # but records of open transactions are not read
+            _demand_same(partitions, offsets, "endingOffsets", OFFSET_ADVICE)
+            ends = logs.latest(partitions)  # but records of open transactions are not read
             return _given(logs, offsets, ends, "endingOffsets", query.loss_policy)
         case AtTimestamp(timestamp_ms):
-            return _first_or_latest(logs, dict.fromkeys(places, timestamp_ms))
+            return _first_or_latest(logs, dict.fromkeys(partitions, timestamp_ms))
         case AtTimestamps(timestamps_ms):
-            _demand_same(places, timestamps_ms, "endingOffsetsByTimestamp", END_TIMESTAMP_ADVICE)
+            _demand_same(
+                partitions, timestamps_ms, "endingOffsetsByTimestamp", END_TIMESTAMP_ADVICE
+            )
             return _first_or_latest(logs, timestamps_ms)
 
 
@@ -116,12 +120,12 @@ END_TIMESTAMP_ADVICE = "Use a time in the future to read a partition to its end.
 
 
 def _demand_same(
-    places: Places, given: Mapping[TopicPartition, int], option: str, advice: str
+    partitions: Partitions, given: Mapping[TopicPartition, int], option: str, advice: str
 ) -> None:
     """As Spark's `kafka` format: a partition that is not named would be skipped silently."""
-    forgotten = [place for place in places if place not in given]
-    read = set(places)
-    unknown = [place for place in given if place not in read]
+    forgotten = [partition for partition in partitions if partition not in given]
+    read = set(partitions)
+    unknown = [partition for partition in given if partition not in read]
     problems = [f"{named(forgotten)} missing"] if forgotten else []
     problems += [f"{named(unknown)} not among the partitions read"] if unknown else []
     if problems:
@@ -140,15 +144,15 @@ def _given(
 ) -> Offsets:
     """The given offsets, checked against the logs; -2 and -1 are looked up."""
     starts = logs.earliest(list(offsets))
-    latest = logs.latest([place for place, offset in offsets.items() if offset == LATEST])
+    latest = logs.latest([partition for partition, offset in offsets.items() if offset == LATEST])
     found = {}
-    for place, offset in offsets.items():
-        wanted = starts[place] if offset == EARLIEST else latest.get(place, offset)
-        found[place] = min(max(wanted, starts[place]), ends[place])
-        if found[place] != wanted:
+    for partition, offset in offsets.items():
+        wanted = starts[partition] if offset == EARLIEST else latest.get(partition, offset)
+        found[partition] = min(max(wanted, starts[partition]), ends[partition])
+        if found[partition] != wanted:
             message = (
-                f"Option {option}: {place} has no offset {wanted}, "
-                f"its log reaches from {starts[place]} to {ends[place]}."
+                f"Option {option}: {partition} has no offset {wanted}, "
+                f"its log reaches from {starts[partition]} to {ends[partition]}."
             )
             policy.report(message)
     return found
@@ -158,7 +162,7 @@ def _first_since(
     logs: Logs, times: Mapping[TopicPartition, int], options: SourceOptions
 ) -> Offsets:
     found = logs.at(times)
-    missing = [place for place, offset in found.items() if offset == NO_OFFSET]
+    missing = [partition for partition, offset in found.items() if offset == NO_OFFSET]
     if missing and options.starting_offsets_by_timestamp_strategy == "error":
         raise SourceError(
             f"{named(missing)}: no record has the starting time ({times[missing[0]]} ms) or a "
@@ -170,7 +174,9 @@ def _first_since(
 
 def _first_or_latest(logs: Logs, times: Mapping[TopicPartition, int]) -> Offsets:
     found = logs.at(times)
-    return found | logs.latest([place for place, offset in found.items() if offset == NO_OFFSET])
+    return found | logs.latest(
+        [partition for partition, offset in found.items() if offset == NO_OFFSET]
+    )
 
 
 def find_start_by_time(
@@ -180,7 +186,7 @@ def find_start_by_time(
     looked up earlier: a record that was found beyond them leaves an empty range."""
     found = logs.at(dict.fromkeys(ranges, search_ms))
     narrowed = {}
-    for place, (start, end) in ranges.items():
-        first = end if found[place] == NO_OFFSET else found[place]
-        narrowed[place] = (max(start, min(first, end)), end)
+    for partition, (start, end) in ranges.items():
+        first = end if found[partition] == NO_OFFSET else found[partition]
+        narrowed[partition] = (max(start, min(first, end)), end)
     return narrowed

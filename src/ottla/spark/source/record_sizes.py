@@ -31,23 +31,23 @@ class RecordSizes:
         self._found: dict[str, int] = {}
         self._until_s = 0.0
 
-    def of(self, cluster: Cluster, places: Iterable[TopicPartition]) -> Mapping[str, int]:
+    def of(self, cluster: Cluster, partitions: Iterable[TopicPartition]) -> Mapping[str, int]:
         """Bytes per offset of each topic."""
         if time.monotonic() >= self._until_s:
             self._found, self._until_s = {}, time.monotonic() + KEPT_S
-        unknown = [place for place in places if place.topic not in self._found]
+        unknown = [partition for partition in partitions if partition.topic not in self._found]
         if unknown:
-            self._found |= dict.fromkeys((place.topic for place in unknown), GUESS_BYTES)
+            self._found |= dict.fromkeys((partition.topic for partition in unknown), GUESS_BYTES)
             self._found |= ask_sizes(cluster, unknown)
         return self._found
 
 
-def ask_sizes(cluster: Cluster, places: Sequence[TopicPartition]) -> dict[str, int]:
+def ask_sizes(cluster: Cluster, partitions: Sequence[TopicPartition]) -> dict[str, int]:
     """Empty if brokers do not respond."""
     try:
-        if any(cluster.leader_of(place) is None for place in places):
-            cluster.describe_topics(sorted({place.topic for place in places}))
-        sizes = _ask_log_sizes(cluster, places)
+        if any(cluster.leader_of(partition) is None for partition in partitions):
+            cluster.describe_topics(sorted({partition.topic for partition in partitions}))
+        sizes = _ask_log_sizes(cluster, partitions)
         logs, sized = Logs(cluster), list(sizes)
         return average_sizes(sizes, logs.earliest(sized), logs.high_watermarks(sized))
     except ClientError:
@@ -59,14 +59,16 @@ def average_sizes(
 ) -> dict[str, int]:
     """Bytes per offset of each topic that has any."""
     sizes, offsets = Counter[str](), Counter[str]()
-    for place, size in log_bytes.items():
-        sizes[place.topic] += size
-        offsets[place.topic] += max(0, ends[place] - starts[place])
+    for partition, size in log_bytes.items():
+        sizes[partition.topic] += size
+        offsets[partition.topic] += max(0, ends[partition] - starts[partition])
     return {topic: sizes[topic] // count for topic, count in offsets.items() if count}
 
 
-def _ask_log_sizes(cluster: Cluster, places: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
-    shares, _ = by_leader(dict.fromkeys(places), cluster.topology.leaders)
+def _ask_log_sizes(
+    cluster: Cluster, partitions: Sequence[TopicPartition]
+) -> dict[TopicPartition, int]:
+    shares, _ = by_leader(dict.fromkeys(partitions), cluster.topology.leaders)
     found: dict[TopicPartition, int] = {}
     for broker_id, share in shares.items():
         topics = [DescribableLogDirTopic(*each) for each in by_topic(share).items()]

@@ -114,13 +114,13 @@ class StreamReader(
         is_first = reached.began_at is None and reached == self._initial
         end = StreamOffsets(
             ends,
-            ids_as_text(topics.topic_ids, {place.topic for place in ends}),
+            ids_as_text(topics.topic_ids, {partition.topic for partition in ends}),
             reached.offsets if is_first else None,
             reached.query or self._query_id,
-            {place: epoch for place, epoch in found.epochs.items() if place in ends},
-            {place: at for place, at in found.resumed_at.items() if place in ends},
+            {partition: epoch for partition, epoch in found.epochs.items() if partition in ends},
+            {partition: at for partition, at in found.resumed_at.items() if partition in ends},
         )
-        if end.is_same_place(reached) and not is_first:
+        if end.is_same_position(reached) and not is_first:
             return start
         self._admission.note_batch(now_s)
         return end.to_json()
@@ -160,7 +160,7 @@ class StreamReader(
                 progress.forget(change.recreated)
             self._admission.stop_at_instead(self._logs.latest(change.recreated))
         beginnings = self._logs.earliest([*change.new, *change.recreated])
-        starts = {place: reached.offsets[place] for place in change.kept} | beginnings
+        starts = {partition: reached.offsets[partition] for partition in change.kept} | beginnings
         return starts, known_ends(reached, change.kept)
 
     def _resumed(self, reached: StreamOffsets, resumed_at: Offsets) -> Offsets:
@@ -168,8 +168,8 @@ class StreamReader(
             progress.allow_back(resumed_at)
         return resumed_at
 
-    def _is_selected(self, place: TopicPartition) -> bool:
-        return is_selected(self.query.options, place)
+    def _is_selected(self, partition: TopicPartition) -> bool:
+        return is_selected(self.query.options, partition)
 
     # Batches
 
@@ -181,12 +181,12 @@ class StreamReader(
         if first.is_undecided and last.began_at is None:  # from a checkpoint of another format
             first = self._begin()
         begin = batch_start(first, last)
-        unknown = [place for place, offset in begin.offsets.items() if offset is None]
+        unknown = [partition for partition, offset in begin.offsets.items() if offset is None]
         beginnings = self._beginnings_of(unknown)
         self._report_late(beginnings, begin.new)
         starts = {
-            place: beginnings.get(place) if offset is None else offset
-            for place, offset in begin.offsets.items()
+            partition: beginnings.get(partition) if offset is None else offset
+            for partition, offset in begin.offsets.items()
         }
         return plan_tasks(
             self._connected,
@@ -196,22 +196,22 @@ class StreamReader(
             sizes=self._sizes,
         )
 
-    def _beginnings_of(self, places: Sequence[TopicPartition]) -> Offsets:
+    def _beginnings_of(self, partitions: Sequence[TopicPartition]) -> Offsets:
         """Where logs begin. A partition that was deleted before the batch is repeated is a loss."""
-        if not places:
+        if not partitions:
             return {}
         there = set(find_topics(self._connected, self.query.options).partitions)
-        if deleted_places := [place for place in places if place not in there]:
-            what = f"{named(deleted_places)}: deleted before the batch could be read."
+        if deleted := [partition for partition in partitions if partition not in there]:
+            what = f"{named(deleted)}: deleted before the batch could be read."
             self.query.loss_policy.report(what)
-        return self._logs.earliest([place for place in places if place in there])
+        return self._logs.earliest([partition for partition in partitions if partition in there])
 
     def _report_late(self, beginnings: Offsets, new: Sequence[TopicPartition]) -> None:
-        for place in new:
-            if beginnings.get(place, 0) > 0:
+        for partition in new:
+            if beginnings.get(partition, 0) > 0:
                 self.query.loss_policy.report(
-                    f"{place} is new to the query, but its log begins at {beginnings[place]}: "
-                    "records before that were deleted."
+                    f"{partition} is new to the query, but its log begins at "
+                    f"{beginnings[partition]}: records before that were deleted."
                 )
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

@@ -36,7 +36,7 @@ def plan_tasks(
     packing = Packing(tasks_min, options.max_records_per_partition)
     if not options.pack_partitions or not has_small_ranges(pieces, packing):
         return _with_topology(cluster, [(each,) for each in pieces])
-    found = sizes.of(cluster, [each.place for each in pieces])
+    found = sizes.of(cluster, [each.partition for each in pieces])
     return _with_topology(cluster, pack(pieces, replace(packing, record_bytes=found)))
 
 

@@ -70,8 +70,8 @@ class TaskReader:
         self._plan = plan
         self._cluster = cluster
         self._decoder = Decoder(plan)
-        self._left = {each.place: each for each in ranges if each.size}
-        self._starts = {each.place: each.start for each in ranges}
+        self._left = {each.partition: each for each in ranges if each.size}
+        self._starts = {each.partition: each.start for each in ranges}
 
     def read(self) -> Iterator[pa.RecordBatch]:
         while self._left:
@@ -91,56 +91,56 @@ class TaskReader:
     def _fetch(self) -> Iterator[FetchedRecords]:
         wanted = [
             PartitionRange(
-                each.place, each.start, each.end, each.topic_id or ZERO_UUID, each.end_epoch
+                each.partition, each.start, each.end, each.topic_id or ZERO_UUID, each.end_epoch
             )
             for each in self._left.values()
         ]
         return fetch_ranges(self._cluster, wanted)
 
-    def _move(self, place: TopicPartition, offset: int) -> None:
+    def _move(self, partition: TopicPartition, offset: int) -> None:
         """Everything before the offset has been read."""
-        left = self._left[place]
+        left = self._left[partition]
         if offset >= left.end:
-            del self._left[place]
+            del self._left[partition]
         else:
-            self._left[place] = replace(left, start=max(left.start, offset))
+            self._left[partition] = replace(left, start=max(left.start, offset))
 
     # Losses
 
     def _after_loss(self, error: OffsetOutOfRange) -> None:
         """Continue with what can still be read; DataLoss if the policy is strict."""
-        place = TopicPartition(error.topic, error.partition)
-        left = self._left[place]
+        partition = TopicPartition(error.topic, error.partition)
+        left = self._left[partition]
         self._plan.loss_policy.report(
-            f"{offset_text(place, left.start)}: the records are gone, the log now has offsets "
+            f"{offset_text(partition, left.start)}: the records are gone, the log now has offsets "
             f"{error.log_start} up to {error.end}; the query was to read up to {left.end}."
         )
         is_beyond = error.log_start <= left.start  # the log ends before the range
-        self._move(place, left.end if is_beyond else error.log_start)
+        self._move(partition, left.end if is_beyond else error.log_start)
 
     def _after_truncation(self, error: LogTruncated) -> None:
         """A stream's next batch begins where the log differs (`log_ends.py`), so that this one ends
         there: with the same epoch, because the log may be truncated further. Otherwise the records
         that the log has now are read instead, from there on."""
-        place = TopicPartition(error.topic, error.partition)
-        left = self._left[place]
-        self._plan.loss_policy.report(f"{offset_text(place, left.start)}: {error}.")
+        partition = TopicPartition(error.topic, error.partition)
+        left = self._left[partition]
+        self._plan.loss_policy.report(f"{offset_text(partition, left.start)}: {error}.")
         if self._plan.loss_policy.is_stream and left.end_epoch != NO_EPOCH:
             changed = replace(left, end=min(left.end, error.replaced_from))
         else:
-            end = min(left.end, latest_offsets(self._cluster, [place])[place])
-            start = max(self._starts[place], min(left.start, error.replaced_from))
+            end = min(left.end, latest_offsets(self._cluster, [partition])[partition])
+            start = max(self._starts[partition], min(left.start, error.replaced_from))
             changed = replace(left, start=start, end=end, end_epoch=NO_EPOCH)
-        self._left[place] = changed
+        self._left[partition] = changed
         if not changed.size:
-            del self._left[place]
+            del self._left[partition]
 
     def _lose_topic(self, error: TopicRecreated | UnknownTopic) -> None:
-        for place, left in list(self._left.items()):
-            if place.topic == error.topic and _is_meant(place, error):
-                self._plan.loss_policy.report(f"{offset_text(place, left.start)}: {error}.")
-                del self._left[place]
+        for partition, left in list(self._left.items()):
+            if partition.topic == error.topic and _is_meant(partition, error):
+                self._plan.loss_policy.report(f"{offset_text(partition, left.start)}: {error}.")
+                del self._left[partition]
 
 
-def _is_meant(place: TopicPartition, error: TopicRecreated | UnknownTopic) -> bool:
-    return not isinstance(error, UnknownTopic) or error.partition in (None, place.partition)
+def _is_meant(partition: TopicPartition, error: TopicRecreated | UnknownTopic) -> bool:
+    return not isinstance(error, UnknownTopic) or error.partition in (None, partition.partition)

@@ -45,13 +45,13 @@ def find_topics(cluster: Cluster, options: SourceOptions) -> FoundTopics:
     return _found(topics, _all_of(topics), [])
 
 
-def is_selected(options: SourceOptions, place: TopicPartition) -> bool:
+def is_selected(options: SourceOptions, partition: TopicPartition) -> bool:
     """Whether the options select this partition, existing or not."""
     if options.assign is not None:
-        return place in options.assign
+        return partition in options.assign
     if options.subscribe is not None:
-        return place.topic in options.subscribe
-    return compile_pattern(options.subscribe_pattern or "").search(place.topic) is not None
+        return partition.topic in options.subscribe
+    return compile_pattern(options.subscribe_pattern or "").search(partition.topic) is not None
 
 
 def selection_text(options: SourceOptions) -> str:
@@ -71,14 +71,14 @@ def _find_matching(cluster: Cluster, pattern: str) -> dict[str, TopicDescription
 
 
 def _find_assigned(cluster: Cluster, assigned: Sequence[TopicPartition]) -> FoundTopics:
-    topics = cluster.describe_topics(sorted({place.topic for place in assigned}))
+    topics = cluster.describe_topics(sorted({partition.topic for partition in assigned}))
     there = set(_all_of(topics))
-    missing = [str(place) for place in assigned if place not in there]
-    return _found(topics, [place for place in assigned if place in there], missing)
+    missing = [str(partition) for partition in assigned if partition not in there]
+    return _found(topics, [partition for partition in assigned if partition in there], missing)
 
 
 def _all_of(topics: Mapping[str, TopicDescription]) -> list[TopicPartition]:
-    return [place for name in sorted(topics) for place in topics[name].topic_partitions]
+    return [partition for name in sorted(topics) for partition in topics[name].topic_partitions]
 
 
 def _found(

@@ -23,7 +23,7 @@ from ottla.spark.sink.input_columns import SinkColumns
 from ottla.spark.sink.messages import Started
 from ottla.spark.sink.plan import BatchOfQuery, TaskAction, plan_task
 from ottla.spark.sink.setup import SinkSetup
-from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
+from ottla.spark.sink.task_writer import TaskAttempt, TaskWriter
 
 TASKS = 3
 ROWS = 20
@@ -54,7 +54,7 @@ def run_tasks(setup: SinkSetup, started: Started, wanted: BatchOfQuery) -> list[
     if plan_task(started.state, wanted) is TaskAction.SKIP:
         return []
     written = (
-        TaskWriter(setup, started, TaskPlace(task, 0)).write(rows_of(wanted.batch, task))
+        TaskWriter(setup, started, TaskAttempt(task, 0)).write(rows_of(wanted.batch, task))
         for task in range(TASKS)
     )
     return [each for each in written if each is not None]

@@ -47,7 +47,7 @@ from ottla.spark.sink.names import driver_id, task_id
 from ottla.spark.sink.outcomes import TransactionOutcome, outcome_of
 from ottla.spark.sink.plan import BatchOfQuery, TaskAction, plan_task
 from ottla.spark.sink.setup import SinkSetup
-from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
+from ottla.spark.sink.task_writer import TaskAttempt, TaskWriter
 from ottla.testing.broker import RunningBroker
 
 pytestmark = pytest.mark.xdist_group("apache-kafka")
@@ -73,7 +73,7 @@ class Sink:
         """As a task of the driver that started last, unless another is given."""
         keys = [value.encode() for value in values]
         rows = pa.record_batch({"key": pa.array(keys), "value": pa.array(values)})
-        place = TaskPlace(task, attempt)
+        place = TaskAttempt(task, attempt)
         transaction = TaskWriter(self.setup, started or self.started(), place).write([rows])
         assert transaction is not None
         return transaction

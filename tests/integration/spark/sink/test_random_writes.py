@@ -31,7 +31,7 @@ from ottla.spark.sink.errors import SinkTakenOver
 from ottla.spark.sink.names import task_id
 from ottla.spark.sink.outcomes import TransactionOutcome, outcome_of
 from ottla.spark.sink.setup import set_up
-from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
+from ottla.spark.sink.task_writer import TaskAttempt, TaskWriter
 from ottla.spark.sink.writers import StreamWriter, new_batch_writer
 
 pytestmark = pytest.mark.xdist_group("apache-kafka")
@@ -229,7 +229,7 @@ def test_a_task_closes_its_connections_however_it_ends(target: Target, fails: bo
     before = open_files()
     kept: list[object] = []
     for attempt in range(3):
-        writer = TaskWriter(setup, started, TaskPlace(0, attempt))
+        writer = TaskWriter(setup, started, TaskAttempt(0, attempt))
         kept.append(writer)
         try:
             writer.write(some_rows())

@@ -19,7 +19,7 @@ from ottla.spark.options.sink_options import AT_LEAST_ONCE, SinkOptions
 from ottla.spark.sink.errors import SinkError
 from ottla.spark.sink.input_columns import SinkColumns
 from ottla.spark.sink.setup import SinkSetup
-from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
+from ottla.spark.sink.task_writer import TaskAttempt, TaskWriter
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
@@ -32,7 +32,7 @@ def write(settings: ClientSettings, topic: str) -> None:
     options = SinkOptions(topic=topic, delivery=AT_LEAST_ONCE)
     setup = SinkSetup(options, ProducerOptions(), settings, columns)
     rows = pa.record_batch({"value": pa.array(["a"])})
-    TaskWriter(setup, None, TaskPlace(0, 0)).write([rows])
+    TaskWriter(setup, None, TaskAttempt(0, 0)).write([rows])
 
 
 def in_sync(cluster: Cluster, topic: str) -> int:

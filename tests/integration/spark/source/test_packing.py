@@ -105,7 +105,7 @@ def test_files_have_the_records_of_one_partition_each(
     assert len(tasks) < len(told)
     planned = [each for task in tasks for each in task.ranges]
     assert [(row["partition"], row["startOffset"], row["endOffset"]) for row in told] == [
-        (each.place.partition, each.start, each.end) for each in planned
+        (each.partition.partition, each.start, each.end) for each in planned
     ]
     written = []
     for row in told:

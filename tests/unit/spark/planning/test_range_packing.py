@@ -97,7 +97,7 @@ def test_every_offset_is_in_exactly_one_task_within_the_limits(
     assert pack(pieces, packing) == tasks
     for task in tasks:
         assert sorted(task, key=pieces.index) == list(task)
-        assert len({each.place for each in task}) == len(task)
+        assert len({each.partition for each in task}) == len(task)
         if offsets_max is not None:
             assert sum(each.size for each in task) <= offsets_max
         if len(task) > 1:

@@ -17,7 +17,7 @@ RANGES = st.lists(
 
 
 def spans(pieces: list[TaskRange]) -> list[tuple[int, int, int]]:
-    return [(each.place.partition, each.start, each.end) for each in pieces]
+    return [(each.partition.partition, each.start, each.end) for each in pieces]
 
 
 def range_of(partition: int, start: int, end: int) -> TaskRange:
@@ -53,7 +53,7 @@ def test_the_pieces_are_exactly_the_ranges_in_order(
 ) -> None:
     pieces = split_ranges(ranges, min_partitions=pieces_min, max_records_per_partition=records_max)
     for whole in ranges:
-        own = [each for each in pieces if each.place == whole.place]
+        own = [each for each in pieces if each.partition == whole.partition]
         assert all(each.size for each in own)
         joints = [whole.start, *(each.end for each in own)] if own else [whole.end]
         assert [each.start for each in own] == joints[:-1]

@@ -60,7 +60,7 @@ def test_a_start_behind_its_end_reads_nothing() -> None:
     topic_id = random_uuid()
     end = StreamOffsets({A0: 9, A1: 3}, {"a": uuid_to_text(topic_id)})
     (only,) = ranges_of({A0: 5, A1: 8}, end)
-    assert (only.place, only.start, only.end, only.topic_id) == (A0, 5, 9, topic_id)
+    assert (only.partition, only.start, only.end, only.topic_id) == (A0, 5, 9, topic_id)
 
 
 def test_an_id_that_was_edited_is_as_if_unknown() -> None:

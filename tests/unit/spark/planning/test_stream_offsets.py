@@ -40,8 +40,8 @@ def test_what_is_written_is_read_again(offsets: StreamOffsets) -> None:
 
 def test_another_leader_alone_is_no_other_place_but_a_restart_is() -> None:
     reached = StreamOffsets({A0: 5}, leader_epochs={A0: 3})
-    assert StreamOffsets({A0: 5}, leader_epochs={A0: 4}).is_same_place(reached)
-    assert not StreamOffsets({A0: 5}, resumed_at={A0: 2}).is_same_place(reached)
+    assert StreamOffsets({A0: 5}, leader_epochs={A0: 4}).is_same_position(reached)
+    assert not StreamOffsets({A0: 5}, resumed_at={A0: 2}).is_same_position(reached)
 
 
 def test_a_checkpoint_of_spark_s_kafka_format_is_read() -> None:
