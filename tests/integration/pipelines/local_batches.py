@@ -55,7 +55,7 @@ def ingest(declared: Declaration) -> Manifest:
         report = LakeTask(plan).run(records_of(cluster, ranges, {topic_id: topic}))
     manifest = Manifest(
         pipeline.name, QUERY, number, topics=wanted.topics, starts=wanted.starts, ends=wanted.ends,
-        counts=report.counts, left_out=report.left_out, files=report.files,
+        counts=report.counts, excluded=report.excluded, files=report.files,
     )  # fmt: skip
     newest = None if report.newest_us is None else report.newest_us // 1000
     return commit(table, replace(manifest, newest_ms=newest))

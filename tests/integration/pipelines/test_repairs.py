@@ -177,8 +177,8 @@ def test_bad_records_are_added_once_they_can_be_decoded(kafka: Kafka, tmp_path: 
     table = table_of(declared)
     row = next(row for row in table.rows().to_pylist() if row["id"] == 50)
     assert (row["topic"], row["partition"], row["offset"]) == (topic, 50 % 3, 50 // 3)
-    left_out = merge_books(decode_book(each.left_out) for each in chain(table))
-    assert sum(sums.count for sums in left_out.values()) == len(orders.bad) - 1
+    excluded = merge_books(decode_book(each.excluded) for each in chain(table))
+    assert sum(sums.count for sums in excluded.values()) == len(orders.bad) - 1
 
 
 def test_bad_records_of_a_batch_that_is_not_committed_wait_for_it(

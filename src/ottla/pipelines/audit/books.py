@@ -185,8 +185,8 @@ def _topic_book(
     keys = {key for key in base.buckets.keys() | tier.buckets.keys() if key.topic_id == topic_id}
     verdicts: dict[BucketKey, Verdict] = {}
     for key in sorted(keys):
-        place = PartitionId(key.topic_id, key.partition)
-        if place in forged:
+        partition_id = PartitionId(key.topic_id, key.partition)
+        if partition_id in forged:
             reason = "the reports do not add up to their total"
             verdicts[key] = Verdict(State.FORGED, reason=reason)
             continue
@@ -194,9 +194,9 @@ def _topic_book(
         verdict = compare_bucket(
             key,
             _of_records(base.buckets.get(key)),
-            known.get(place),
+            known.get(partition_id),
             found,
-            tier.coverage.get(place),
+            tier.coverage.get(partition_id),
             now_ms,
             None if booked is None else booked.buckets.get(key),
         )
@@ -217,8 +217,8 @@ def _topic_book(
         counted_at,
         tier.failure,
         {
-            place.partition: at
-            for place, each in known.items()
+            partition_id.partition: at
+            for partition_id, each in known.items()
             if (at := each.open_from) is not None
         },
     )
@@ -278,7 +278,7 @@ def _more_in_log(verdict: Verdict) -> Verdict:
 
 def _of_records(report: BucketReport | None) -> BucketReport | None:
     """Reports of aborted transactions alone say nothing about records."""
-    if report is None or (report.sums is None and report.left_out is None):
+    if report is None or (report.sums is None and report.excluded is None):
         return None
     return report
 
@@ -286,4 +286,8 @@ def _of_records(report: BucketReport | None) -> BucketReport | None:
 def _of_topic(
     coverage: Mapping[PartitionId, Coverage], topic_id: str
 ) -> dict[PartitionId, Coverage]:
-    return {place: each for place, each in coverage.items() if place.topic_id == topic_id}
+    return {
+        partition_id: each
+        for partition_id, each in coverage.items()
+        if partition_id.topic_id == topic_id
+    }

@@ -48,7 +48,7 @@ class Verdict:
     state: State
     expected: int | None = None  # records that should be there; None: not known
     found: int = 0  # records that are there, or were left out on purpose
-    left_out: int = 0  # of these: filtered, bad or late
+    excluded: int = 0  # of these: filtered, bad or late
     late: int = 0  # of those expected: after the bucket was closed
     reason: str = ""
     is_unknowable: bool = False  # retention has deleted records before they were counted
@@ -109,10 +109,10 @@ def compare_bucket(
         return replace(verdict, is_unknowable=True, is_before_start=True)
     if state is State.COMPLETE and _is_rewritten(found, booked):
         state, reason = State.CHANGED, "rows differ from what was written"
-    left_out = None if found is None else found.left_out
+    excluded = None if found is None else found.excluded
     late = None if reference is None else reference.late
     return Verdict(
-        state, count_of(expected), count_of(there), count_of(left_out), count_of(late), reason
+        state, count_of(expected), count_of(there), count_of(excluded), count_of(late), reason
     )
 
 
@@ -137,9 +137,9 @@ def total_of(report: BucketReport | None) -> Sums | None:
     """What is there, and what was left out on purpose."""
     if report is None:
         return None
-    if report.sums is None or report.left_out is None:
-        return report.sums or report.left_out
-    return report.sums.merged(report.left_out)
+    if report.sums is None or report.excluded is None:
+        return report.sums or report.excluded
+    return report.sums.merged(report.excluded)
 
 
 def _state_of(
@@ -162,7 +162,7 @@ def _state_of(
     if there.place != expected.place:
         return State.LOST_AND_DOUBLED, "as many as expected, but others"
     # What was left out has no content in the table.
-    sums = None if found is None or found.left_out is not None else found.sums
+    sums = None if found is None or found.excluded is not None else found.sums
     content = None if sums is None else sums.content
     if None not in (content, expected.content) and content != expected.content:
         return State.CHANGED, "the content differs from that of the records"
@@ -170,7 +170,7 @@ def _state_of(
 
 
 def _is_rewritten(found: BucketReport | None, booked: BucketReport | None) -> bool:
-    """Whether rows of a table are not those that were written, although they have their places."""
+    """Whether rows of a table are not those that were written, although their offsets are right."""
     one = None if found is None else found.sums
     other = None if booked is None else booked.sums
     if one is None or other is None or one.place != other.place:

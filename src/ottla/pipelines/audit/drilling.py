@@ -21,10 +21,10 @@ from ottla.client.admin.list_offsets import earliest_offsets
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.fetching.fetcher import fetch_range
 from ottla.client.settings import READ_COMMITTED
-from ottla.pipelines.audit.lake_tables import PLACE_COLUMNS, LakeReader, manifests
+from ottla.pipelines.audit.lake_tables import RECORD_COLUMNS, LakeReader, manifests
 from ottla.pipelines.audit.lake_tier import read_booked, with_content_columns
 from ottla.pipelines.audit.reports import PartitionId, Tier
-from ottla.pipelines.audit.side_topics import LeftOut
+from ottla.pipelines.audit.side_topics import Excluded
 from ottla.pipelines.sums.record_sums import (
     UNDATED,
     BucketKey,
@@ -71,11 +71,11 @@ def drill(
     reference: Tier,
     table: LakeReader,
     key: BucketKey,
-    left_out: LeftOut | None = None,
+    excluded: Excluded | None = None,
     *,
     is_changed: bool = False,
 ) -> Drill:
-    """`left_out` are records that the pipeline put aside: they are not missing. With `is_changed`
+    """`excluded` are records that the pipeline put aside: they are not missing. With `is_changed`
     the sums say that rows differ."""
     report = reference.buckets.get(key)
     sums = None if report is None else report.sums
@@ -84,7 +84,7 @@ def drill(
     keeps_content = "value" in rows.column_names
     log, log_start = _log_rows(cluster, topic, key, sums, keeps_content)
     in_log, in_table = log.column("offset"), rows.column("offset")
-    aside = (left_out or {}).get(PartitionId(key.topic_id, key.partition), {})
+    aside = (excluded or {}).get(PartitionId(key.topic_id, key.partition), {})
     counts = pc.value_counts(in_table.combine_chunks())
     is_cut = sums is not None and log_start > sums.first_offset
     in_reach = in_table.filter(pc.greater_equal(in_table, log_start)) if is_cut else in_table
@@ -169,7 +169,7 @@ def _table_rows(table: LakeReader, key: BucketKey) -> pa.Table:
         if rows.num_rows:
             parts.append(rows)
     if not parts:
-        return pa.table({name: pa.array([], pa.int64()) for name in PLACE_COLUMNS})
+        return pa.table({name: pa.array([], pa.int64()) for name in RECORD_COLUMNS})
     return pa.Table.from_batches(parts)
 
 

@@ -44,7 +44,7 @@ class FoldRange:
     """Offsets from `start` up to `end`."""
 
     topic: str
-    place: PartitionId
+    partition_id: PartitionId
     start: int
     end: int
 
@@ -65,11 +65,11 @@ def next_ranges(
     """For each partition the offsets after those it covers, `offsets_max` in total at most, shared
     so that every partition advances."""
     open_ranges = []
-    for place, position in sorted(positions.items()):
-        known = tier.coverage.get(place)
+    for partition_id, position in sorted(positions.items()):
+        known = tier.coverage.get(partition_id)
         start = position.log_start if known is None else max(known.covers, position.log_start)
         if start < position.stable_end:
-            open_ranges.append(FoldRange(position.topic, place, start, position.stable_end))
+            open_ranges.append(FoldRange(position.topic, partition_id, start, position.stable_end))
     # The smallest first, so that what they leave of their share goes to the others.
     ranges, left = [], offsets_max
     for number, each in enumerate(sorted(open_ranges, key=lambda each: each.end - each.start)):
@@ -107,7 +107,7 @@ def decide_step(
     aborted: Book = {}
     advances: dict[PartitionId, list[FoldedRange]] = {}
     for each in folded:
-        advances.setdefault(each.range.place, []).append(each)
+        advances.setdefault(each.range.partition_id, []).append(each)
         add_to(committed, each.committed)
         add_to(aborted, each.aborted)
     changed = {
@@ -116,11 +116,13 @@ def decide_step(
     }
     totals = totals_of({**tier.buckets, **changed})
     coverage = {
-        place: replace(
-            _advanced(tier.coverage.get(place), position, advances.get(place, []), now_ms),
-            total=totals.get(place),
+        partition_id: replace(
+            _advanced(
+                tier.coverage.get(partition_id), position, advances.get(partition_id, []), now_ms
+            ),
+            total=totals.get(partition_id),
         )
-        for place, position in positions.items()
+        for partition_id, position in positions.items()
     }
     return FoldStep(coverage, changed)
 

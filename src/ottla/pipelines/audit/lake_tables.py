@@ -33,7 +33,7 @@ COMPLETE_UNTIL = "ottla.complete_until_ms"
 COMPLETE_FROM = "ottla.complete_from_ms"
 HOUR = "hour"  # the folders of a table; not a column of its rows
 PARQUET, DELTA, ICEBERG = "parquet", "delta", "iceberg"
-PLACE_COLUMNS = ("topic_id", "partition", "offset", "timestamp")
+RECORD_COLUMNS = ("topic_id", "partition", "offset", "timestamp")
 
 
 class LakeReader(Protocol):
@@ -152,8 +152,8 @@ class ParquetReader:
             return listed
         found = []
         for name, aside in staged.items():
-            places = [self.directory / each for each in (name, aside) if each is not None]
-            found += [path for path in places if path.exists()][:1]
+            paths = [self.directory / each for each in (name, aside) if each is not None]
+            found += [path for path in paths if path.exists()][:1]
         last = self._read(self._names()[-1])
         named = {self.directory / name for name in (*staged, *last["removed"])}
         return found + [path for path in listed if path not in named and path.exists()]

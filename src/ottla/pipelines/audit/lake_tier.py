@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ottla.pipelines.audit.lake_tables import PLACE_COLUMNS, LakeReader, manifests
+from ottla.pipelines.audit.lake_tables import RECORD_COLUMNS, LakeReader, manifests
 from ottla.pipelines.audit.report_log import AuditError
 from ottla.pipelines.audit.reports import (
     BOOKED,
@@ -31,7 +31,7 @@ from ottla.pipelines.audit.reports import (
     Tier,
     with_totals,
 )
-from ottla.pipelines.audit.side_topics import LeftOut, book_of_left_out, without_present
+from ottla.pipelines.audit.side_topics import Excluded, book_of_excluded, without_present
 from ottla.pipelines.sums.record_sums import Book, add_to, decode_book, fold_arrow
 from ottla.pipelines.sums.row_hashes import row_hashes
 
@@ -88,18 +88,18 @@ def _offsets(found: Mapping[str, Mapping[str, int]]) -> dict[PartitionId, int]:
     }
 
 
-def booked_tier(name: str, source: str, booked: Booked, left_out: Book, now_ms: int) -> Tier:
+def booked_tier(name: str, source: str, booked: Booked, excluded: Book, now_ms: int) -> Tier:
     book = booked.book()
-    keys = book.keys() | left_out.keys()
-    buckets = {key: BucketReport(book.get(key), left_out=left_out.get(key)) for key in sorted(keys)}
+    keys = book.keys() | excluded.keys()
+    buckets = {key: BucketReport(book.get(key), excluded=excluded.get(key)) for key in sorted(keys)}
     coverage = {
-        place: Coverage(
-            booked.topics.get(place.topic_id, place.topic_id),
-            booked.starts.get(place, 0),
+        partition_id: Coverage(
+            booked.topics.get(partition_id.topic_id, partition_id.topic_id),
+            booked.starts.get(partition_id, 0),
             end,
             now_ms,
         )
-        for place, end in booked.ends.items()
+        for partition_id, end in booked.ends.items()
     }
     tier = Tier(name, BOOKED, source, with_totals(coverage, buckets), buckets)
     tier.counts = dict(booked.counts)
@@ -120,24 +120,24 @@ class Counted:
 
 
 def counted_tier(
-    name: str, source: str, counted: Counted, booked: Booked, left_out: Book, now_ms: int
+    name: str, source: str, counted: Counted, booked: Booked, excluded: Book, now_ms: int
 ) -> Tier:
     audited, others = counted.audited, counted.others
     ends = dict(booked.ends) or _ends_of(audited, others)
     coverage = {
-        place: Coverage(
-            booked.topics.get(place.topic_id, place.topic_id),
-            booked.starts.get(place, 0),
+        partition_id: Coverage(
+            booked.topics.get(partition_id.topic_id, partition_id.topic_id),
+            booked.starts.get(partition_id, 0),
             end,
             now_ms,
         )
-        for place, end in ends.items()
+        for partition_id, end in ends.items()
     }
-    keys = audited.keys() | others.keys() | left_out.keys()
+    keys = audited.keys() | others.keys() | excluded.keys()
     buckets = {
         key: BucketReport(
             audited.get(key),
-            left_out=left_out.get(key),
+            excluded=excluded.get(key),
             unaudited=others[key].count if key in others else 0,
         )
         for key in sorted(keys)
@@ -145,29 +145,31 @@ def counted_tier(
     return Tier(name, COUNTED, source, with_totals(coverage, buckets), buckets)
 
 
-def count_rows(table: LakeReader, reference: Tier, left_out: LeftOut | None = None) -> Counted:
-    """`left_out` are records that were put aside: those that have rows nevertheless are noted."""
+def count_rows(table: LakeReader, reference: Tier, excluded: Excluded | None = None) -> Counted:
+    """`excluded` are records that were put aside: those that have rows nevertheless are noted."""
     columns = table.columns()
     counted = Counted()
-    missing = [each for each in PLACE_COLUMNS if each not in columns]
+    missing = [each for each in RECORD_COLUMNS if each not in columns]
     if columns and missing:
         raise AuditError(
             f"{table.directory}: the table has no column {', '.join(missing)}: its rows cannot be "
-            f"compared with records. Rows must keep {', '.join(PLACE_COLUMNS)}"
+            f"compared with records. Rows must keep {', '.join(RECORD_COLUMNS)}"
         )
     for batch in table.batches() if columns else ():
         if batch.num_rows:
-            _add_batch(batch, reference, counted, left_out or {})
+            _add_batch(batch, reference, counted, excluded or {})
     return counted
 
 
-def count_unchanged(table: LakeReader, reference: Tier, left_out: LeftOut | None = None) -> Counted:
+def count_unchanged(
+    table: LakeReader, reference: Tier, excluded: Excluded | None = None
+) -> Counted:
     """Again if files that were there have been replaced meanwhile, by a compaction or a repair:
     some of them may have been read, and some not. New files alone change nothing."""
     for _ in range(COUNTS_MAX):
         before = table.committed()
         try:
-            counted = count_rows(table, reference, left_out)
+            counted = count_rows(table, reference, excluded)
         except FileNotFoundError:
             if before <= table.committed():
                 raise
@@ -180,35 +182,37 @@ def count_unchanged(table: LakeReader, reference: Tier, left_out: LeftOut | None
     )
 
 
-def _add_batch(batch: pa.RecordBatch, reference: Tier, counted: Counted, left_out: LeftOut) -> None:
+def _add_batch(
+    batch: pa.RecordBatch, reference: Tier, counted: Counted, excluded: Excluded
+) -> None:
     hashes = row_hashes(batch)
     rows = with_content_columns(batch)
     offsets = batch.column("offset")
-    for place, mine in _places(batch):
-        if aside := left_out.get(place):
+    for partition_id, mine in _rows_by_partition(batch):
+        if aside := excluded.get(partition_id):
             is_aside = pc.is_in(offsets, pa.array(list(aside), pa.int64()))
             found = offsets.filter(pc.and_(mine, is_aside)).to_pylist()
-            counted.present.setdefault(place, set()).update(found)
-        is_known, is_other = masks(offsets, reference.coverage.get(place))
+            counted.present.setdefault(partition_id, set()).update(found)
+        is_known, is_other = masks(offsets, reference.coverage.get(partition_id))
         for book, mask in ((counted.audited, is_known), (counted.others, is_other)):
             chosen = pc.and_(mine, mask)
             if pc.any(chosen).as_py():
                 part = fold_arrow(
                     rows.filter(chosen),
-                    topic_id=place.topic_id,
-                    partition=place.partition,
+                    topic_id=partition_id.topic_id,
+                    partition=partition_id.partition,
                     row_hashes=chosen_hashes(hashes, chosen),
                 )
                 add_to(book, part)
 
 
-def _places(batch: pa.RecordBatch) -> Iterator[tuple[PartitionId, pa.Array]]:
+def _rows_by_partition(batch: pa.RecordBatch) -> Iterator[tuple[PartitionId, pa.Array]]:
     """Each partition of a topic, and its rows. AuditError for rows of none."""
     ids, numbers = batch.column("topic_id"), batch.column("partition")
-    if any(batch.column(name).null_count for name in PLACE_COLUMNS):
+    if any(batch.column(name).null_count for name in RECORD_COLUMNS):
         raise AuditError(
-            f"the table has rows without {', '.join(PLACE_COLUMNS)}: they belong to no record, and "
-            "another program has written them. Delete them, or write them to another table"
+            f"the table has rows without {', '.join(RECORD_COLUMNS)}: they belong to no record, "
+            "and another program has written them. Delete them, or write them to another table"
         )
     for topic_id in pc.unique(ids).to_pylist():
         of_topic = pc.equal(ids, topic_id)
@@ -237,7 +241,7 @@ def chosen_hashes(hashes: bytearray, rows: pa.Array) -> bytearray:
 def with_content_columns(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The columns that sums are made of. The original bytes only if all of them were kept: a hash
     without the headers would not be that of the record."""
-    names = [*PLACE_COLUMNS]
+    names = [*RECORD_COLUMNS]
     found = [batch.column(name) for name in names]
     kept = _kept_columns(batch.schema.names)
     for column, name in kept.items():
@@ -255,8 +259,8 @@ def _ends_of(*books: Book) -> dict[PartitionId, int]:
     ends: dict[PartitionId, int] = {}
     for book in books:
         for key, sums in book.items():
-            place = PartitionId(key.topic_id, key.partition)
-            ends[place] = max(ends.get(place, 0), sums.last_offset + 1)
+            partition_id = PartitionId(key.topic_id, key.partition)
+            ends[partition_id] = max(ends.get(partition_id, 0), sums.last_offset + 1)
     return ends
 
 
@@ -265,7 +269,7 @@ def lake_tiers(
     table: LakeReader,
     reference: Tier,
     now_ms: int,
-    aside: Callable[[Booked], LeftOut] = lambda _: {},
+    aside: Callable[[Booked], Excluded] = lambda _: {},
 ) -> list[Tier]:
     """`name.booked` (if the table has manifests) and `name.counted`. `aside` finds the records that
     the pipeline of the table has put aside; after the manifests were read, which are committed
@@ -275,25 +279,25 @@ def lake_tiers(
     booked = read_booked(chain)
     all_left_out = aside(booked)
     rows = count_unchanged(table, reference, all_left_out)
-    left_out = book_of_left_out(
+    excluded = book_of_excluded(
         audited_only(without_present(all_left_out, rows.present), reference, booked)
     )
     tiers = []
     if chain:
-        tiers.append(booked_tier(f"{name}.booked", source, booked, left_out, now_ms))
+        tiers.append(booked_tier(f"{name}.booked", source, booked, excluded, now_ms))
     else:
         booked = replace(booked, topics=reference.topics())
-    tiers.append(counted_tier(f"{name}.counted", source, rows, booked, left_out, now_ms))
+    tiers.append(counted_tier(f"{name}.counted", source, rows, booked, excluded, now_ms))
     return tiers
 
 
-def audited_only(left_out: LeftOut, reference: Tier, booked: Booked) -> LeftOut:
+def audited_only(excluded: Excluded, reference: Tier, booked: Booked) -> Excluded:
     """Without what the reference has not counted, or the table has not committed, yet."""
-    kept: LeftOut = {}
-    for place, offsets in left_out.items():
-        known = reference.coverage.get(place)
-        end = booked.ends.get(place, 0)
-        kept[place] = {
+    kept: Excluded = {}
+    for partition_id, offsets in excluded.items():
+        known = reference.coverage.get(partition_id)
+        end = booked.ends.get(partition_id, 0)
+        kept[partition_id] = {
             at: time
             for at, time in offsets.items()
             if at < end and (known is None or known.has(at, at))

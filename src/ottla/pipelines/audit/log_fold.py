@@ -49,7 +49,7 @@ def _after_hole(cluster: Cluster, wanted: FoldRange, log_start: int) -> FoldedRa
     """Only what retention has left: the offsets before it are a gap, whether or not they had been
     read in time."""
     end = min(log_start, wanted.end)
-    rest = FoldRange(wanted.topic, wanted.place, end, wanted.end)
+    rest = FoldRange(wanted.topic, wanted.partition_id, end, wanted.end)
     found = fold_range(cluster, rest) if end < wanted.end else FoldedRange(rest, {}, {}, end)
     return FoldedRange(wanted, found.committed, found.aborted, max(end, found.log_start))
 
@@ -57,16 +57,16 @@ def _after_hole(cluster: Cluster, wanted: FoldRange, log_start: int) -> FoldedRa
 def _fetch(cluster: Cluster, wanted: FoldRange) -> Iterator[FetchedRecords]:
     return fetch_range(
         cluster,
-        TopicPartition(wanted.topic, wanted.place.partition),
+        TopicPartition(wanted.topic, wanted.partition_id.partition),
         wanted.start,
         wanted.end,
-        topic_id=uuid_from_text(wanted.place.topic_id),
+        topic_id=uuid_from_text(wanted.partition_id.topic_id),
         isolation_level=READ_COMMITTED,
     )
 
 
 def _log_start(cluster: Cluster, wanted: FoldRange) -> int:
-    at = TopicPartition(wanted.topic, wanted.place.partition)
+    at = TopicPartition(wanted.topic, wanted.partition_id.partition)
     return earliest_offsets(cluster, [at])[at]
 
 
@@ -87,9 +87,9 @@ def _fold_fetched(
 
 
 def _fold(wanted: FoldRange, segments: Iterator[RecordSegment]) -> Book:
-    topic_id = uuid_from_text(wanted.place.topic_id)
-    found = native.fold_segments(segments, topic_id, wanted.place.partition, BUCKET_MS)
-    return book_of(found, *wanted.place)
+    topic_id = uuid_from_text(wanted.partition_id.topic_id)
+    found = native.fold_segments(segments, topic_id, wanted.partition_id.partition, BUCKET_MS)
+    return book_of(found, *wanted.partition_id)
 
 
 def _segments(

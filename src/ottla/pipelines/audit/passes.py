@@ -40,7 +40,7 @@ from ottla.pipelines.audit.running import (
     audit_logs,
     opened_tier,
 )
-from ottla.pipelines.audit.side_topics import LeftOut, read_left_out
+from ottla.pipelines.audit.side_topics import Excluded, read_excluded
 
 OTTLA_TOPICS = "ottla-*"  # of pipelines and of the audit itself
 
@@ -109,9 +109,9 @@ class Audit:
             tier.buckets = keeping_times(before.buckets, tier.buckets, _now_ms())
         return found
 
-    def _aside(self, topics: Sequence[str], booked: Booked) -> LeftOut:
+    def _aside(self, topics: Sequence[str], booked: Booked) -> Excluded:
         ids = {name: topic_id for topic_id, name in booked.topics.items()}
-        return read_left_out(self.cluster, topics, booked.pipeline, ids) if topics else {}
+        return read_excluded(self.cluster, topics, booked.pipeline, ids) if topics else {}
 
 
 def _now_ms() -> int:
@@ -136,7 +136,7 @@ def replacing(known: Tier, after: Tier) -> list[Entry]:
     obsolete = sorted(known.buckets.keys() - after.buckets.keys())
     entries += [(bucket_key_bytes(after.name, key), None) for key in obsolete]
     left = sorted(known.coverage.keys() - after.coverage.keys())
-    entries += [(coverage_key_bytes(after.name, place), None) for place in left]
+    entries += [(coverage_key_bytes(after.name, partition_id), None) for partition_id in left]
     for key, report in sorted(after.buckets.items()):
         if known.buckets.get(key) != report:
             covered = after.coverage.get(PartitionId(key.topic_id, key.partition))

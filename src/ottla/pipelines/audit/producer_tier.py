@@ -209,17 +209,18 @@ def with_book(tier: Tier, book: Book, names: Mapping[str, str], now_ms: int) -> 
         known = buckets.get(key)
         total = sums if known is None or known.sums is None else known.sums.merged(sums)
         buckets[key] = BucketReport(total, changed_ms=now_ms)
-        place = PartitionId(key.topic_id, key.partition)
-        before = coverage.get(place) or Coverage(
+        partition_id = PartitionId(key.topic_id, key.partition)
+        before = coverage.get(partition_id) or Coverage(
             names[key.topic_id], sums.first_offset, sums.first_offset, now_ms
         )
-        coverage[place] = replace(
+        coverage[partition_id] = replace(
             before,
             start=min(before.start, sums.first_offset),
             covers=max(before.covers, sums.last_offset + 1),
         )
     coverage = {
-        place: replace(each, at_ms=now_ms, caught_up_ms=now_ms) for place, each in coverage.items()
+        partition_id: replace(each, at_ms=now_ms, caught_up_ms=now_ms)
+        for partition_id, each in coverage.items()
     }
     return Tier(
         tier.name, tier.kind, tier.source, with_totals(coverage, buckets), buckets, tier.counts

@@ -29,6 +29,7 @@ from ottla.pipelines.sums.record_sums import (
 
 VERSION = 1
 TIER, PARTITION, BUCKET = "tier", "partition", "bucket"
+EXCLUDED = "left_out"  # the stored key of `BucketReport.excluded`
 
 # Kinds of tiers
 PRODUCER, BROKER, BOOKED, COUNTED = "producer", "broker", "booked", "counted"
@@ -75,7 +76,7 @@ class BucketReport:
     sums: Sums | None
     aborted: Sums | None = None  # records of aborted transactions
     late: Sums | None = None  # part of `sums`: what came after the bucket was closed
-    left_out: Sums | None = None  # what a pipeline read, but did not write: filtered, bad, late
+    excluded: Sums | None = None  # what a pipeline read, but did not write: filtered, bad, late
     unaudited: int | None = None  # rows not in `sums`: their records were not counted in the log
     changed_ms: int | None = None  # when the tier last found another number of records
 
@@ -95,7 +96,7 @@ class Tier:
 
     def topics(self) -> dict[str, str]:
         """Names by topic id."""
-        return {place.topic_id: each.topic for place, each in self.coverage.items()}
+        return {partition_id.topic_id: each.topic for partition_id, each in self.coverage.items()}
 
 
 # Encoding
@@ -112,7 +113,9 @@ def tier_record(tier: Tier) -> tuple[bytes, bytes]:
     return _json([TIER, tier.name]), _json(value)
 
 
-def coverage_record(tier: str, place: PartitionId, coverage: Coverage) -> tuple[bytes, bytes]:
+def coverage_record(
+    tier: str, partition_id: PartitionId, coverage: Coverage
+) -> tuple[bytes, bytes]:
     value: dict[str, Any] = {
         "version": VERSION,
         "topic": coverage.topic,
@@ -130,21 +133,24 @@ def coverage_record(tier: str, place: PartitionId, coverage: Coverage) -> tuple[
         value["compacted"] = True
     if coverage.open_from is not None:
         value["open_from"] = coverage.open_from
-    return coverage_key_bytes(tier, place), _json(value)
+    return coverage_key_bytes(tier, partition_id), _json(value)
 
 
-def coverage_key_bytes(tier: str, place: PartitionId) -> bytes:
-    return _json([PARTITION, tier, *place])
+def coverage_key_bytes(tier: str, partition_id: PartitionId) -> bytes:
+    return _json([PARTITION, tier, *partition_id])
 
 
 def bucket_record(
     tier: str, key: BucketKey, report: BucketReport, covers: int
 ) -> tuple[bytes, bytes]:
     value: dict[str, Any] = {"version": VERSION, "covers": covers}
-    for name in ("sums", "aborted", "late", "left_out"):
-        sums = getattr(report, name)
-        if sums is not None:
-            value[name] = encode_sums(sums)
+    parts = {
+        "sums": report.sums,
+        "aborted": report.aborted,
+        "late": report.late,
+        EXCLUDED: report.excluded,
+    }
+    value |= {name: encode_sums(sums) for name, sums in parts.items() if sums is not None}
     if report.unaudited is not None:
         value["unaudited"] = report.unaudited
     if report.changed_ms is not None:
@@ -193,12 +199,12 @@ def _apply_tier(tier: Tier, rest: list[Any], content: Any) -> None:
 
 def _apply_coverage(tier: Tier, rest: list[Any], content: Any) -> None:
     topic_id, partition = rest
-    place = PartitionId(str(topic_id), int(partition))
+    partition_id = PartitionId(str(topic_id), int(partition))
     if content is None:
-        tier.coverage.pop(place, None)
+        tier.coverage.pop(partition_id, None)
         return
     total = content.get("total")
-    tier.coverage[place] = Coverage(
+    tier.coverage[partition_id] = Coverage(
         str(content["topic"]),
         int(content["start"]),
         int(content["covers"]),
@@ -225,7 +231,7 @@ def _apply_bucket(tier: Tier, rest: list[Any], content: Any) -> None:
         sums("sums"),
         sums("aborted"),
         sums("late"),
-        sums("left_out"),
+        sums(EXCLUDED),
         content.get("unaudited"),
         content.get("changed"),
     )
@@ -242,9 +248,9 @@ def totals_of(buckets: Mapping[BucketKey, BucketReport]) -> dict[PartitionId, Su
     totals: dict[PartitionId, Sums] = {}
     for key, report in buckets.items():
         if report.sums is not None:
-            place = PartitionId(key.topic_id, key.partition)
-            known = totals.get(place)
-            totals[place] = report.sums if known is None else known.merged(report.sums)
+            partition_id = PartitionId(key.topic_id, key.partition)
+            known = totals.get(partition_id)
+            totals[partition_id] = report.sums if known is None else known.merged(report.sums)
     return totals
 
 
@@ -252,8 +258,12 @@ def inconsistent_partitions(tier: Tier) -> list[PartitionId]:
     """Partitions whose buckets do not add up to the total that was written with them: another
     program has written or deleted a report."""
     totals = totals_of(tier.buckets)
-    places = sorted(totals.keys() | tier.coverage.keys())
-    return [place for place in places if totals.get(place) != _total(tier.coverage.get(place))]
+    partition_ids = sorted(totals.keys() | tier.coverage.keys())
+    return [
+        partition_id
+        for partition_id in partition_ids
+        if totals.get(partition_id) != _total(tier.coverage.get(partition_id))
+    ]
 
 
 def _total(coverage: Coverage | None) -> Sums | None:
@@ -276,7 +286,10 @@ def with_totals(
     coverage: Mapping[PartitionId, Coverage], buckets: Mapping[BucketKey, BucketReport]
 ) -> dict[PartitionId, Coverage]:
     totals = totals_of(buckets)
-    return {place: replace(each, total=totals.get(place)) for place, each in coverage.items()}
+    return {
+        partition_id: replace(each, total=totals.get(partition_id))
+        for partition_id, each in coverage.items()
+    }
 
 
 def book_of(tier: Tier) -> Book:

@@ -96,24 +96,24 @@ def audit_logs(
 
 def log_positions(cluster: Cluster, topics: Sequence[str]) -> dict[PartitionId, LogPosition]:
     described = cluster.describe_topics(list(topics))
-    places = {
+    partition_ids = {
         TopicPartition(name, each.partition): PartitionId(
             uuid_to_text(topic.topic_id), each.partition
         )
         for name, topic in described.items()
         for each in topic.partitions
     }
-    starts = earliest_offsets(cluster, places)
+    starts = earliest_offsets(cluster, partition_ids)
     # Before the last stable offsets: what is written in between is not an open transaction.
-    high_watermarks = latest_offsets(cluster, places, READ_UNCOMMITTED)
-    ends = latest_offsets(cluster, places, READ_COMMITTED)
+    high_watermarks = latest_offsets(cluster, partition_ids, READ_UNCOMMITTED)
+    ends = latest_offsets(cluster, partition_ids, READ_COMMITTED)
     configs = topic_configs(cluster, described)
     compacted = {name for name in described if "compact" in (configs[name].get(POLICY) or "")}
     return {
-        place: LogPosition(
+        partition_id: LogPosition(
             at.topic, starts[at], ends[at], at.topic in compacted, high_watermarks[at]
         )
-        for at, place in places.items()
+        for at, partition_id in partition_ids.items()
     }
 
 
@@ -132,14 +132,14 @@ def _note(result: PassResult, tier: Tier, step: FoldStep, folded: Sequence[Folde
     for each in folded:
         result.records += sum(sums.count for sums in each.committed.values())
         result.aborted += sum(sums.count for sums in each.aborted.values())
-    for place, coverage in step.coverage.items():
-        known = tier.coverage.get(place)
+    for partition_id, coverage in step.coverage.items():
+        known = tier.coverage.get(partition_id)
         before = () if known is None else known.gaps
         new = sum(end - start for start, end in coverage.gaps) - sum(b - a for a, b in before)
         if new:
             log.warning(
                 "%s, partition %d: retention deleted %d offsets before they were audited",
-                coverage.topic, place.partition, new,
+                coverage.topic, partition_id.partition, new,
             )  # fmt: skip
         result.overtaken += new
 

@@ -23,19 +23,19 @@ from ottla.protocol.records.arrow import read_arrow
 PREFIX = "ottla-"
 
 # The timestamp (ms) of each offset that was put aside.
-LeftOut = dict[PartitionId, dict[int, int]]
+Excluded = dict[PartitionId, dict[int, int]]
 
 
-def read_left_out(
+def read_excluded(
     cluster: Cluster, side_topics: Iterable[str], pipeline: str, topic_ids: Mapping[str, str]
-) -> LeftOut:
+) -> Excluded:
     """The records of these topics that the pipeline put there; `topic_ids` by name."""
-    found: LeftOut = {}
+    found: Excluded = {}
     for described in cluster.describe_topics(sorted(set(side_topics))).values():
-        places = described.topic_partitions
-        starts = earliest_offsets(cluster, places)
-        ends = latest_offsets(cluster, places, READ_COMMITTED)
-        ranges = [PartitionRange(at, starts[at], ends[at]) for at in places]
+        partition_ids = described.topic_partitions
+        starts = earliest_offsets(cluster, partition_ids)
+        ends = latest_offsets(cluster, partition_ids, READ_COMMITTED)
+        ranges = [PartitionRange(at, starts[at], ends[at]) for at in partition_ids]
         for fetched in fetch_ranges(cluster, ranges, isolation_level=READ_COMMITTED):
             for batch in read_arrow(
                 fetched.data,
@@ -59,22 +59,22 @@ def origin_of(headers: Sequence[Mapping[str, Any]] | None) -> dict[str, str]:
 
 
 def _add(
-    found: LeftOut, origin: Mapping[str, str], pipeline: str, topic_ids: Mapping[str, str]
+    found: Excluded, origin: Mapping[str, str], pipeline: str, topic_ids: Mapping[str, str]
 ) -> None:
     """Records of other pipelines, and of topics that were created again, are not ours."""
     try:
         if origin["pipeline"] != pipeline or origin["topic"] not in topic_ids:
             return
-        place = PartitionId(topic_ids[origin["topic"]], int(origin["partition"]))
+        partition_id = PartitionId(topic_ids[origin["topic"]], int(origin["partition"]))
         offset, timestamp = int(origin["offset"]), int(origin["timestamp"])
     except (KeyError, ValueError):
         return
-    found.setdefault(place, {})[offset] = timestamp
+    found.setdefault(partition_id, {})[offset] = timestamp
 
 
-def book_of_left_out(left_out: LeftOut) -> Book:
+def book_of_excluded(excluded: Excluded) -> Book:
     book: Book = {}
-    for place, offsets in left_out.items():
+    for partition_id, offsets in excluded.items():
         if offsets:
             batch = pa.record_batch(
                 {
@@ -82,13 +82,18 @@ def book_of_left_out(left_out: LeftOut) -> Book:
                     "timestamp": pa.array(list(offsets.values()), pa.int64()),
                 }
             )
-            add_to(book, fold_arrow(batch, topic_id=place.topic_id, partition=place.partition))
+            add_to(
+                book,
+                fold_arrow(batch, topic_id=partition_id.topic_id, partition=partition_id.partition),
+            )
     return book
 
 
-def without_present(left_out: LeftOut, present: Mapping[PartitionId, set[int]]) -> LeftOut:
+def without_present(excluded: Excluded, present: Mapping[PartitionId, set[int]]) -> Excluded:
     """Those that no row of the table belongs to."""
     return {
-        place: {at: time for at, time in offsets.items() if at not in present.get(place, ())}
-        for place, offsets in left_out.items()
+        partition_id: {
+            at: time for at, time in offsets.items() if at not in present.get(partition_id, ())
+        }
+        for partition_id, offsets in excluded.items()
     }

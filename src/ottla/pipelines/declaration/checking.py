@@ -35,7 +35,7 @@ def find_problems(declared: Declaration) -> list[Problem]:
     found = []
     for each in declared.pipelines.values():
         found += [
-            Problem(each.place, f"{each.name}: {message}") for message in _of_one(declared, each)
+            Problem(each.location, f"{each.name}: {message}") for message in _of_one(declared, each)
         ]
     return found + list(_shared_outputs(declared))
 
@@ -158,11 +158,11 @@ def _shared_outputs(declared: Declaration) -> Iterator[Problem]:
     first: dict[str, Pipeline] = {}
     for each in declared.pipelines.values():
         if isinstance(each.to, Lake):
-            place = absolute(each.to.lake, base)
-            earlier = first.setdefault(place, each)
+            directory = absolute(each.to.lake, base)
+            earlier = first.setdefault(directory, each)
             if earlier is not each:
                 message = (
-                    f"{each.name}: {earlier.name} (line {earlier.place.line}) writes {place} too: "
-                    "a table has one pipeline"
+                    f"{each.name}: {earlier.name} (line {earlier.location.line}) writes "
+                    f"{directory} too: a table has one pipeline"
                 )
-                yield Problem(each.place, message)
+                yield Problem(each.location, message)

@@ -41,8 +41,8 @@ def load(path: str) -> Declaration:
 
 def declare(**sections: Any) -> Declaration:
     """The keys of a pipeline file, with plain Python values."""
-    place = caller(1)
-    return checked(python_node(sections, place), place.file)
+    location = caller(1)
+    return checked(python_node(sections, location), location.file)
 
 
 def checked(node: Node, file: str) -> Declaration:

@@ -1,4 +1,4 @@
-"""Values of a declaration, each with the place it comes from, so that errors can name it.
+"""Values of a declaration, each with its file and line, for error messages.
 
 Owns      the node: a mapping, a list, or a scalar (text, number, boolean, nothing).
 Leaves    where nodes come from to `yaml_nodes.py` and `python_nodes.py`.
@@ -25,8 +25,8 @@ class SourceLocation(NamedTuple):
 @dataclass(frozen=True)
 class Node:
     value: Mapping[str, Node] | list[Node] | Scalar
-    place: SourceLocation
-    key_places: Mapping[str, SourceLocation] | None = None  # of a mapping: where each key is
+    location: SourceLocation
+    key_locations: Mapping[str, SourceLocation] | None = None  # of a mapping: where each key is
 
     @property
     def is_mapping(self) -> bool:
@@ -36,16 +36,16 @@ class Node:
         assert isinstance(self.value, Mapping)
         return self.value
 
-    def place_of(self, key: str) -> SourceLocation:
-        return (self.key_places or {}).get(key, self.place)
+    def location_of(self, key: str) -> SourceLocation:
+        return (self.key_locations or {}).get(key, self.location)
 
 
 class Problem(NamedTuple):
-    place: SourceLocation
+    location: SourceLocation
     message: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.message}"
+        return f"{self.location}: {self.message}"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

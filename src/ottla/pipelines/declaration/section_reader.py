@@ -41,7 +41,7 @@ class SectionReader:
         before = len(self.problems)
         for unknown in given.keys() - declared.keys():
             message = f"unknown key {unknown}: {did_you_mean(unknown, declared)}"
-            self.problems.append(Problem(node.place_of(unknown), message))
+            self.problems.append(Problem(node.location_of(unknown), message))
         values = dict(more or {})
         for name, each in declared.items():
             if name in given:
@@ -63,7 +63,7 @@ class SectionReader:
             return self._wrong(node, f"{name} {error}")
 
     def _wrong(self, node: Node, message: str) -> Any:
-        self.problems.append(Problem(node.place, message))
+        self.problems.append(Problem(node.location, message))
         return WRONG
 
     def target(self, node: Node) -> Any:
@@ -79,12 +79,12 @@ class SectionReader:
             return self._wrong(node, f"must be a mapping of names, and is {kind_of(node)}")
         found: dict[str, Any] = {}
         for each, inner in node.mapping().items():
-            place = node.place_of(each)
+            location = node.location_of(each)
             if not keys.NAME.fullmatch(each):
                 self.problems.append(
-                    Problem(place, f"{each!r}: names are letters, digits, dots, - and _")
+                    Problem(location, f"{each!r}: names are letters, digits, dots, - and _")
                 )
-            more = {"name": each, "place": place} if kind is Pipeline else {}
+            more = {"name": each, "location": location} if kind is Pipeline else {}
             found[each] = self.section(kind, inner, more)
         return found
 
@@ -93,10 +93,12 @@ class SectionReader:
         if not node.is_mapping:
             return self.named(ClusterAddress, node)
         whole = {
-            each: Node({"servers": inner}, inner.place) if isinstance(inner.value, str) else inner
+            each: Node({"servers": inner}, inner.location)
+            if isinstance(inner.value, str)
+            else inner
             for each, inner in node.mapping().items()
         }
-        return self.named(ClusterAddress, Node(whole, node.place, node.key_places))
+        return self.named(ClusterAddress, Node(whole, node.location, node.key_locations))
 
 
 SPECIAL: Mapping[tuple[type, str], Any] = {

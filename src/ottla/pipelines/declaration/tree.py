@@ -183,7 +183,7 @@ class Pipeline:
         5,
     )
     name: str = ""
-    place: SourceLocation = field(default=NOWHERE, compare=False)
+    location: SourceLocation = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)

@@ -31,36 +31,36 @@ def parse_yaml(text: str, file: str) -> Node:
 
 
 def _node(found: Any, file: str) -> Node:
-    place = SourceLocation(file, found.start_mark.line + 1)
+    location = SourceLocation(file, found.start_mark.line + 1)
     if isinstance(found, yaml.MappingNode):
-        return _mapping(found, file, place)
+        return _mapping(found, file, location)
     if isinstance(found, yaml.SequenceNode):
-        return Node([_node(each, file) for each in found.value], place)
-    return Node(_scalar(found, place), place)
+        return Node([_node(each, file) for each in found.value], location)
+    return Node(_scalar(found, location), location)
 
 
-def _mapping(found: Any, file: str, place: SourceLocation) -> Node:
+def _mapping(found: Any, file: str, location: SourceLocation) -> Node:
     values: dict[str, Node] = {}
-    places: dict[str, SourceLocation] = {}
+    locations: dict[str, SourceLocation] = {}
     for key, value in found.value:
         at = SourceLocation(file, key.start_mark.line + 1)
         if not isinstance(key, yaml.ScalarNode):
             raise DeclarationError(str(Problem(at, "a key must be a text")))
         if key.value in values:
-            first = places[key.value].line
+            first = locations[key.value].line
             message = f"the key {key.value} is there twice; the first is in line {first}"
             raise DeclarationError(str(Problem(at, message)))
         values[key.value] = _node(value, file)
-        places[key.value] = at
-    return Node(values, place, places)
+        locations[key.value] = at
+    return Node(values, location, locations)
 
 
-def _scalar(found: Any, place: SourceLocation) -> Any:
+def _scalar(found: Any, location: SourceLocation) -> Any:
     """A date or a number with colons stays the text that was written."""
     try:
         value = yaml.SafeLoader("").construct_object(found)
     except yaml.YAMLError as error:
-        raise DeclarationError(str(Problem(place, f"{found.value}: {error}"))) from None
+        raise DeclarationError(str(Problem(location, f"{found.value}: {error}"))) from None
     is_plain = value is None or isinstance(value, str | bool | float | int)
     if not is_plain or (isinstance(value, int) and ":" in found.value):
         return found.value

@@ -35,7 +35,8 @@ from ottla.pipelines.errors import LakeError
 VERSION = 1
 BATCH, BACKFILL, REPLAY, COMPACTION = "batch", "backfill", "replay", "compaction"
 REPLACEMENT = "replacement"  # of whole hours
-REWRITES = (COMPACTION, REPLACEMENT)  # their files take the place of those that are removed
+REWRITES = (COMPACTION, REPLACEMENT)  # their files replace those that are removed
+EXCLUDED = "left_out"  # the stored key of `Manifest.excluded`
 
 # Topic id (as Kafka writes it) to partition (as a text, as JSON has it) to offset.
 Offsets = Mapping[str, Mapping[str, int]]
@@ -86,7 +87,7 @@ class Manifest:
     ends: Offsets = field(default_factory=dict)
     counts: Counts = field(default_factory=Counts)
     newest_ms: int | None = None  # the largest event time of all commits so far
-    left_out: list[dict[str, Any]] = field(default_factory=list)
+    excluded: list[dict[str, Any]] = field(default_factory=list)  # stored as `left_out`
     files: tuple[LakeFile, ...] = ()
     removed: tuple[str, ...] = ()
     forgotten: tuple[str, ...] = ()
@@ -98,7 +99,9 @@ class Manifest:
 
 
 def encode_manifest(manifest: Manifest) -> bytes:
-    return json.dumps(asdict(manifest), separators=(",", ":")).encode()
+    fields = asdict(manifest)
+    fields[EXCLUDED] = fields.pop("excluded")
+    return json.dumps(fields, separators=(",", ":")).encode()
 
 
 def decode_manifest(text: bytes | str, where: str) -> Manifest:
@@ -114,6 +117,7 @@ def decode_manifest(text: bytes | str, where: str) -> Manifest:
         fields["removed"] = tuple(fields["removed"])
         fields["forgotten"] = tuple(fields.get("forgotten", ()))
         fields["counts"] = Counts(**fields["counts"])
+        fields["excluded"] = fields.pop(EXCLUDED, [])
         return Manifest(**fields)
     except (ValueError, LookupError, TypeError) as error:
         raise LakeError(

@@ -1,6 +1,6 @@
 """Files of batches that failed: written, and named by no commit.
 
-Tasks write the files of Delta and Iceberg tables to their final place, and those of Parquet tables
+Tasks write the files of Delta and Iceberg tables to their final path, and those of Parquet tables
 to the staging directory. Only the commit makes them part of the table.
 
 A file is removed only if its batch can no longer be committed. A second driver starts while the

@@ -5,8 +5,8 @@
 
 Owns      the rule that makes a commit: the manifest with the next number exists. Its files are
           renamed from the staging directory afterwards, by the driver or by the next one.
-Promises  of two commits with one number, one succeeds. A file that a manifest names is in its
-          place, or still staged.
+Promises  of two commits with one number, one succeeds. A file that a manifest names is
+          published, or still staged.
 Limit     a reader that lists the directory while a batch is published sees a part of its files.
 """
 

@@ -288,7 +288,7 @@ class BatchRunner:
             ends=wanted.ends,
             counts=done.counts,
             newest_ms=newest_ms(done.reports, time.time_ns() // 1_000_000),
-            left_out=left_out_of(done.reports),
+            excluded=excluded_of(done.reports),
             files=tuple(file for each in done.reports for file in each.files),
         )
 
@@ -347,8 +347,8 @@ def total(reports: Iterable[TaskReport]) -> Counts:
     return sum((each.counts for each in reports), Counts())
 
 
-def left_out_of(reports: Iterable[TaskReport]) -> list[dict[str, Any]]:
-    return encode_book(merge_books(decode_book(each.left_out) for each in reports))
+def excluded_of(reports: Iterable[TaskReport]) -> list[dict[str, Any]]:
+    return encode_book(merge_books(decode_book(each.excluded) for each in reports))
 
 
 def size_of(wanted: BatchRange) -> int:

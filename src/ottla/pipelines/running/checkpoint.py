@@ -89,7 +89,7 @@ class PipelineState:
         ids = end.topic_ids
         digest = offsets_digest(str(self.checkpoint), batch)
         # A partition that is new to the query begins with its log.
-        starts = {place: begin.get(place, 0) for place in end.offsets}
+        starts = {partition: begin.get(partition, 0) for partition in end.offsets}
         return BatchRange(
             self.query, batch, dict(ids), _by_id(starts, ids), _by_id(end.offsets, ids), digest
         )
@@ -118,8 +118,10 @@ class PipelineState:
 
 def _by_id(offsets: Mapping[TopicPartition, int], ids: Mapping[str, str]) -> Offsets:
     found: dict[str, dict[str, int]] = {}
-    for place, offset in sorted(offsets.items()):
-        found.setdefault(ids.get(place.topic, place.topic), {})[str(place.partition)] = offset
+    for partition, offset in sorted(offsets.items()):
+        found.setdefault(ids.get(partition.topic, partition.topic), {})[
+            str(partition.partition)
+        ] = offset
     return found
 
 

@@ -28,8 +28,8 @@ def check_sources(cluster: Cluster, pipeline: Pipeline) -> int:
     missing = [name for name in pipeline.source.topics if name not in found]
     if missing:
         raise PipelineError(
-            f"{pipeline.place}: {pipeline.name}: the topic {missing[0]} does not exist: create it "
-            f"(ottla topics create {missing[0]}), or change `from`"
+            f"{pipeline.location}: {pipeline.name}: the topic {missing[0]} does not exist: create "
+            f"it (ottla topics create {missing[0]}), or change `from`"
         )
     return max(len(each.partitions) for each in found.values())
 

@@ -42,7 +42,7 @@ def side_records(
     """Records for `topic` of these rows, which have the columns of the source."""
     chosen = rows.take(pa.array(numbers, pa.int64()))
     has_headers = "headers" in chosen.schema.names
-    places = zip(
+    origins = zip(
         chosen.column("topic").to_pylist(),
         chosen.column("partition").to_pylist(),
         chosen.column("offset").to_pylist(),
@@ -53,7 +53,7 @@ def side_records(
     )
     headers = [
         [*(old or []), *_headers(pipeline, source, partition, offset, time_us // 1000, reason)]
-        for source, partition, offset, time_us, reason, old in places
+        for source, partition, offset, time_us, reason, old in origins
     ]
     return pa.RecordBatch.from_arrays(
         [

@@ -94,7 +94,7 @@ class TaskReport:
     side: TaskWritten | None = None
     main: TaskWritten | None = None
     newest_us: int | None = None
-    left_out: list[dict[str, Any]] = field(default_factory=list)
+    excluded: list[dict[str, Any]] = field(default_factory=list)
     unknown_fields: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -166,7 +166,7 @@ class LakeTask:
         self._side_rows = 0
         self._counts = Counts()
         self._newest: int | None = None
-        self._left_out: Book = {}
+        self._excluded: Book = {}
         self._unknown: Counter[str] = Counter()
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> TaskReport:
@@ -183,8 +183,8 @@ class LakeTask:
         finally:
             self._side.close()
         unknown = dict(self._unknown.most_common(UNKNOWN_MAX))
-        left_out = encode_book(self._left_out)
-        return TaskReport(self._counts, files, side, None, self._newest, left_out, unknown)
+        excluded = encode_book(self._excluded)
+        return TaskReport(self._counts, files, side, None, self._newest, excluded, unknown)
 
     def _add(self, batch: pa.RecordBatch) -> None:
         decoded = self._decoded(batch)
@@ -197,7 +197,7 @@ class LakeTask:
         found = classify(times, reasons, self._plan.late_before_us)
         self._put_aside(batch, found)
         if found.good is not None:
-            add_to(self._left_out, self._fold_records(rows.filter(pc.invert(found.good))))
+            add_to(self._excluded, self._fold_records(rows.filter(pc.invert(found.good))))
             rows = rows.filter(found.good)
         late = 0 if found.late is None else int(pc.sum(found.late).as_py() or 0)
         good = rows.num_rows
@@ -284,9 +284,9 @@ class LakeTask:
 
     def _refuse(self, batch: pa.RecordBatch, found: Classified) -> None:
         row, reason = min(found.bad.items())
-        place = [batch.column(name)[row].as_py() for name in ("topic", "partition", "offset")]
+        origin = [batch.column(name)[row].as_py() for name in ("topic", "partition", "offset")]
         raise PipelineError(
-            f"{self._plan.pipeline}: topic {place[0]}, partition {place[1]}, offset {place[2]} "
+            f"{self._plan.pipeline}: topic {origin[0]}, partition {origin[1]}, offset {origin[2]} "
             f"cannot be decoded: {reason}. Declare `bad: {{topic: ...}}` to put such records aside"
         )
 

@@ -36,26 +36,28 @@ def lag_of(cluster: Cluster, report: BatchReport) -> Lag | None:
         for name, topic_id in report.topics.items()
     ):
         return None
-    places = [place for topic in topics.values() for place in topic.topic_partitions]
-    ends = latest_offsets(cluster, places, READ_COMMITTED)
-    read = {place: _read(report, place) for place in places}
-    behind = {place: read[place] for place in places if ends[place] > read[place]}
-    records = sum(ends[place] - offset for place, offset in behind.items())
-    oldest = [_timestamp_at(cluster, place, offset) for place, offset in behind.items()]
+    partitions = [partition for topic in topics.values() for partition in topic.topic_partitions]
+    ends = latest_offsets(cluster, partitions, READ_COMMITTED)
+    read = {partition: _read(report, partition) for partition in partitions}
+    behind = {
+        partition: read[partition] for partition in partitions if ends[partition] > read[partition]
+    }
+    records = sum(ends[partition] - offset for partition, offset in behind.items())
+    oldest = [_timestamp_at(cluster, partition, offset) for partition, offset in behind.items()]
     known = [each for each in oldest if each is not None]
     now_ms = time.time_ns() // 1_000_000
     return Lag(records, max(0.0, (now_ms - min(known)) / 1000) if known else None)
 
 
-def _read(report: BatchReport, place: TopicPartition) -> int:
-    ends: Mapping[str, int] = report.ends.get(report.topics[place.topic], {})
-    return ends.get(str(place.partition), 0)
+def _read(report: BatchReport, partition: TopicPartition) -> int:
+    ends: Mapping[str, int] = report.ends.get(report.topics[partition.topic], {})
+    return ends.get(str(partition.partition), 0)
 
 
-def _timestamp_at(cluster: Cluster, place: TopicPartition, offset: int) -> int | None:
+def _timestamp_at(cluster: Cluster, partition: TopicPartition, offset: int) -> int | None:
     """None if the record was deleted meanwhile, or has none."""
     with suppress(OffsetOutOfRange):
-        for fetched in fetch_range(cluster, place, offset, offset + 1):
+        for fetched in fetch_range(cluster, partition, offset, offset + 1):
             for _, header in iterate_headers(fetched.data):
                 return header.base_timestamp
     return None

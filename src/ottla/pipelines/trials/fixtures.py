@@ -73,13 +73,13 @@ def load_fixtures(path: Path, declared: Declaration) -> dict[str, Fixture]:
     for name, node in root.mapping().items():
         if name not in declared.pipelines:
             message = f"no pipeline {name}: {did_you_mean(name, declared.pipelines)}"
-            raise problem(Node(None, root.place_of(name)), message)
+            raise problem(Node(None, root.location_of(name)), message)
         found[name] = read_fixture(node)
     return found
 
 
 def problem(node: Node, message: str) -> DeclarationError:
-    return DeclarationError(str(Problem(node.place, message)))
+    return DeclarationError(str(Problem(node.location, message)))
 
 
 def read_fixture(node: Node) -> Fixture:
@@ -102,7 +102,7 @@ def section(node: Node, known: tuple[str, ...]) -> Mapping[str, Node]:
     for name in node.mapping():
         if name not in known:
             message = f"unknown key {name}: {did_you_mean(name, known)}"
-            raise problem(Node(None, node.place_of(name)), message)
+            raise problem(Node(None, node.location_of(name)), message)
     return node.mapping()
 
 

@@ -39,7 +39,7 @@ from ottla.pipelines.verbs.missing import (
 from ottla.pipelines.verbs.rereading import Rereading
 from ottla.pipelines.verbs.times import ALWAYS, Times, after_start, within
 
-PLACE_COLUMNS = ["topic_id", "partition", "offset"]
+RECORD_COLUMNS = ["topic_id", "partition", "offset"]
 
 
 @dataclass(frozen=True)
@@ -110,14 +110,15 @@ def backfill(
 def table_of(pipeline: Pipeline) -> LakeTable:
     if not isinstance(pipeline.to, Lake):
         raise PipelineError(
-            f"{pipeline.place}: {pipeline.name} writes to a topic: only a lake has rows to repair"
+            f"{pipeline.location}: {pipeline.name} writes to a topic: only a lake has rows "
+            "to repair"
         )
     return open_table(pipeline.to, pipeline.name)
 
 
 def present_offsets(table: LakeTable) -> Mapping[TablePartition, npt.NDArray[np.int64]]:
     """The sorted offsets of all rows."""
-    rows = table.rows(PLACE_COLUMNS)
+    rows = table.rows(RECORD_COLUMNS)
     found: dict[TablePartition, npt.NDArray[np.int64]] = {}
     for topic_id in pc.unique(rows.column("topic_id")).to_pylist():
         of_topic = rows.filter(pc.equal(rows.column("topic_id"), topic_id))
@@ -137,8 +138,8 @@ def _manifest(
     dropped: Sequence[str],
 ) -> Manifest:
     low: dict[str, dict[str, int]] = {}
-    for place, spans in missing.items():
-        low.setdefault(place.topic_id, {})[str(place.partition)] = spans[0][0]
+    for partition, spans in missing.items():
+        low.setdefault(partition.topic_id, {})[str(partition.partition)] = spans[0][0]
     return Manifest(
         pipeline.name,
         query,

@@ -44,7 +44,9 @@ class Compacted:
 def compact(pipeline: Pipeline) -> Compacted:
     lake = pipeline.to
     if not isinstance(lake, Lake):
-        raise PipelineError(f"{pipeline.place}: {pipeline.name} writes to a topic, not to a lake")
+        raise PipelineError(
+            f"{pipeline.location}: {pipeline.name} writes to a topic, not to a lake"
+        )
     table = open_table(lake, pipeline.name)
     commits = list(chain(table))[::-1]
     repairs = count_repairs(table)
@@ -143,8 +145,8 @@ def _read(path: Path, columns: pa.Schema) -> pa.Table:
 
 def fold_rows(rows: pa.RecordBatch) -> Book:
     names = ("topic_id", "partition", "offset", "timestamp")
-    places = pa.record_batch({name: rows.column(name) for name in names})
-    return fold_arrow(places, row_hashes=row_hashes(rows))
+    records = pa.record_batch({name: rows.column(name) for name in names})
+    return fold_arrow(records, row_hashes=row_hashes(rows))
 
 
 def is_same(before: Book, after: Book) -> bool:

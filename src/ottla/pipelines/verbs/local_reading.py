@@ -28,11 +28,13 @@ def records_of(
     cluster: Cluster, ranges: Ranges, names: Mapping[str, str]
 ) -> Iterator[pa.RecordBatch]:
     """`names` are those of the topics, by id."""
-    for place, spans in ranges.items():
-        at = TopicPartition(names[place.topic_id], place.partition)
+    for table_partition, spans in ranges.items():
+        at = TopicPartition(names[table_partition.topic_id], table_partition.partition)
         columns = Columns(SCHEMA, at)
         for start, end in spans:
-            yield from _range(cluster, at, uuid_from_text(place.topic_id), start, end, columns)
+            yield from _range(
+                cluster, at, uuid_from_text(table_partition.topic_id), start, end, columns
+            )
 
 
 def _range(

@@ -23,18 +23,24 @@ def split_at_log_starts(
 ) -> tuple[Ranges, Ranges]:
     """What the log has, and what retention has deleted; `topics` are ids by name."""
     names = {topic_id: name for name, topic_id in topics.items()}
-    check_topics(cluster, {names[place.topic_id]: place.topic_id for place in ranges})
-    places = {TopicPartition(names[place.topic_id], place.partition): place for place in ranges}
-    starts = earliest_offsets(cluster, places) if places else {}
+    check_topics(
+        cluster,
+        {names[table_partition.topic_id]: table_partition.topic_id for table_partition in ranges},
+    )
+    table_partitions = {
+        TopicPartition(names[table_partition.topic_id], table_partition.partition): table_partition
+        for table_partition in ranges
+    }
+    starts = earliest_offsets(cluster, table_partitions) if table_partitions else {}
     kept: dict[TablePartition, list[Range]] = {}
     deleted: dict[TablePartition, list[Range]] = {}
-    for at, place in places.items():
+    for at, table_partition in table_partitions.items():
         start = starts[at]
-        for low, high in ranges[place]:
+        for low, high in ranges[table_partition]:
             if low < start:
-                deleted.setdefault(place, []).append((low, min(high, start)))
+                deleted.setdefault(table_partition, []).append((low, min(high, start)))
             if high > start:
-                kept.setdefault(place, []).append((max(low, start), high))
+                kept.setdefault(table_partition, []).append((max(low, start), high))
     return kept, deleted
 
 
@@ -60,8 +66,8 @@ def ranges_text(ranges: Ranges, topics: Mapping[str, str]) -> str:
     """`orders:0:100-199`, as `--offsets` takes them."""
     names = {topic_id: name for name, topic_id in topics.items()}
     found = [
-        f"{names.get(place.topic_id, place.topic_id)}:{place.partition}:{low}-{high - 1}"
-        for place, spans in sorted(ranges.items())
+        f"{names.get(topic_id, topic_id)}:{partition}:{low}-{high - 1}"
+        for (topic_id, partition), spans in sorted(ranges.items())
         for low, high in spans
     ]
     more = len(found) - SHOWN

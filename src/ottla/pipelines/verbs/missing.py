@@ -52,8 +52,8 @@ def parse_offsets(
             last = int(numbers[2] or first)
             if last < first:
                 raise PipelineError(f"{word}: {span} ends before it begins")
-            place = TablePartition(topics[topic], int(partition))
-            found.setdefault(place, []).append((first, last + 1))
+            table_partition = TablePartition(topics[topic], int(partition))
+            found.setdefault(table_partition, []).append((first, last + 1))
     return merged([found])
 
 
@@ -66,13 +66,16 @@ def covered(chain: Iterable[Manifest]) -> dict[TablePartition, list[Range]]:
             continue
         for topic_id, partitions in manifest.starts.items():
             for partition, start in partitions.items():
-                place = TablePartition(topic_id, int(partition))
-                starts[place] = min(start, starts.get(place, start))
+                table_partition = TablePartition(topic_id, int(partition))
+                starts[table_partition] = min(start, starts.get(table_partition, start))
         for topic_id, partitions in manifest.ends.items():
             for partition, end in partitions.items():
-                place = TablePartition(topic_id, int(partition))
-                ends[place] = max(end, ends.get(place, end))
-    return {place: [(start, ends[place])] for place, start in starts.items()}
+                table_partition = TablePartition(topic_id, int(partition))
+                ends[table_partition] = max(end, ends.get(table_partition, end))
+    return {
+        table_partition: [(start, ends[table_partition])]
+        for table_partition, start in starts.items()
+    }
 
 
 def missing_ranges(
@@ -80,10 +83,12 @@ def missing_ranges(
 ) -> Ranges:
     nothing = np.empty(0, np.int64)
     found = {
-        place: [gap for each in ranges for gap in gaps(each, present.get(place, nothing))]
-        for place, ranges in wanted.items()
+        table_partition: [
+            gap for each in ranges for gap in gaps(each, present.get(table_partition, nothing))
+        ]
+        for table_partition, ranges in wanted.items()
     }
-    return {place: ranges for place, ranges in found.items() if ranges}
+    return {table_partition: ranges for table_partition, ranges in found.items() if ranges}
 
 
 def gaps(wanted: Range, present: npt.NDArray[np.int64]) -> list[Range]:
@@ -91,17 +96,20 @@ def gaps(wanted: Range, present: npt.NDArray[np.int64]) -> list[Range]:
     start, end = wanted
     inside = present[np.searchsorted(present, start) : np.searchsorted(present, end)]
     edges = np.concatenate(([start - 1], inside, [end]))
-    places = np.flatnonzero(np.diff(edges) > 1)
-    return [(int(edges[each]) + 1, int(edges[each + 1])) for each in places]
+    table_partitions = np.flatnonzero(np.diff(edges) > 1)
+    return [(int(edges[each]) + 1, int(edges[each + 1])) for each in table_partitions]
 
 
 def merged(parts: Iterable[Ranges]) -> dict[TablePartition, list[Range]]:
     """All of them, without overlaps, sorted."""
     found: dict[TablePartition, list[Range]] = {}
-    for place, span in sorted(
-        (place, span) for part in parts for place, spans in part.items() for span in spans
+    for table_partition, span in sorted(
+        (table_partition, span)
+        for part in parts
+        for table_partition, spans in part.items()
+        for span in spans
     ):
-        known = found.setdefault(place, [])
+        known = found.setdefault(table_partition, [])
         if known and span[0] <= known[-1][1]:
             known[-1] = (known[-1][0], max(known[-1][1], span[1]))
         else:
@@ -111,15 +119,15 @@ def merged(parts: Iterable[Ranges]) -> dict[TablePartition, list[Range]]:
 
 def intersection(one: Ranges, other: Ranges) -> dict[TablePartition, list[Range]]:
     found = {
-        place: [
+        table_partition: [
             (max(low, first), min(high, end))
             for low, high in spans
-            for first, end in other.get(place, ())
+            for first, end in other.get(table_partition, ())
             if max(low, first) < min(high, end)
         ]
-        for place, spans in one.items()
+        for table_partition, spans in one.items()
     }
-    return {place: spans for place, spans in found.items() if spans}
+    return {table_partition: spans for table_partition, spans in found.items() if spans}
 
 
 def by_batch(ranges: Ranges, chain: Sequence[Manifest]) -> list[tuple[Manifest | None, Ranges]]:
@@ -130,18 +138,23 @@ def by_batch(ranges: Ranges, chain: Sequence[Manifest]) -> list[tuple[Manifest |
     for manifest in chain:
         if manifest.kind != BATCH:
             continue
-        share = {place: _within(manifest, place, spans) for place, spans in ranges.items()}
-        share = {place: spans for place, spans in share.items() if spans}
+        share = {
+            table_partition: _within(manifest, table_partition, spans)
+            for table_partition, spans in ranges.items()
+        }
+        share = {table_partition: spans for table_partition, spans in share.items() if spans}
         if share:
             found.append((before, share))
         before = manifest
     return found
 
 
-def _within(manifest: Manifest, place: TablePartition, spans: Sequence[Range]) -> list[Range]:
-    partition = str(place.partition)
-    start = manifest.starts.get(place.topic_id, {}).get(partition)
-    end = manifest.ends.get(place.topic_id, {}).get(partition)
+def _within(
+    manifest: Manifest, table_partition: TablePartition, spans: Sequence[Range]
+) -> list[Range]:
+    partition = str(table_partition.partition)
+    start = manifest.starts.get(table_partition.topic_id, {}).get(partition)
+    end = manifest.ends.get(table_partition.topic_id, {}).get(partition)
     if start is None or end is None:
         return []
     cut = [(max(start, low), min(end, high)) for low, high in spans]

@@ -31,7 +31,7 @@ from ottla.pipelines.running.batch import total
 from ottla.pipelines.running.cluster_options import client_settings
 from ottla.pipelines.running.tasks import ChosenHours
 from ottla.pipelines.sums.record_sums import decode_book
-from ottla.pipelines.verbs.backfill import PLACE_COLUMNS, table_of
+from ottla.pipelines.verbs.backfill import RECORD_COLUMNS, table_of
 from ottla.pipelines.verbs.compact import current_files
 from ottla.pipelines.verbs.log_starts import compacted_topics, ranges_text, split_at_log_starts
 from ottla.pipelines.verbs.missing import (
@@ -186,18 +186,22 @@ def present_in(
     """The offsets of rows that are among the wanted ones, sorted."""
     found: dict[TablePartition, Any] = {}
     for path in view.files if paths is None else paths:
-        rows = pq.read_table(Path(table.directory) / path, columns=PLACE_COLUMNS, partitioning=None)
-        for place, spans in wanted.items():
+        rows = pq.read_table(
+            Path(table.directory) / path, columns=RECORD_COLUMNS, partitioning=None
+        )
+        for table_partition, spans in wanted.items():
             is_mine = pc.and_(
-                pc.equal(rows.column("topic_id").cast(pa.string()), place.topic_id),
-                pc.equal(rows.column("partition"), place.partition),
+                pc.equal(rows.column("topic_id").cast(pa.string()), table_partition.topic_id),
+                pc.equal(rows.column("partition"), table_partition.partition),
             )
             offsets = rows.column("offset").filter(is_mine).to_numpy()
             mask = np.zeros(len(offsets), bool)
             for low, high in spans:
                 mask |= (offsets >= low) & (offsets < high)
             if mask.any():
-                found[place] = np.union1d(found.get(place, np.empty(0, np.int64)), offsets[mask])
+                found[table_partition] = np.union1d(
+                    found.get(table_partition, np.empty(0, np.int64)), offsets[mask]
+                )
     return found
 
 
@@ -208,8 +212,10 @@ def hour_ranges(view: View, hours: Collection[str | None], wanted: Ranges) -> Ra
         for file in manifest.files:
             if file.hour in hours:
                 for key, sums in decode_book(file.sums).items():
-                    place = TablePartition(key.topic_id, key.partition)
-                    found.setdefault(place, []).append((sums.first_offset, sums.last_offset + 1))
+                    table_partition = TablePartition(key.topic_id, key.partition)
+                    found.setdefault(table_partition, []).append(
+                        (sums.first_offset, sums.last_offset + 1)
+                    )
     ranges = merged([found, wanted]) if hours else {}
     return intersection(ranges, covered(view.commits))
 

@@ -63,7 +63,7 @@ def replay_bad(declared: Declaration, pipeline: Pipeline) -> Replayed:
     lake, bad = pipeline.to, pipeline.bad
     if not isinstance(lake, Lake) or bad is None or has_transform(pipeline):
         raise PipelineError(
-            f"{pipeline.place}: {pipeline.name}: only a lake with `bad`, and without sql or "
+            f"{pipeline.location}: {pipeline.name}: only a lake with `bad`, and without sql or "
             "Python, can take bad records again. For others, produce them to the topic once more"
         )
     table = open_table(lake, pipeline.name)
@@ -91,7 +91,7 @@ def replay_bad(declared: Declaration, pipeline: Pipeline) -> Replayed:
             kind=REPLAY,
             topics=topics,
             counts=counts,
-            left_out=encode_book(returned(report.files)),
+            excluded=encode_book(returned(report.files)),
             files=report.files,
         )
         commit(table, manifest, repairs)
@@ -103,12 +103,12 @@ def _all_records(cluster: Cluster, topic: str) -> Iterator[pa.RecordBatch]:
     if topic not in found:
         return
     topic_id = uuid_to_text(found[topic].topic_id)
-    places = found[topic].topic_partitions
-    starts = earliest_offsets(cluster, places)
-    ends = latest_offsets(cluster, places, READ_COMMITTED)
+    partitions = found[topic].topic_partitions
+    starts = earliest_offsets(cluster, partitions)
+    ends = latest_offsets(cluster, partitions, READ_COMMITTED)
     ranges = {
         TablePartition(topic_id, at.partition): [(starts[at], ends[at])]
-        for at in places
+        for at in partitions
         if starts[at] < ends[at]
     }
     yield from records_of(cluster, ranges, {topic_id: topic})
@@ -142,17 +142,17 @@ def _without_present(
 ) -> Iterator[pa.RecordBatch]:
     """Without records that the table has, or that are in the topic of bad ones twice, or that no
     committed batch has read: their batch is repeated, and may write them itself."""
-    ends = {place: ranges[-1][1] for place, ranges in read.items()}
-    seen = {place: set(map(int, offsets)) for place, offsets in present_offsets(table).items()}
+    ends = {at: ranges[-1][1] for at, ranges in read.items()}
+    seen = {at: set(map(int, offsets)) for at, offsets in present_offsets(table).items()}
     for batch in batches:
         keep = np.zeros(batch.num_rows, bool)
         names = batch.column("topic").to_pylist()
-        places = zip(batch.column("partition").to_pylist(), batch.column("offset").to_pylist(),
+        positions = zip(batch.column("partition").to_pylist(), batch.column("offset").to_pylist(),
                      strict=True)  # fmt: skip
-        for row, (name, (partition, offset)) in enumerate(zip(names, places, strict=True)):
-            place = TablePartition(topics.get(name, ""), partition)
-            known = seen.setdefault(place, set())
-            keep[row] = offset < ends.get(place, 0) and offset not in known
+        for row, (name, (partition, offset)) in enumerate(zip(names, positions, strict=True)):
+            table_partition = TablePartition(topics.get(name, ""), partition)
+            known = seen.setdefault(table_partition, set())
+            keep[row] = offset < ends.get(table_partition, 0) and offset not in known
             known.add(offset)
         chosen = batch.filter(pa.array(keep))
         if chosen.num_rows:
@@ -160,7 +160,7 @@ def _without_present(
 
 
 def returned(files: tuple[LakeFile, ...]) -> Book:
-    """The book that takes these records out of what was left out: counts and sums with the other
+    """The book that takes these records out of the excluded ones: counts and sums with the other
     sign, so that both add up to nothing."""
     book = merge_books(decode_book(file.sums) for file in files)
     return {key: _negative(sums) for key, sums in book.items()}

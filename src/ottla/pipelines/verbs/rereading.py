@@ -182,11 +182,11 @@ class SparkJob:
         starts: dict[str, dict[str, int]] = {}
         ends: dict[str, dict[str, int]] = {}
         condition = F.lit(False)
-        for place, spans in ranges.items():
-            name = names[place.topic_id]
-            starts.setdefault(name, {})[str(place.partition)] = spans[0][0]
-            ends.setdefault(name, {})[str(place.partition)] = spans[-1][1]
-            here = (F.col("topic") == name) & (F.col("partition") == place.partition)
+        for table_partition, spans in ranges.items():
+            name = names[table_partition.topic_id]
+            starts.setdefault(name, {})[str(table_partition.partition)] = spans[0][0]
+            ends.setdefault(name, {})[str(table_partition.partition)] = spans[-1][1]
+            here = (F.col("topic") == name) & (F.col("partition") == table_partition.partition)
             inside = F.lit(False)
             for start, end in spans:
                 inside = inside | ((F.col("offset") >= start) & (F.col("offset") < end))

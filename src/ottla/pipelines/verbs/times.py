@@ -45,14 +45,20 @@ def after_start(
     """Without the offsets before the first record that is not older than the time. `names` are
     those of topics, by id."""
     if times.from_ms is None:
-        return {place: list(spans) for place, spans in ranges.items()}
-    places = {TopicPartition(names[each.topic_id], each.partition): each for each in ranges}
-    listed = list_offsets(cluster, dict.fromkeys(places, times.from_ms))
-    starts = {places[at]: each.offset for at, each in listed.items() if each.offset != NO_OFFSET}
-    found = {
-        place: _cut(spans, starts[place]) for place, spans in ranges.items() if place in starts
+        return {table_partition: list(spans) for table_partition, spans in ranges.items()}
+    table_partitions = {
+        TopicPartition(names[each.topic_id], each.partition): each for each in ranges
     }
-    return {place: spans for place, spans in found.items() if spans}
+    listed = list_offsets(cluster, dict.fromkeys(table_partitions, times.from_ms))
+    starts = {
+        table_partitions[at]: each.offset for at, each in listed.items() if each.offset != NO_OFFSET
+    }
+    found = {
+        table_partition: _cut(spans, starts[table_partition])
+        for table_partition, spans in ranges.items()
+        if table_partition in starts
+    }
+    return {table_partition: spans for table_partition, spans in found.items() if spans}
 
 
 def _cut(spans: Sequence[Range], start: int) -> list[Range]:
@@ -64,22 +70,24 @@ def within(
 ) -> dict[TablePartition, list[Range]]:
     """The offsets of the ranges whose records are of the time: all of them are read."""
     found = {
-        place: [
+        table_partition: [
             run
             for span in spans
-            for run in runs(_records(cluster, place, names[place.topic_id], span), times)
+            for run in runs(
+                _records(cluster, table_partition, names[table_partition.topic_id], span), times
+            )
         ]
-        for place, spans in ranges.items()
+        for table_partition, spans in ranges.items()
     }
     return merged([found])
 
 
 def _records(
-    cluster: Cluster, place: TablePartition, topic: str, span: Range
+    cluster: Cluster, table_partition: TablePartition, topic: str, span: Range
 ) -> Iterator[tuple[Numbers, Numbers]]:
     """Offsets and timestamps of the committed records."""
-    at, (start, end) = TopicPartition(topic, place.partition), span
-    topic_id = uuid_from_text(place.topic_id)
+    at, (start, end) = TopicPartition(topic, table_partition.partition), span
+    topic_id = uuid_from_text(table_partition.topic_id)
     for fetched in fetch_range(
         cluster, at, start, end, topic_id=topic_id, isolation_level=READ_COMMITTED
     ):

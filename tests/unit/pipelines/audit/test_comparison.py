@@ -74,9 +74,9 @@ def test_only_late_records_missing_is_late() -> None:
 
 
 def test_what_was_left_out_on_purpose_is_not_missing() -> None:
-    found = verdict(report(ROWS[:50], left_out=ROWS[50:]))
-    assert (found.state, found.left_out) == (State.COMPLETE, 10)
-    assert verdict(report(ROWS[:50], left_out=ROWS[51:])).state is State.MISSING
+    found = verdict(report(ROWS[:50], excluded=ROWS[50:]))
+    assert (found.state, found.excluded) == (State.COMPLETE, 10)
+    assert verdict(report(ROWS[:50], excluded=ROWS[51:])).state is State.MISSING
 
 
 def test_a_bucket_is_open_until_it_has_ended_and_all_is_covered() -> None:

@@ -21,7 +21,7 @@ from ottla.pipelines.audit.lake_tier import count_rows, read_booked, with_conten
 from ottla.pipelines.audit.report_log import AuditError
 from ottla.pipelines.audit.reports import Coverage, PartitionId, Tier
 from ottla.pipelines.audit.side_topics import (
-    book_of_left_out,
+    book_of_excluded,
     origin_of,
     without_present,
 )
@@ -119,7 +119,7 @@ def test_records_that_were_replayed_are_not_left_out() -> None:
     rows = [row(n) for n in range(60) if n != 3]
     found = count_rows(Rows(batch_of(rows)), Tier("broker"), {PLACE: times})
     assert found.present == {PLACE: {4}}
-    left = book_of_left_out(without_present({PLACE: times}, found.present))
+    left = book_of_excluded(without_present({PLACE: times}, found.present))
     assert places(left) == places(book_of_rows([row(3)]))
 
 

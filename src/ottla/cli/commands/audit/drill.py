@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ottla.pipelines.audit.lake_tier import read_booked
     from ottla.pipelines.audit.report_log import read_reports
     from ottla.pipelines.audit.reports import Tier
-    from ottla.pipelines.audit.side_topics import read_left_out
+    from ottla.pipelines.audit.side_topics import read_excluded
     from ottla.pipelines.sums.record_sums import BUCKET_MS
 
     now_ms = time.time_ns() // 1_000_000
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         booked = read_booked(manifests(table))
         pipeline = booked.pipeline or "PIPELINE"
         ids = {name: topic_id for topic_id, name in booked.topics.items()}
-        aside = read_left_out(cluster, tier.side_topics, pipeline, ids)
+        aside = read_excluded(cluster, tier.side_topics, pipeline, ids)
         found = [
             (
                 drill(cluster, base, table, key, aside, is_changed=verdict.state is State.CHANGED),
