@@ -3,7 +3,7 @@
 Precedence  `--set name=value`, then `OTTLA_NAME`, then the file, then the default.
 Promises    a `server.properties` of Apache Kafka loads, for KRaft and for ZooKeeper; keys without
             meaning here are listed in a notice, and all errors are reported in one InvalidOption,
-            with their places.
+            with their sources.
 Leaves      reading the file to the caller, `listeners` to `listeners.py`.
 """
 
@@ -53,7 +53,7 @@ class GivenSetting(NamedTuple):
 
     name: str
     text: str
-    place: str
+    source: str
 
 
 def load_config(
@@ -79,9 +79,9 @@ def load_config(
         is_embedded = not static.get(ZOOKEEPER_CONNECT, "").strip()
     defaults = default_texts() | (dict(EMBEDDED_DEFAULTS) if is_embedded else {})
     config, wrong = parse_broker_config(defaults | static)
-    problems += [_with_place(each, known) for each in wrong if not _is_repeated(each, known)]
+    problems += [_with_source(each, known) for each in wrong if not _is_repeated(each, known)]
     problems += [
-        f"{each.place}: {name}: no directory is named"
+        f"{each.source}: {name}: no directory is named"
         for name, each in known.items()
         if name == "log.dirs" and not each.text.strip() and "log.dir" not in known
     ]
@@ -129,13 +129,13 @@ def _problem_with_key(given: GivenSetting) -> str | None:
     if is_without_meaning(given.name, given.text):
         return None
     if (feature := refused_for(given.name)) is not None:
-        return f"{given.place}: {given.name}: {feature} is not supported yet"
+        return f"{given.source}: {given.name}: {feature} is not supported yet"
     if (successor := REMOVED.get(given.name)) is not None:
-        return f"{given.place}: {given.name}: gone since Kafka 3.0, in its place stands {successor}"
+        return f"{given.source}: {given.name}: removed in Kafka 3.0, replaced by {successor}"
     if not given.name:
-        return f"{given.place}: a setting without a name: ={shown(given.text)}"
+        return f"{given.source}: a setting without a name: ={shown(given.text)}"
     hint = _similar(given.name, BROKER_OPTIONS)
-    return f"{given.place}: {shown(given.name)}: no such setting{hint}"
+    return f"{given.source}: {shown(given.name)}: no such setting{hint}"
 
 
 def _similar(name: str, known: Iterable[str]) -> str:
@@ -160,10 +160,10 @@ def _is_repeated(problem: ConfigProblem, known: Mapping[str, GivenSetting]) -> b
     )
 
 
-def _with_place(problem: ConfigProblem, known: Mapping[str, GivenSetting]) -> str:
+def _with_source(problem: ConfigProblem, known: Mapping[str, GivenSetting]) -> str:
     """With the file, variable or argument of the first of its settings."""
-    place = next((known[name].place for name in problem.settings if name in known), None)
-    return problem.message if place is None else f"{place}: {problem.message}"
+    source = next((known[name].source for name in problem.settings if name in known), None)
+    return problem.message if source is None else f"{source}: {problem.message}"
 
 
 def _controller_names(last: Mapping[str, GivenSetting]) -> list[str]:
@@ -172,13 +172,13 @@ def _controller_names(last: Mapping[str, GivenSetting]) -> list[str]:
 
 
 def _notices(others: list[GivenSetting]) -> list[str]:
-    """One notice per place, with all keys that have no meaning here."""
-    by_place: dict[str, list[str]] = {}
+    """One notice per source, with all keys that have no meaning here."""
+    by_source: dict[str, list[str]] = {}
     for each in others:
-        by_place.setdefault(each.place, []).append(each.name)
+        by_source.setdefault(each.source, []).append(each.name)
     return [
-        f"{place}: settings of Kafka without effect here: {', '.join(sorted(names))}"
-        for place, names in by_place.items()
+        f"{source}: settings of Kafka without effect here: {', '.join(sorted(names))}"
+        for source, names in by_source.items()
     ]
 
 
