@@ -74,7 +74,7 @@ class Journal:
         self._file.sync()
         self._position += len(frame)
         self.end_offset = batch.end_offset
-        self._check_place()  # writes to a removed file succeed, but are lost
+        self._check_not_removed()  # writes to a removed file succeed, but are lost
 
     def _write(self, frame: bytes) -> None:
         try:
@@ -87,10 +87,10 @@ class Journal:
 
     def check(self) -> None:
         """OSError with ESTALE if another process has removed, replaced or truncated the file."""
-        self._check_place()
+        self._check_not_removed()
         self._check_size()
 
-    def _check_place(self) -> None:
+    def _check_not_removed(self) -> None:
         if not self._file.is_in_place():
             raise OSError(
                 errno.ESTALE,

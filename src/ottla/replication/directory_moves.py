@@ -78,14 +78,14 @@ class DirectoryMoves:
         directory = self._directory(path)
         partition = self._partition(topic, index)
         name = partition.name
-        future_place = self._logs.moves.target_of(name)
-        if future_place is not None and future_place is not directory:
+        target = self._logs.moves.target_of(name)
+        if target is not None and target is not directory:
             self.stop(name)
             self._logs.moves.cancel(name)
-            future_place = None
-        if future_place is None and directory is not self._logs.directory_of(name):
+            target = None
+        if target is None and directory is not self._logs.directory_of(name):
             self._begin(partition, directory)
-        elif future_place is directory and name not in self._running:
+        elif target is directory and name not in self._running:
             self._start(partition)  # it could not be resumed when the broker started
 
     def _directory(self, path: str) -> LogDirectory:

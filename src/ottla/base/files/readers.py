@@ -34,7 +34,7 @@ Fetch = Callable[[], object]  # runs in a thread; its result is ignored
 AHEAD_BYTES = 64 * 1024  # read ahead: readers usually continue
 ENDS_BYTES = 4096  # read at both ends of a file when it is opened: index searches begin there
 
-_Place = tuple[str, int, int]  # path, position, and end or size
+_FilePart = tuple[str, int, int]  # path, position, and end or size
 _WHOLE = -1
 _PAUSE = -2
 
@@ -46,10 +46,10 @@ _PASSING = (errno.ENOENT, errno.EBADF, errno.EMFILE, errno.ENFILE)
 class NotCached(Exception):
     """Data is not in the page cache, or it is not known whether it is."""
 
-    def __init__(self, place: _Place, fetch: Fetch, *, is_computed: bool = False) -> None:
-        super().__init__(f"{place[0]}: position {place[1]} is not in memory")
-        self.place = place
-        self.fetches = {place: fetch}
+    def __init__(self, part: _FilePart, fetch: Fetch, *, is_computed: bool = False) -> None:
+        super().__init__(f"{part[0]}: position {part[1]} is not in memory")
+        self.part = part
+        self.fetches = {part: fetch}
         self.is_computed = is_computed  # `fetch` is the work of `compute`
 
 
@@ -160,27 +160,27 @@ class CachedReader:
         return read_file(files, path)
 
     def prefetch(self, path: str, position: int, end: int, fetch: Fetch) -> None:
-        if not self._has_fetched(place := (path, position, end)):
-            raise NotCached(place, fetch)
+        if not self._has_fetched(part := (path, position, end)):
+            raise NotCached(part, fetch)
 
     def compute(
         self, path: str, position: int, end: int, work: Callable[[], T], *, keeps: bool = False
     ) -> T:
-        place = (path, position, end)
-        outcome = self._computed(place, keeps=keeps)
+        part = (path, position, end)
+        outcome = self._computed(part, keeps=keeps)
         if outcome is None:
-            raise NotCached(place, work, is_computed=True)
+            raise NotCached(part, work, is_computed=True)
         result: T = outcome()
         return result
 
     def pause(self, path: str, number: int) -> None:
         self.prefetch(path, number, _PAUSE, lambda: None)
 
-    def _has_fetched(self, place: _Place) -> bool:  # noqa: ARG002
+    def _has_fetched(self, part: _FilePart) -> bool:  # noqa: ARG002
         """Whether it was fetched; OSError if that failed."""
         return False
 
-    def _computed(self, place: _Place, *, keeps: bool) -> Callable[[], Any] | None:  # noqa: ARG002
+    def _computed(self, part: _FilePart, *, keeps: bool) -> Callable[[], Any] | None:  # noqa: ARG002
         """A function that returns or raises the outcome of the computation; None before it has
         run."""
         return None
@@ -192,41 +192,41 @@ class LookUpReader(CachedReader):
     __slots__ = ("_fetched", "_results")
 
     def __init__(self) -> None:
-        self._fetched: dict[_Place, OSError | None] = {}
-        self._results: dict[_Place, Callable[[], Any]] = {}
+        self._fetched: dict[_FilePart, OSError | None] = {}
+        self._results: dict[_FilePart, Callable[[], Any]] = {}
 
     def fetch(self, missing: Iterable[NotCached]) -> None:
         """Runs in a thread while the look-up waits. Errors are stored, and raised when the look-up
         reads the same data again."""
         for each in missing:
             if each.is_computed:
-                self._results[each.place] = _outcome(each.fetches[each.place])
+                self._results[each.part] = _outcome(each.fetches[each.part])
             else:
-                for place, fetch in each.fetches.items():
-                    self._fetched[place] = _fetch_error(place, fetch)
+                for part, fetch in each.fetches.items():
+                    self._fetched[part] = _fetch_error(part, fetch)
 
-    def _has_fetched(self, place: _Place) -> bool:
-        if place not in self._fetched:
+    def _has_fetched(self, part: _FilePart) -> bool:
+        if part not in self._fetched:
             return False
-        if (error := self._fetched[place]) is not None:
+        if (error := self._fetched[part]) is not None:
             raise error
         return True
 
-    def _computed(self, place: _Place, *, keeps: bool) -> Callable[[], Any] | None:
+    def _computed(self, part: _FilePart, *, keeps: bool) -> Callable[[], Any] | None:
         # Returned once, unless `keeps` is set: the attempt that used it may have modified it.
-        return self._results.get(place) if keeps else self._results.pop(place, None)
+        return self._results.get(part) if keeps else self._results.pop(part, None)
 
 
 BLOCKING = BlockingReader()
 CACHED = CachedReader()
 
 
-def _fetch_error(place: _Place, fetch: Fetch) -> OSError | None:
+def _fetch_error(part: _FilePart, fetch: Fetch) -> OSError | None:
     try:
         fetch()
     except OSError as error:
         if error.errno not in _PASSING:
-            return OSError(error.errno, error.strerror, place[0])
+            return OSError(error.errno, error.strerror, part[0])
     return None
 
 

@@ -38,8 +38,8 @@ from ottla.storage.directories.directory_ownership import Owner, WrongDirectory
 from ottla.storage.directories.expected_directories import ExpectedDirectories
 from ottla.storage.directories.failure_listener import FailureListener
 from ottla.storage.directories.log_directory import LogDirectory, RunAll, run_in_order
+from ottla.storage.directories.log_locations import LogLocations
 from ottla.storage.directories.log_moves import LogMoves
-from ottla.storage.directories.log_places import LogPlaces
 from ottla.storage.errors import StorageError
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import DirectoryMark
@@ -64,7 +64,7 @@ class LogManager:
         start: Start = run_blocking,
         producers: ProducerBound = UNBOUNDED,
     ) -> None:
-        self.places = LogPlaces()
+        self.locations = LogLocations()
         self.directories = [
             LogDirectory(
                 files, clock, random, path, listener, self._directory_failed,
@@ -109,7 +109,7 @@ class LogManager:
         """Open all logs that are placed here, one a step. `settle_duplicates` comes next."""
         for directory in self.online:
             yield from load_logs(directory, config_of, is_placed)
-        self.places.find(self.online)
+        self.locations.find(self.online)
         self.moves.finish_interrupted()
         self._require_one()
 
@@ -143,7 +143,7 @@ class LogManager:
 
     def get(self, partition: TopicPartition) -> Log | None:
         """The log; None if there is none here, StorageUnavailable if its directory failed."""
-        directory = self.places.current.get(partition)
+        directory = self.locations.current.get(partition)
         if directory is None:
             return None
         directory.health.check()
@@ -154,7 +154,7 @@ class LogManager:
 
         A log of this topic that is set aside, with its checkpoints, is in reach.
         """
-        return partition not in self.places.current and (
+        return partition not in self.locations.current and (
             len(self.online) < len(self.directories)
             or self.expected.has_missing
             or any(partition in each.table.unreadable for each in self.directories)
@@ -172,7 +172,7 @@ class LogManager:
         )
 
     def directory_of(self, partition: TopicPartition) -> LogDirectory | None:
-        return self.places.current.get(partition)
+        return self.locations.current.get(partition)
 
     def find_strays(self, is_known: Callable[[Log], bool]) -> list[Log]:
         """Logs on disk that the metadata does not place here, by name or by topic id."""
@@ -189,15 +189,15 @@ class LogManager:
         directory: LogDirectory | None = None,
     ) -> Log:
         """An empty log, in the directory given or in the one with the fewest logs."""
-        if partition in self.places.current:
+        if partition in self.locations.current:
             raise StorageError(f"{partition} has a log already")
         for each in self.online:  # an older log of this name may have been in any of them
             each.deletions.drop_lost(partition)
             each.deletions.free_name(partition)
         in_part = next((each for each in self.online if each.has_created_in_part(partition)), None)
-        place = in_part or directory or self._least_used()
-        log = place.create(partition, config, topic_id)
-        self.places.current[partition] = place
+        chosen = in_part or directory or self._least_used()
+        log = chosen.create(partition, config, topic_id)
+        self.locations.current[partition] = chosen
         return log
 
     def _least_used(self) -> LogDirectory:
@@ -238,7 +238,7 @@ class LogManager:
             except (StorageError, OSError) as error:
                 failure = failure or error
         for partition in partitions:
-            self.places.remove(partition)
+            self.locations.remove(partition)
         if failure is not None:
             raise failure
 
@@ -257,7 +257,7 @@ class LogManager:
         """A directory that fails is left out. StorageUnavailable if none is left."""
         strays: dict[LogDirectory, list[Log]] = {}
         for log in logs:
-            strays.setdefault(self.places.current.pop(log.partition), []).append(log)
+            strays.setdefault(self.locations.current.pop(log.partition), []).append(log)
         for directory, found in strays.items():
             try:
                 directory.strays.set_aside(found)
@@ -281,7 +281,7 @@ class LogManager:
             return None
         *_, directory, chosen = min(found, key=lambda each: each[:2])
         log = directory.strays.take_back(chosen, partition, config)
-        self.places.current[partition] = directory
+        self.locations.current[partition] = directory
         return log
 
     def finish_taking_back(self) -> None:
@@ -330,15 +330,15 @@ class LogManager:
         is_current = directory.logs.get(partition) is log
         directory.table.lose(log)
         if is_current:
-            self.places.current.pop(partition, None)
+            self.locations.current.pop(partition, None)
             for listener in self._failure_listeners:
                 listener.log_lost(partition)
         else:
-            self.places.future.pop(partition, None)
+            self.locations.future.pop(partition, None)
 
     def _directory_failed(self, path: str) -> None:
         directory = next(each for each in self.directories if each.path == path)
-        lost = self.places.directory_failed(directory)
+        lost = self.locations.directory_failed(directory)
         for listener in self._failure_listeners:
             listener.directory_failed(lost)
         if not self.online:

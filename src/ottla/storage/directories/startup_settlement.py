@@ -38,14 +38,14 @@ def settle_duplicates(logs: LogManager, deletion_of: DeletionOf) -> None:
     A directory that was offline while its topic was deleted comes back with the log; another
     directory may have a new log of that name, which may be moving to this one.
     """
-    contested = logs.places.duplicates | logs.places.future.keys()
+    contested = logs.locations.duplicates | logs.locations.future.keys()
     if not contested:
         return
     for directory in logs.online:
         _delete_obsolete(directory, contested, deletion_of)
-    logs.places.find(logs.online)
-    if logs.places.duplicates:
-        partition = min(logs.places.duplicates)
+    logs.locations.find(logs.online)
+    if logs.locations.duplicates:
+        partition = min(logs.locations.duplicates)
         paths = [each.path for each in logs.online if each.table.of([partition])]
         raise StorageError(f"{partition} is both in {' and in '.join(paths)}")
 

@@ -2,7 +2,7 @@
 
 Promises  a file is replaced as a whole, and survives a power cut once `write_checkpoint` returned.
           A file that is empty, or ends after its version, holds no entries: Kafka creates such.
-          Whatever else is wrong is a CorruptLogError with the place and the line.
+          Whatever else is wrong is a CorruptLogError with the path and the line.
 Leaves    the meaning of an entry to its reader.
 """
 

@@ -142,8 +142,8 @@ def _check_entry(reader: Reader, log: Log, segment: Segment, entry: AbortedTrans
     marker = find_batch(reader, segment, entry.last_offset)
     first = None
     if entry.first_offset >= log.log_start_offset:
-        place = log.segments.floor(entry.first_offset)
-        first = None if place is None else find_batch(reader, place, entry.first_offset)
+        holder = log.segments.floor(entry.first_offset)
+        first = None if holder is None else find_batch(reader, holder, entry.first_offset)
     may_be_compacted = log.config.is_compacted
     is_right = (
         entry.last_stable_offset <= entry.last_offset + 1

@@ -91,13 +91,13 @@ def _find_contradiction(
 ) -> BatchHeader | None:
     """A batch of another epoch than was stored. The first and last batch, and those on both sides
     of every change of epoch, are enough to find any wrong entry."""
-    places = [start_offset, end_offset - 1]
+    offsets = [start_offset, end_offset - 1]
     for entry in entries:
         if (before := _batch_before(reader, segments, entry.start_offset)) is not None:
-            places.append(before.base_offset)
-        places.append(entry.start_offset)
-    for place in places:
-        batch = _batch_at(reader, segments, place)
+            offsets.append(before.base_offset)
+        offsets.append(entry.start_offset)
+    for offset in offsets:
+        batch = _batch_at(reader, segments, offset)
         if batch is not None and _contradicts(batch, start_offset, entries):
             return batch
     return None
@@ -120,9 +120,9 @@ def _is_alone(
     entries: Sequence[EpochEntry],
 ) -> bool:
     """Whether no other batch in the neighbourhood has another epoch than was stored."""
-    place = bisect_right(segments, batch.base_offset, key=lambda each: each.base_offset) - 1
+    index = bisect_right(segments, batch.base_offset, key=lambda each: each.base_offset) - 1
     scanned_bytes = 0
-    for segment in [*segments[place:], *reversed(segments[:place])]:
+    for segment in [*segments[index:], *reversed(segments[:index])]:
         for _, header in scan_headers(reader, segment.open(reader), 0, segment.size):
             if header != batch and _contradicts(header, start_offset, entries):
                 return False
@@ -134,15 +134,15 @@ def _is_alone(
 
 def _batch_at(reader: Reader, segments: Sequence[Segment], offset: int) -> BatchHeader | None:
     """The first batch that ends at or after `offset`, within its segment."""
-    place = bisect_right(segments, offset, key=lambda segment: segment.base_offset)
-    found = find_batch(reader, segments[place - 1], offset) if place else None
+    index = bisect_right(segments, offset, key=lambda segment: segment.base_offset)
+    found = find_batch(reader, segments[index - 1], offset) if index else None
     return None if found is None else found[1]
 
 
 def _batch_before(reader: Reader, segments: Sequence[Segment], offset: int) -> BatchHeader | None:
     """The last batch that ends before `offset`."""
-    place = bisect_right(segments, offset - 1, key=lambda segment: segment.base_offset)
-    for segment in reversed(segments[:place]):
+    index = bisect_right(segments, offset - 1, key=lambda segment: segment.base_offset)
+    for segment in reversed(segments[:index]):
         if (found := last_before(reader, segment, offset)) is not None:
             return found
     return None

@@ -78,14 +78,14 @@ class RangeCheck:
         for position, header in scan_checked(
             segment.open(BLOCKING), self._start, self._segment_size, read_bytes=read_bytes
         ):
-            self._check_place(position, header)
+            self._check_offset_and_epoch(position, header)
             if (
                 position >= self._end
             ):  # one more batch: its offset shows whether the last one is right
                 return
             self.verified_end = position + header.size_bytes
 
-    def _check_place(self, position: int, header: BatchHeader) -> None:
+    def _check_offset_and_epoch(self, position: int, header: BatchHeader) -> None:
         """Offset and leader epoch, which the checksum does not cover."""
         epoch = header.partition_leader_epoch
         expected = epoch_at(self._epochs, header.base_offset)
@@ -134,11 +134,11 @@ def read(
     if bytes_max <= 0 and not at_least_one:
         end_offset = offset  # the response is full
     while offset < end_offset:
-        place = locate(reader, segment, offset) if segment.size else None
-        if place is not None:
+        batch = locate(reader, segment, offset) if segment.size else None
+        if batch is not None:
             limit = _limit(reader, log, segment, end_offset)
-            size = _size(place.position, limit, bytes_max, place.size, at_least_one)
-            return _range(reader, log, segment, offset, place.position, size, with_aborted)
+            size = _size(batch.position, limit, bytes_max, batch.size, at_least_one)
+            return _range(reader, log, segment, offset, batch.position, size, with_aborted)
         following = log.segments.after(segment)
         if following is None or following.base_offset >= end_offset:
             break
@@ -151,8 +151,8 @@ def _limit(reader: Reader, log: Log, segment: Segment, end_offset: int) -> int:
     """The position in the segment where the records below `end_offset` end."""
     if end_offset >= log.segments.end_of(segment, log.offsets.end):
         return segment.size
-    place = locate(reader, segment, end_offset)
-    return segment.size if place is None else place.position
+    batch = locate(reader, segment, end_offset)
+    return segment.size if batch is None else batch.position
 
 
 def _size(position: int, limit: int, bytes_max: int, first_size: int, at_least_one: bool) -> int:

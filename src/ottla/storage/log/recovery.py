@@ -253,7 +253,7 @@ def _empty_log(
     if epochs.entries:
         epochs.clear()
     if start:
-        # The start is in no other place than the name of the segment.
+        # Only the name of the segment holds the start.
         files.context.files.sync_directory(files.path)
     return log
 

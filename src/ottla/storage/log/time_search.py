@@ -99,7 +99,7 @@ def _finding(
         watch = _Watch(log, segment)
         if not segment.is_prepared:
             yield from _preparing(reader, segment, watch)
-        watch.check_place()  # other work may have run since the list was made
+        watch.check_segment()  # other work may have run since the list was made
         if segment.size and largest_timestamp(reader, segment) >= timestamp:
             start = log.log_start_offset
             found = yield from _finding_in(reader, segment, watch, timestamp, start, passed)
@@ -118,7 +118,7 @@ def _finding_max(reader: LookUpReader, log: Log) -> Steps[FoundTime | None]:
     if not filled:
         return None
     for segment in filled:
-        _Watch(log, segment).check_place()
+        _Watch(log, segment).check_segment()
     # If no record has a timestamp, the result is the first of them, with the timestamp it has.
     newest = max(filled, key=lambda segment: segment.max_timestamp)
     found = find_batch(reader, newest, newest.max_timestamp_offset)
@@ -155,9 +155,9 @@ class _Watch:
 
     def check(self) -> None:
         _check_open(self._log)
-        self.check_place()
+        self.check_segment()
 
-    def check_place(self) -> None:
+    def check_segment(self) -> None:
         """LogChanged unless it is in the log, unchanged: otherwise its files may be removed."""
         segment = self._segment
         if segment.generation != self._generation or segment.state == DELETED_SUFFIX:
@@ -198,8 +198,8 @@ def _scanning(
     entry = segment.indexes.times.lookup(reader, timestamp - 1)
     if entry.timestamp >= 0:
         check_time_entry(reader, segment, *entry)
-    place = segment.base_offset, segment.generation
-    passed_offset = passed.get(place, -1)
+    version = segment.base_offset, segment.generation
+    passed_offset = passed.get(version, -1)
     first_offset = max(entry.offset, start_offset, passed_offset)
     first = segment.indexes.offsets.lookup(reader, first_offset)
     batches = scan_from(reader, segment, first)
@@ -213,7 +213,7 @@ def _scanning(
             found = yield from opened.finding(reader)
             if found is not None:
                 return found
-        passed[place] = last_offset
+        passed[version] = last_offset
         if count % HEADERS_PER_STEP == 0:
             yield PAUSE
             watch.check()

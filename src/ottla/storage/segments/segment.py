@@ -29,7 +29,7 @@ RELATIVE_OFFSET_MAX = 2**31 - 1
 RECENT_BATCHES_MAX = 1024
 
 
-class BatchPlace(NamedTuple):
+class BatchRange(NamedTuple):
     position: int
     size: int
 
@@ -152,7 +152,7 @@ class Segment:
         """Where the last batch begins; None if it was not appended since the segment was opened."""
         return self._recent_positions[-1] if self._recent_positions else None
 
-    def find_recent(self, offset: int) -> BatchPlace | None:
+    def find_recent(self, offset: int) -> BatchRange | None:
         """The first batch that ends at or after `offset`, if it was appended recently."""
         recent = self._recent_last_offsets
         if not recent or not self._recent_base_offset <= offset <= recent[-1]:
@@ -160,7 +160,7 @@ class Segment:
         at = bisect_left(recent, offset)
         positions = self._recent_positions
         end = positions[at + 1] if at + 1 < len(positions) else self.size
-        return BatchPlace(positions[at], end - positions[at])
+        return BatchRange(positions[at], end - positions[at])
 
     # What others have read or rebuilt: `segment_search.py`, `segment_recovery.py`
 

@@ -17,7 +17,7 @@ from ottla.protocol.records.batch import NO_TIMESTAMP, BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.indexes.offset_index import OffsetPosition
 from ottla.storage.segments.scanning import fetch_headers, scan_headers
-from ottla.storage.segments.segment import BatchPlace, Segment
+from ottla.storage.segments.segment import BatchRange, Segment
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -27,13 +27,13 @@ class IndexDamage(Exception):
     """An index entry that points to no batch, or to another one."""
 
 
-def locate(reader: Reader, segment: Segment, offset: int) -> BatchPlace | None:
+def locate(reader: Reader, segment: Segment, offset: int) -> BatchRange | None:
     """The first batch that ends at or after `offset`; None where all end before it."""
     recent = segment.find_recent(offset)
     if recent is not None:
         return recent
     found = find_batch(reader, segment, offset)
-    return None if found is None else BatchPlace(found[0], found[1].size_bytes)
+    return None if found is None else BatchRange(found[0], found[1].size_bytes)
 
 
 def find_batch(reader: Reader, segment: Segment, offset: int) -> tuple[int, BatchHeader] | None:

@@ -8,7 +8,7 @@ from ottla.base.ids import TopicPartition
 from ottla.storage.directories.log_directory import LogDirectory
 
 
-class LogPlaces:
+class LogLocations:
     def __init__(self) -> None:
         self.current: dict[TopicPartition, LogDirectory] = {}
         self.future: dict[TopicPartition, LogDirectory] = {}
@@ -25,15 +25,15 @@ class LogPlaces:
 
     def _find(
         self,
-        places: dict[TopicPartition, LogDirectory],
+        locations: dict[TopicPartition, LogDirectory],
         partitions: Iterable[TopicPartition],
         directory: LogDirectory,
     ) -> None:
         for partition in partitions:
-            if partition in places:
+            if partition in locations:
                 self.duplicates.add(partition)
             else:
-                places[partition] = directory
+                locations[partition] = directory
 
     def remove(self, partition: TopicPartition) -> None:
         self.current.pop(partition, None)
