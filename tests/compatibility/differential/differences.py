@@ -13,24 +13,31 @@ from tests.compatibility.differential.allowed import Allowed
 from ottla.handlers.serving.served_apis import ANNOUNCED, SERVED
 from ottla.protocol.api_keys import APIS, ApiKey
 
-TWICE = "A thing that is named twice is served and answered each time; Kafka keeps the last one."
-NO_PARTITIONS = "A topic named without partitions is named in the answer; Kafka leaves it out."
-IN_NO_TIME = "We answer with what was done, Kafka that it was not done within no time at all."
-NOT_A_NUMBER = "Not a number is no number: Kafka takes it, and then compares with it."
-UNNAMED = "Kafka answers nonsense with an unknown server error; we say what is wrong."
+TWICE = "A duplicate entry is served and answered each time; Kafka keeps only the last one."
+NO_PARTITIONS = "A topic without partitions is in the response; Kafka omits it."
+IN_NO_TIME = (
+    "Without time to wait (a timeout of 0 or less) the response still has the result; Kafka "
+    "answers REQUEST_TIMED_OUT."
+)
+NOT_A_NUMBER = "NaN is refused; Kafka stores it, and then compares numbers with it."
+UNNAMED = "An invalid value has a specific error; Kafka answers UNKNOWN_SERVER_ERROR."
 RECORD_ERRORS = (
-    "The first record that cannot be read is named; Kafka names those alone whose keys or times are"
-    " wrong, also where they are compressed."
+    "The first record that cannot be read is named; Kafka names only records whose keys or "
+    "times are wrong, also in compressed batches."
 )
 CLOSED_BODIES = (
-    "Compressed records are opened only where they have to be (compacted topics, recompression,"
-    " searches by time): a damaged body is stored as it came, and detected by its consumers."
+    "Compressed records are decompressed only where it is necessary (compacted topics, "
+    "recompression, searches by time): a damaged body is stored unchanged, and detected by "
+    "its consumers."
 )
 DAMAGED_BODIES = (
-    "A compressed body that cannot be opened is called corrupt; Kafka has no name for it."
+    "A body that cannot be decompressed has the error CORRUPT_MESSAGE; Kafka answers "
+    "UNKNOWN_SERVER_ERROR."
 )
-LEFTOVERS = "Bytes behind the batch are refused with it; Kafka drops them silently where it can."
-RESERVED = "What only brokers may set is refused; Kafka clears it, or stores it."
+LEFTOVERS = (
+    "A batch with bytes after its end is refused; Kafka drops those bytes silently where it can."
+)
+RESERVED = "Attributes that only brokers may set are refused; Kafka clears or stores them."
 
 PRODUCE = (
     Allowed(
@@ -64,8 +71,8 @@ PRODUCE = (
     ),
     Allowed(
         ApiKey.PRODUCE, "record offset delta 1|key length -2", "*error_code|*base_offset",
-        "Records must be numbered without gaps and have lengths that mean something; Kafka takes"
-        " and renumbers them.",
+        "Offset deltas must have no gaps, and lengths must be valid; Kafka accepts the "
+        "records and renumbers them.",
         script="produce_bad*",
     ),
     Allowed(
@@ -81,14 +88,14 @@ PRODUCE = (
 FETCH = (
     Allowed(
         ApiKey.FETCH, "*bytes -*", "*",
-        "A negative size is read as zero, so that one batch is sent; Kafka has an unknown server"
-        " error.",
+        "A negative size is read as zero, so that one batch is sent; Kafka answers "
+        "UNKNOWN_SERVER_ERROR.",
         script="fetch_records",
     ),
     Allowed(
         ApiKey.FETCH, "isolation 2*|isolation -1*", "*",
-        "An isolation level that does not exist is read as uncommitted; Kafka has an unknown server"
-        " error.",
+        "An unknown isolation level is read as read_uncommitted; Kafka answers "
+        "UNKNOWN_SERVER_ERROR.",
         script="fetch_records",
     ),
 )  # fmt: skip
@@ -96,14 +103,14 @@ FETCH = (
 OFFSETS = (
     Allowed(
         ApiKey.LIST_OFFSETS, "5 ms|10 ms", "*",
-        "A search by time continues after the segment in which the log begins; Kafka looks no"
-        " further once a deleted record there is young enough.",
+        "A search by time continues after the segment in which the log begins; Kafka stops "
+        "there if a deleted record of that segment has the time or a later one.",
         script="list_offsets_after_deletion",
     ),
     Allowed(
         ApiKey.LIST_OFFSETS, "isolation 2|isolation -1", "*",
-        "An isolation level that does not exist is read as uncommitted; Kafka has an unknown server"
-        " error.",
+        "An unknown isolation level is read as read_uncommitted; Kafka answers "
+        "UNKNOWN_SERVER_ERROR.",
         range(2, 12), "list_offsets",
     ),
     Allowed(
@@ -128,9 +135,9 @@ def unannounced() -> Iterator[Allowed]:
     for key, api in APIS.items():
         if key in ANNOUNCED or key in WITH_PLUGINS or not api.on_broker:
             continue
-        why = "about a quorum that cannot grow" if key in QUORUM else "not served yet"
+        why = "there is no quorum of controllers to change" if key in QUORUM else "not served yet"
         if key in SERVED:
-            why = "answered, and announced once there is something behind it"
+            why = "answered, but not announced until it is implemented"
         field, reason = f"api_keys[{int(key)}]*", f"{api.name}: {why}."
         yield Allowed(ApiKey.API_VERSIONS, "usual", field, reason, script="api_versions")
 
@@ -145,7 +152,7 @@ CONNECTIONS = (
         ApiKey.API_VERSIONS, "usual",
         "*features.length|*features[streams.version]*|*features[share.version]*"
         "|*features[kraft.version]*",
-        "Features that we do not have.", range(3, 5), "api_versions",
+        "Features that Ottla does not have.", range(3, 5), "api_versions",
     ),
     Allowed(
         ApiKey.API_VERSIONS, "usual", "supported_features[eligible.leader.replicas.version]*",
@@ -161,13 +168,14 @@ CLUSTER = (
     Allowed(ApiKey.METADATA, "no name, no id", "*", UNNAMED, range(12, 14), "metadata"),
     Allowed(
         ApiKey.METADATA, "in small and large letters", "*error_code",
-        "We create before we answer, and tell what came of it; Kafka creates afterwards.",
+        "Topics are created before the response, which has the result; Kafka creates them "
+        "afterwards.",
         script="metadata_makes_topics",
     ),
     Allowed(ApiKey.DESCRIBE_TOPIC_PARTITIONS, "topic ''", "*", UNNAMED),
     Allowed(
         ApiKey.DESCRIBE_QUORUM, "the metadata log", "nodes*.name",
-        "The controller has no listener of its own: it is asked where the broker is.",
+        "The controller has no separate listener: it has the address of its broker.",
         range(2, 3),
     ),
 )  # fmt: skip
@@ -175,7 +183,7 @@ CLUSTER = (
 TOPICS = (
     Allowed(
         ApiKey.CREATE_TOPICS, "two that collide", "*",
-        "Two names that differ in '.' and '_' alone collide in one request as they do in two.",
+        "Names that differ only in '.' and '_' collide also within one request.",
         script="create_topics",
     ),
     Allowed(ApiKey.CREATE_TOPICS, "timeout *", "*", IN_NO_TIME, script="create_topics"),
@@ -189,8 +197,8 @@ TOPICS = (
     Allowed(ApiKey.CREATE_PARTITIONS, "to 2147483647 again", "*error_code", UNNAMED),
 )  # fmt: skip
 
-OWN_LOGGERS = "The loggers are our own; what can be done with them is the same."
-NOT_CORDONED = "New partitions cannot be kept away from a log directory: the setting is rejected."
+OWN_LOGGERS = "The names of the loggers differ; the operations are the same."
+NOT_CORDONED = "A log directory cannot be cordoned: the setting is rejected."
 
 SETTINGS = (
     Allowed(
@@ -199,21 +207,21 @@ SETTINGS = (
     ),
     Allowed(
         ApiKey.DESCRIBE_CONFIGS, "broker, some|broker, all", "*node.id",
-        "A broker has a number of its own without being told one.",
+        "A broker has an id even if none is configured.",
     ),
     Allowed(
         ApiKey.DESCRIBE_CONFIGS, "group, all", "*configs.s*",
-        "Settings of groups that we do not serve.",
+        "Settings of kinds of groups that are not served.",
         script="describe_configs", only_kafkas=True,
     ),
     Allowed(
         ApiKey.DESCRIBE_CONFIGS, "good and bad", "*",
-        "A kind of resource that does not exist is refused alone; Kafka refuses the whole request.",
+        "An unknown kind of resource has an error of its own; Kafka refuses the whole request.",
         script="describe_configs",
     ),
     Allowed(
         ApiKey.DESCRIBE_CONFIGS, "broker, all", "*configs.*",
-        "Settings that have no meaning here are not told.",
+        "Settings without a meaning in Ottla are not described.",
         script="describe_broker_configs", only_kafkas=True,
     ),
     Allowed(
@@ -223,14 +231,15 @@ SETTINGS = (
         "|*.queued.max.request.bytes|*.offsets.topic.replication.factor"
         "|*.transaction.state.log.min.isr|*.transaction.state.log.replication.factor"
         "|*.ottla.*",
-        "Other defaults, for a broker that may be alone and is one process; listeners are fixed"
-        " while it runs.",
+        "Other defaults, for a broker that may be the only one and is one process; listeners "
+        "cannot be changed while it runs.",
         script="describe_broker_configs",
     ),
     Allowed(
         ApiKey.DESCRIBE_CONFIGS, "broker, all",
         "*.socket.send.buffer.bytes|*.socket.receive.buffer.bytes",
-        "A larger send buffer, and a receive buffer that the system fits to each client: faster.",
+        "A larger send buffer, and a receive buffer whose size the operating system adapts to"
+        " each client: faster.",
         script="describe_broker_configs",
     ),
     Allowed(ApiKey.INCREMENTAL_ALTER_CONFIGS, "*NaN*", "*", NOT_A_NUMBER, script="incremental*"),
@@ -244,27 +253,28 @@ SETTINGS = (
     ),
     Allowed(
         ApiKey.INCREMENTAL_ALTER_CONFIGS, "dry: log.flush.interval.ms = '-1'*", "*error_code",
-        "What no topic may have cannot be the default of all of them; Kafka takes it, and cannot"
-        " read the settings of any topic after that.",
+        "A value that is invalid for a topic is also invalid as the default of topics; Kafka "
+        "accepts it, and then cannot read the settings of any topic.",
         script="alter_broker_configs",
     ),
     Allowed(ApiKey.ALTER_CONFIGS, "*NaN*", "*", NOT_A_NUMBER),
     Allowed(ApiKey.ALTER_CLIENT_QUOTAS, "* = nan", "*error_code", NOT_A_NUMBER),
     Allowed(
         ApiKey.ALTER_CLIENT_QUOTAS, "*ip=localhost", "*error_code",
-        "An address is a number; Kafka asks the name service, and stores the name.",
+        "Only IP addresses are accepted; Kafka also resolves host names, and stores the name.",
     ),
 )  # fmt: skip
 
 GROUPS = (
     Allowed(
         ApiKey.JOIN_GROUP, "a protocol twice", "*",
-        "A protocol that is offered twice counts once; Kafka has an unknown server error.",
+        "A duplicate protocol counts once; Kafka answers UNKNOWN_SERVER_ERROR.",
         script="join_group",
     ),
     Allowed(
         ApiKey.CONSUMER_GROUP_HEARTBEAT, "*", "heartbeat_interval_ms",
-        "Members that wait for each other are asked to come back within a second.",
+        "Members that wait for partitions of others get a heartbeat interval of at most one "
+        "second.",
         script="consumer_group_heartbeat|consumer_group_of_two",
     ),
 )  # fmt: skip
@@ -282,7 +292,7 @@ TRANSACTIONS = (
 TELEMETRY = (
     Allowed(
         ApiKey.PUSH_TELEMETRY, "not metrics", "*",
-        "What is pushed must be metrics; Kafka looks at it where a plugin takes it.",
+        "The payload must be metrics; Kafka checks it only if a plugin receives it.",
     ),
 )  # fmt: skip
 
