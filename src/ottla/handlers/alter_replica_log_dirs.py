@@ -28,7 +28,7 @@ Codes = dict[tuple[str, int], ErrorCode]
 def refuse_alter_replica_log_dirs(
     request: AlterReplicaLogDirsRequest, code: ErrorCode, _message: str
 ) -> AlterReplicaLogDirsResponse:
-    return as_response(dict.fromkeys(run_blocking(wanted_places(request)), code))
+    return as_response(dict.fromkeys(run_blocking(wanted_directories(request)), code))
 
 
 @handles(ApiKey.ALTER_REPLICA_LOG_DIRS, refuse=refuse_alter_replica_log_dirs)
@@ -36,8 +36,8 @@ def alter_replica_log_dirs(
     request: AlterReplicaLogDirsRequest, context: Context
 ) -> Steps[AlterReplicaLogDirsResponse]:
     codes: Codes = {}
-    places = yield from wanted_places(request)
-    for (topic, index), path in places.items():
+    wanted = yield from wanted_directories(request)
+    for (topic, index), path in wanted.items():
         try:
             context.parts.directory_moves.move(topic, index, path)
             codes[topic, index] = ErrorCode.NONE
@@ -47,17 +47,17 @@ def alter_replica_log_dirs(
     return (yield from responding(codes))
 
 
-def wanted_places(request: AlterReplicaLogDirsRequest) -> Steps[dict[tuple[str, int], str]]:
+def wanted_directories(request: AlterReplicaLogDirsRequest) -> Steps[dict[tuple[str, int], str]]:
     """If a partition has several directories, the last one is used."""
-    places = {}
+    wanted = {}
     for directory in request.dirs:
         for topic in directory.topics:
             for index in topic.partitions:
-                places[topic.name, index] = directory.path
+                wanted[topic.name, index] = directory.path
                 yield 0
             yield 0
         yield 0
-    return places
+    return wanted
 
 
 def as_response(codes: Codes) -> AlterReplicaLogDirsResponse:

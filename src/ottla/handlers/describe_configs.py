@@ -93,13 +93,13 @@ class Described(NamedTuple):
 
     entries: tuple[DescribeConfigsResourceResult, ...]
     sizes: tuple[int, ...]
-    places: dict[str, int]
+    indexes: dict[str, int]
 
     def select(self, wanted: frozenset[str]) -> tuple[Sequence[DescribeConfigsResourceResult], int]:
         """An empty set means all, as null does."""
         if not wanted:
             return self.entries, sum(self.sizes)
-        at = sorted(self.places[name] for name in self.places.keys() & wanted)
+        at = sorted(self.indexes[name] for name in self.indexes.keys() & wanted)
         return [self.entries[each] for each in at], sum(self.sizes[each] for each in at)
 
 
@@ -181,8 +181,8 @@ class Descriptions:
 
     def _described(self, entries: Sequence[ConfigEntry]) -> Described:
         results = tuple(self._as_result(entry) for entry in entries)
-        places = {entry.name: at for at, entry in enumerate(entries)}
-        return Described(results, tuple(map(entry_bytes, results)), places)
+        indexes = {entry.name: at for at, entry in enumerate(entries)}
+        return Described(results, tuple(map(entry_bytes, results)), indexes)
 
     def _as_result(self, entry: ConfigEntry) -> DescribeConfigsResourceResult:
         """Equal entries of several resources share one object."""

@@ -100,8 +100,8 @@ async def complete(
     later: list[tuple[list[ListOffsetsPartitionResponse], int, Later]],
 ) -> ListOffsetsResponse:
     """Search the records of the remaining partitions, one partition at a time."""
-    for answers, place, look_up_later in later:
-        answers[place] = await look_up_later()
+    for answers, index, look_up_later in later:
+        answers[index] = await look_up_later()
     return response
 
 

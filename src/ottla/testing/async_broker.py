@@ -44,7 +44,7 @@ class AsyncFaults:
         await asyncio.to_thread(self._faults.delay, api, seconds, **when)  # type: ignore[arg-type]
 
     async def drop(self, api: str | int, **how: Any) -> None:
-        """Close the connection in the place of an answer."""
+        """Close the connection instead of answering."""
         await asyncio.to_thread(self._faults.drop, api, **how)
 
     async def fill_disk(self) -> None:

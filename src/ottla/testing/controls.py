@@ -97,7 +97,7 @@ class BrokerFaults:
     def drop(
         self, api: str | int, *, nth: int = 1, times: int | None = 1, is_carried_out: bool = True
     ) -> None:
-        """Close the connection in the place of an answer, after carrying the request out or not."""
+        """Close the connection instead of answering, after carrying the request out or not."""
         self._rule("drop" if is_carried_out else "refuse", api, nth, times)
 
     def fill_disk(self) -> None:

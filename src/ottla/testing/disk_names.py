@@ -63,7 +63,7 @@ class Names:
         yield from _files("", self.root)
 
     def add(self, path: str, node: Node) -> None:
-        directory, name = self._place(path)
+        directory, name = self._entry_of(path)
         self._change(EntryChange(directory, name, None, node))
 
     def make_directories(self, path: str, now_ms: int) -> None:
@@ -77,7 +77,10 @@ class Names:
                 raise _error(errno.EEXIST if end == len(parts) else errno.ENOTDIR, path)
 
     def rename(self, old: str, new: str) -> None:
-        (old_directory, old_name), (new_directory, new_name) = self._place(old), self._place(new)
+        (old_directory, old_name), (new_directory, new_name) = (
+            self._entry_of(old),
+            self._entry_of(new),
+        )
         node, replaced = old_directory.entries[old_name], new_directory.entries.get(new_name)
         if node is replaced:
             return
@@ -94,7 +97,7 @@ class Names:
         )
 
     def remove(self, path: str) -> None:
-        directory, name = self._place(path)
+        directory, name = self._entry_of(path)
         self._change(EntryChange(directory, name, directory.entries[name], None))
 
     def sync(self, directory: Directory) -> None:
@@ -132,7 +135,7 @@ class Names:
         self._unsynced[self._next_number] = entries
         self._next_number += 1
 
-    def _place(self, path: str) -> tuple[Directory, str]:
+    def _entry_of(self, path: str) -> tuple[Directory, str]:
         *parents, name = _parts(path)
         directory = self.find("/".join(parents))
         if directory is None:

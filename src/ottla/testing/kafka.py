@@ -300,11 +300,15 @@ class Kafka:
             numbers = consumer.list_topics(full, timeout=REQUEST_TIMEOUT_S).topics[full].partitions
             if not numbers:
                 raise AssertionError(self._unknown(topic))
-            places = [partition(full, number) for number in numbers]
-            ends = [consumer.get_watermark_offsets(each, REQUEST_TIMEOUT_S)[1] for each in places]
+            partitions = [partition(full, number) for number in numbers]
+            ends = [
+                consumer.get_watermark_offsets(each, REQUEST_TIMEOUT_S)[1] for each in partitions
+            ]
             deadline_s = time.monotonic() + timeout
             while (
-                lag := sum(lags(committed := consumer.committed(places, REQUEST_TIMEOUT_S), ends))
+                lag := sum(
+                    lags(committed := consumer.committed(partitions, REQUEST_TIMEOUT_S), ends)
+                )
             ) > 0:
                 if time.monotonic() > deadline_s:
                     nothing = all(each.offset < 0 for each in committed)

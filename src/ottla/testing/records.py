@@ -117,7 +117,7 @@ def matches(record: Record, expected: Row) -> bool:
 
 
 def record_matches(record: Record, expected: Record) -> bool:
-    """A key, headers and a place that are left out match any."""
+    """A key, headers and a partition or an offset that are omitted match any."""
     headers = as_record(expected).headers
     return (
         part_matches(record.value, expected.value)

@@ -133,12 +133,12 @@ def data_directory(name: str) -> Path:
 def free_address(listen: Address) -> Address:
     """The address with a port that is not in use: Java's own message would be a stack trace."""
     try:
-        family, _, _, _, place = socket.getaddrinfo(
+        family, _, _, _, address = socket.getaddrinfo(
             listen.host, listen.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         with socket.socket(family, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(place)
+            probe.bind(address)
             return Address(listen.host, probe.getsockname()[1])
     except OSError as error:
         raise CommandFailed(

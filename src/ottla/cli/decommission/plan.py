@@ -46,7 +46,7 @@ class _Slot:
     """One replica that must leave, and the brokers that may have it instead."""
 
     partition: TopicPartition
-    place: int  # in the list of replicas
+    index: int  # in the list of replicas
     allowed: frozenset[int]
     target: int = -1
 
@@ -69,7 +69,7 @@ def plan_moves(
     while slots := _next_slots(after, leaving, racks):
         _fill(slots, loads)
         for slot in slots:
-            after[slot.partition][slot.place] = slot.target
+            after[slot.partition][slot.index] = slot.target
     return [
         Move(at, tuple(assignments[at]), tuple(after[at]))
         for at in sorted(leaving)
@@ -85,12 +85,12 @@ def _next_slots(
     slots, impossible = [], dict[TopicPartition, int]()
     for at in sorted(leaving):
         replicas = after[at]
-        places = [place for place, each in enumerate(replicas) if each in leaving[at]]
-        if not places:
+        indexes = [index for index, each in enumerate(replicas) if each in leaving[at]]
+        if not indexes:
             continue
         allowed = targets(replicas, leaving[at], racks)
         if allowed:
-            slots.append(_Slot(at, places[0], allowed))
+            slots.append(_Slot(at, indexes[0], allowed))
         else:
             impossible[at] = len(replicas)
     if impossible:

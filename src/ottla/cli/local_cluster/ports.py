@@ -36,11 +36,11 @@ def advice(directory: ClusterDirectory) -> list[str]:
 
 
 def is_free(port: int) -> bool:
-    for family, kind, _, _, place in socket.getaddrinfo(HOST, port, type=socket.SOCK_STREAM):
+    for family, kind, _, _, address in socket.getaddrinfo(HOST, port, type=socket.SOCK_STREAM):
         with socket.socket(family, kind) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                probe.bind(place)
+                probe.bind(address)
             except OSError as error:
                 if error.errno == errno.EADDRINUSE:
                     return False

@@ -57,8 +57,8 @@ def parse_members(text: str) -> list[EnsembleServer]:
 
 
 def _parse_member(text: str) -> EnsembleServer:
-    number, equals, places = text.partition("=")
-    address, colon, election = places.rpartition(":")
+    number, equals, addresses = text.partition("=")
+    address, colon, election = addresses.rpartition(":")
     has_both = colon and ":" in address.rpartition("]")[2]
     if not equals or not has_both or not (number.isascii() and number.isdigit()):
         raise ValueError(f"{text!r} is not ID=HOST:PORT:PORT, such as 1=localhost:2888:3888")

@@ -138,7 +138,7 @@ class Cluster:
         leader = self.topology.leaders.get(partition)
         return leader if leader is not None and leader.broker_id >= 0 else None
 
-    def place_of_leader(self, partition: TopicPartition) -> str:
+    def leader_address(self, partition: TopicPartition) -> str:
         """The leader and its address, for error messages."""
         leader = self.leader_of(partition)
         if leader is None:

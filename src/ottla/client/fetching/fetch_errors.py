@@ -34,8 +34,8 @@ def check_topic(cluster: Cluster, position: Position) -> None:
 def classify_error(cluster: Cluster, position: Position, code: ErrorCode) -> ClientError:
     if code == ErrorCode.OFFSET_OUT_OF_RANGE:
         return _classify_out_of_range(cluster, position)
-    place = cluster.place_of_leader(position.partition)
-    where = f"Fetch of {position.partition} at offset {position.offset} from {place}"
+    leader = cluster.leader_address(position.partition)
+    where = f"Fetch of {position.partition} at offset {position.offset} from {leader}"
     error = kafka_error(code, where)
     if reaction_to(code) is Reaction.FAIL:
         raise error

@@ -203,8 +203,8 @@ class ProduceDelivery:
             self._waiting_bytes -= len(batch.data)
             self._retries.renew()
             return
-        place = self._cluster.place_of_leader(batch.partition)
-        where = f"Produce to {batch.partition} at {place}"
+        leader = self._cluster.leader_address(batch.partition)
+        where = f"Produce to {batch.partition} at {leader}"
         error = kafka_error(code, where, part.error_message)
         if not may_pass(window, batch, code):
             raise error

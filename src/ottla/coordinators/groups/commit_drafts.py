@@ -60,7 +60,7 @@ class TopicDraft(NamedTuple):
     topic_id: bytes
     partitions: list[int]
     offsets: list[tuple[object, ...]]  # all stored fields except the last
-    places: list[int]  # relative offsets of the records in the batch
+    relative_offsets: list[int]  # of the records in the batch
 
 
 class CommitDraft:
@@ -94,14 +94,14 @@ class CommitDraft:
             what = f"the offsets do not fit into one batch of {self._bytes_max} bytes"
             raise BrokerError(ErrorCode.UNKNOWN_SERVER_ERROR, what)
         assert isinstance(record.value, OffsetCommitValue)
-        place = len(self._rows)
-        self._rows.append(Record(place, self.rules.commit_ms, key, value, ()))
+        relative_offset = len(self._rows)
+        self._rows.append(Record(relative_offset, self.rules.commit_ms, key, value, ()))
         draft = self._topics.get(topic)
         if draft is None:
             draft = self._topics[topic] = TopicDraft(topic_id, [], [], [])
         draft.partitions.append(partition)
         draft.offsets.append(from_record(record.value, 0)[:-1])
-        draft.places.append(place)
+        draft.relative_offsets.append(relative_offset)
 
     def check_again(self, check: PartitionCheck | None) -> None:
         """BrokerError if the member may no longer commit some of these."""
@@ -124,7 +124,9 @@ class CommitDraft:
     def apply(self, offsets: CommittedOffsets, producer_id: int, first_offset: int) -> None:
         """The batch was written: apply its records."""
         for topic, draft in self._topics.items():
-            record_offsets = zip(map(first_offset.__add__, draft.places))  # one-element tuples
+            record_offsets = zip(
+                map(first_offset.__add__, draft.relative_offsets)
+            )  # one-element tuples
             stored = map(_new_offset, map(add, draft.offsets, record_offsets))
             committed = dict(zip(draft.partitions, stored, strict=True))
             offsets.put(self.rules.group_id, topic, committed, producer_id)

@@ -191,14 +191,14 @@ def _string_at(column: StringColumn | None, row: int) -> Buffer | None:
     if column is None:
         return None
     data = memoryview(column.data).cast("B")
-    place = _range_at(column, row, len(data))
-    return None if place is None else data[place[0] : place[1]]
+    span = _range_at(column, row, len(data))
+    return None if span is None else data[span[0] : span[1]]
 
 
 def _headers_at(headers: HeaderColumns, row: int) -> list[tuple[Buffer, Buffer | None]]:
-    place = _range_at(headers.lists, row, min(headers.keys.rows, headers.values.rows))
+    span = _range_at(headers.lists, row, min(headers.keys.rows, headers.values.rows))
     found: list[tuple[Buffer, Buffer | None]] = []
-    for header in range(*place) if place else ():
+    for header in range(*span) if span else ():
         key = _string_at(headers.keys, header)
         if key is None:
             raise ValueError(f"row {row} is inconsistent or too large for a record")

@@ -38,12 +38,12 @@ def key_partitions(keys: StringColumn, partitions: int, without_key: int) -> byt
     if partitions <= 0:
         raise ValueError(f"{partitions} partitions")
     _check_column(keys)
-    places = array("i")
+    partitions_of_rows = array("i")
     for row in range(keys.rows):
         key = _string_at(keys, row)
         found = without_key if key is None else (murmur2(bytes(key)) & INT32_MAX) % partitions
-        places.append(found)
-    return bytearray(places)
+        partitions_of_rows.append(found)
+    return bytearray(partitions_of_rows)
 
 
 def group_rows(groups: Buffer, count: int) -> tuple[bytearray, list[int]]:

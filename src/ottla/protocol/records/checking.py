@@ -251,9 +251,9 @@ def check_timestamps(timestamps: Sequence[int], rules: ProduceRules, now_ms: int
 def find_bad_timestamp(timestamps: Iterable[int], rules: ProduceRules, now_ms: int) -> int | None:
     """The first timestamp outside the topic's limits. Records without one (-1) are valid."""
     earliest, latest = _limits(rules, now_ms)
-    for place, timestamp in enumerate(timestamps):
+    for row, timestamp in enumerate(timestamps):
         if timestamp != NO_TIMESTAMP and not earliest <= timestamp <= latest:
-            return place
+            return row
     return None
 
 

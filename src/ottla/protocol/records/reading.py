@@ -44,7 +44,7 @@ def iterate_records(
                 header.base_offset, header.base_timestamp, append_time,
             )  # fmt: skip
         except InvalidRecord as error:
-            what = f"{_place_of(header, position)}: {error.message}"
+            what = f"{_shown_batch(header, position)}: {error.message}"
             raise InvalidRecord(error.code, what, error.record) from None
         yield from records
         first += step
@@ -76,9 +76,9 @@ def open_body(
     try:
         return decompress(header.codec, body, decompressed_bytes_max)
     except InvalidBatch as error:
-        what = f"{_place_of(header, position)}: {error.message}"
+        what = f"{_shown_batch(header, position)}: {error.message}"
         raise InvalidBatch(error.code, what) from None
 
 
-def _place_of(header: BatchHeader, position: int) -> str:
+def _shown_batch(header: BatchHeader, position: int) -> str:
     return f"batch at {position}, base offset {header.base_offset}"

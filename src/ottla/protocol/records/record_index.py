@@ -71,21 +71,21 @@ def index_records(
     )  # fmt: skip
     wide, narrow = numbers.cast("q"), places.cast("i")
 
-    def place(column: int) -> memoryview:
+    def numbers_of(column: int) -> memoryview:
         return narrow[column * rows : (column + 1) * rows]
 
     return RecordIndex(
         body=body,
         offsets=wide[:rows],
         timestamps=wide[rows:],
-        starts=place(0),
-        ends=place(1),
-        key_starts=place(2),
-        key_lengths=place(3),
-        value_starts=place(4),
-        value_lengths=place(5),
-        header_starts=place(6),
-        header_counts=place(7),
+        starts=numbers_of(0),
+        ends=numbers_of(1),
+        key_starts=numbers_of(2),
+        key_lengths=numbers_of(3),
+        value_starts=numbers_of(4),
+        value_lengths=numbers_of(5),
+        header_starts=numbers_of(6),
+        header_counts=numbers_of(7),
         end=end,
     )
 

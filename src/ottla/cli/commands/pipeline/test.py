@@ -92,8 +92,8 @@ def tested(
     from ottla.pipelines.trials.stage import create_inputs, moved, out_rows, produce, side_rows
 
     print(f"{name}: running", file=sys.stderr, flush=True)
-    with TemporaryDirectory(prefix="ottla-test-") as place:
-        directory = Path(place)
+    with TemporaryDirectory(prefix="ottla-test-") as temporary:
+        directory = Path(temporary)
         with temporary_broker(directory) as servers, Cluster(ClientSettings(servers)) as cluster:
             pipeline = moved(declared, servers, directory).pipelines[name]
             with pipeline_failures():

@@ -15,7 +15,7 @@ from ottla.coordinators.groups.assignors.division import Division, Subscriber
 def divide_by_range(
     subscribers: Mapping[str, Subscriber], partition_counts: Mapping[bytes, int]
 ) -> Division:
-    order = sorted(subscribers, key=lambda member_id: place(member_id, subscribers[member_id]))
+    order = sorted(subscribers, key=lambda member_id: sort_key(member_id, subscribers[member_id]))
     shares: dict[str, dict[bytes, frozenset[int]]] = {member_id: {} for member_id in order}
     for topic_id, count in partition_counts.items():
         consumers = [each for each in order if topic_id in subscribers[each].topics]
@@ -28,7 +28,7 @@ def divide_by_range(
     return dict(shares)
 
 
-def place(member_id: str, subscriber: Subscriber) -> tuple[bool, str]:
+def sort_key(member_id: str, subscriber: Subscriber) -> tuple[bool, str]:
     if subscriber.instance_id is not None:
         return False, subscriber.instance_id
     return True, member_id
