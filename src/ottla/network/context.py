@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ottla.base.clock import Clock
 from ottla.base.log_messages.sparse_log import SparseLog
+from ottla.base.scheduling.callback_queue import TASKS_MAX, CallbackQueue
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.base.scheduling.timers import Timers
 from ottla.network.counters import NetworkCounters
@@ -43,9 +44,12 @@ class NetworkContext:
     scratch: Scratch = field(default_factory=Scratch)
     reads: ReadBudget = field(init=False)
     tasks: OwnedTasks = field(default_factory=OwnedTasks)
+    # of requests whose connection is closed
+    cancellations: CallbackQueue = field(init=False)
 
     def __post_init__(self) -> None:
         self.reads = ReadBudget(self.loop)
+        self.cancellations = CallbackQueue(2 * TASKS_MAX, self.clock.monotonic_s)
 
 
 @dataclass(slots=True)

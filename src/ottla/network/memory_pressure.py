@@ -1,6 +1,7 @@
 """When connections are evicted because others need their memory.
 
-Promises  at every tick, and at once when a memory is overfull. The first tick after a long stop of
+Promises  at every tick, and at once when a memory is overfull; many in several iterations of the
+          event loop. The first tick after a long stop of
           the event loop is left out: no client was read meanwhile, so all would seem slow.
 Leaves    which connections to the memories.
 """
@@ -34,8 +35,7 @@ class MemoryPressure:
         is_late = self._due_s is not None and now_s > self._due_s + LATE_S
         self._due_s = None if is_late else now_s + self._tick_s
         if not is_late:
-            self._requests.evict(now_s)
-            self._responses.evict(now_s)
+            self._evict_some(now_s)
 
     def _schedule_eviction(self) -> None:
         """Later: the caller may be in the middle of an update of a connection."""
@@ -48,5 +48,11 @@ class MemoryPressure:
         assert self._loop is not None
         self._is_scheduled = False
         now_s = self._loop.time()
-        if not self._requests.evict(now_s) + self._responses.evict(now_s):
+        if not self._evict_some(now_s):
             self._next_s = now_s + RETRY_S
+
+    def _evict_some(self, now_s: float) -> int:
+        count = self._requests.evict(now_s) + self._responses.evict(now_s)
+        if self._loop is not None and (self._requests.is_evicting or self._responses.is_evicting):
+            self._schedule_eviction()
+        return count

@@ -27,7 +27,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ottla.network.eviction import LONG_S, addresses_over_share, rate_min
 from ottla.network.settings import EvictionRules
@@ -63,16 +63,15 @@ class MemoryState:
     is_overfull: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    account: RequestAccount
-    grade: RequestGrade
-    is_over_share: bool
-    bytes_per_s: float
+class Candidate(NamedTuple):
+    """Its fields are the order in which connections are closed."""
 
-    @property
-    def order(self) -> tuple[int, bool, float, int]:
-        return (self.grade, not self.is_over_share, self.bytes_per_s, -self.account.held_bytes)
+    grade: RequestGrade
+    is_within_share: bool
+    bytes_per_s: float
+    freed_bytes: int  # negative: the largest first
+    number: int  # of its account
+    account: RequestAccount
 
 
 def request_evictions(
@@ -158,13 +157,18 @@ def graded(state: MemoryState, rules: EvictionRules, now_s: float) -> list[Candi
     over_share = over_share_while_others_wait(state, rules)
     waiting = {*state.ordinary_waiting, *state.large_waiting}
     found = []
-    for account in state.accounts:
+    for number, account in enumerate(state.accounts):
         is_over_share = account.address in over_share
         rate = None if account.rate is None else account.rate.bytes_per_s(now_s)
         grade = grade_of(account, rules, rate, is_over_share, account in waiting, now_s)
         if grade is not None:
-            found.append(Candidate(account, grade, is_over_share, inf if rate is None else rate))
-    return sorted(found, key=lambda each: each.order)
+            bytes_per_s = inf if rate is None else rate
+            found.append(
+                Candidate(
+                    grade, not is_over_share, bytes_per_s, -account.held_bytes, number, account
+                )
+            )
+    return sorted(found)
 
 
 def grade_of(

@@ -66,6 +66,7 @@ class RequestFlow:
             context.settings,
             network.loop,
             network.tasks,
+            network.cancellations,
             advance=connection.advance,
             schedule_advance=connection.schedule_advance,
             failed=connection.request_failed,

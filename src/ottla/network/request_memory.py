@@ -25,12 +25,14 @@ the bound does not stop what is read before the size of a frame is known.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 
-from ottla.network.eviction import MemoryHolder
+from ottla.network.eviction import EVICTED_AT_ONCE, MemoryHolder
 from ottla.network.memory_queue import MemoryQueue, Reputation
 from ottla.network.request_eviction import MemoryState, request_evictions
 from ottla.network.settings import EvictionRules
+from ottla.network.timeouts import Reason
 from ottla.network.transfer_rate import WINDOW_S, TransferRate
 from ottla.protocol.framing import PARTIAL_BYTES_MAX, WHOLE_BYTES_MAX
 
@@ -98,6 +100,7 @@ class RequestMemory:
         self._common_bytes_max = bytes_max - len(Reputation) * self._kept_bytes
         self._has_common_room = True
         self._is_evicting = False
+        self._chosen: deque[tuple[RequestAccount, Reason]] = deque()  # to be evicted
         self._overfull_bytes = bytes_max + int(bytes_max * OVERFULL_SHARE)
 
     @property
@@ -173,11 +176,22 @@ class RequestMemory:
                 account.reputation = Reputation.PROMPT if is_prompt else Reputation.UNKNOWN
             account.rate = None
 
+    @property
+    def is_evicting(self) -> bool:
+        """Whether connections were chosen that are still to be closed: `evict` must be called
+        again."""
+        return bool(self._chosen)
+
     def evict(self, now_s: float) -> int:
-        """Close connections whose memory others need; return how many."""
+        """Close connections whose memory others need, some at a time; return how many."""
+        if not self._chosen:
+            self._choose(now_s)
+        return self._evict_some() if self._chosen else 0
+
+    def _choose(self, now_s: float) -> None:
         is_overfull = self.is_overfull
         if not self.waiting and not is_overfull:
-            return 0
+            return
         state = MemoryState(
             list(self._accounts),
             self._ordinary.items(),
@@ -187,15 +201,21 @@ class RequestMemory:
             self.exempt_excess_bytes,
             is_overfull=is_overfull,
         )
-        chosen = request_evictions(state, self.rules, now_s)
+        self._chosen.extend(request_evictions(state, self.rules, now_s))
+
+    def _evict_some(self) -> int:
+        count = 0
         self._is_evicting = True
         try:
-            for account, reason in chosen:
-                account.holder.evict(reason)
+            while self._chosen and count < EVICTED_AT_ONCE:
+                account, reason = self._chosen.popleft()
+                if account.held_bytes:  # otherwise it was released since
+                    account.holder.evict(reason)
+                    count += 1
         finally:
             self._is_evicting = False
         self._wake()
-        return len(chosen)
+        return count
 
     def _has_room(self, account: RequestAccount) -> bool:
         if account is self._exempt:

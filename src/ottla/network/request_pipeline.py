@@ -13,8 +13,10 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
 from types import CoroutineType
+from typing import Any
 
 from ottla.base.memory.stored_errors import drop_cancellation
+from ottla.base.scheduling.callback_queue import CallbackQueue
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.network.in_flight import InFlightRequest, InFlightRequests
 from ottla.network.served import Answer, AwaitingAnswer, PendingAnswer, Served, TakingEffect
@@ -29,6 +31,7 @@ WAITING_BYTES_MIN = 64 * 1024
 class RequestPipeline:
     __slots__ = (
         "_advance",
+        "_cancellations",
         "_failed",
         "_in_flight",
         "_loop",
@@ -45,6 +48,7 @@ class RequestPipeline:
         settings: ConnectionSettings,
         loop: asyncio.AbstractEventLoop,
         tasks: OwnedTasks,
+        cancellations: CallbackQueue,
         *,
         advance: Callable[[], None],
         schedule_advance: Callable[[], None],
@@ -55,6 +59,7 @@ class RequestPipeline:
         self._settings = settings
         self._loop = loop
         self._tasks = tasks
+        self._cancellations = cancellations
         self._advance = advance
         self._schedule_advance = schedule_advance
         self._failed = failed
@@ -127,7 +132,9 @@ class RequestPipeline:
             self._start_task(request, answer)
 
     def abandon(self) -> None:
-        """The connection is closed. Requests that have not taken effect run to their end."""
+        """The connection is closed. Requests that have not taken effect run to their end. The
+        others are cancelled soon, a few in each iteration of the event loop: hundreds of
+        connections may be closed together, with more than a hundred requests each."""
         self.queued.clear()
         for request in self._in_flight.abandon():
             if not request.is_taking_effect:
@@ -137,9 +144,12 @@ class RequestPipeline:
         """A task after its first step: one that is cancelled before that runs no code of its own,
         and cannot remove what was set up for it."""
         if isinstance(request.work, PendingAnswer):
-            request.work.cancel()
+            self._cancellations.add(request.work.cancel)
         else:
-            self._loop.call_soon(request.work.cancel)
+            self._cancellations.add(partial(self._cancel_task_soon, request.work))
+
+    def _cancel_task_soon(self, task: asyncio.Future[Any]) -> None:
+        self._loop.call_soon(task.cancel)
 
     def _start_task(self, request: InFlightRequest, answer: Awaitable[Served]) -> None:
         task: asyncio.Future[Served]
@@ -165,7 +175,7 @@ class RequestPipeline:
         served = task.result()
         if not isinstance(served, Answer):
             self._continue(request, served)
-        elif not request.is_abandoned:
+        else:
             self._complete(request, served)
 
     def _continue(self, request: InFlightRequest, served: AwaitingAnswer | TakingEffect) -> None:
@@ -182,6 +192,8 @@ class RequestPipeline:
             self._schedule_advance()  # the next one may begin
 
     def _complete(self, request: InFlightRequest, answer: Answer) -> None:
+        if request.is_abandoned:
+            return  # it is about to be cancelled
         self._in_flight.complete(request, answer)
         if len(self.in_flight) == 1:
             self._advance()

@@ -23,13 +23,14 @@ happens before the event loop serves the next one.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from math import inf
 from typing import Protocol
 
 from ottla.network.address_queue import AddressWaiters
-from ottla.network.eviction import MemoryHolder
+from ottla.network.eviction import EVICTED_AT_ONCE, MemoryHolder
 from ottla.network.response_eviction import response_evictions
 from ottla.network.settings import EvictionRules
 from ottla.network.timeouts import Reason
@@ -70,6 +71,7 @@ class ResponseMemory:
         self._stopped: dict[ResponseAccount, None] = {}  # whose requests wait to begin
         self._waited_since_s: float | None = None
         self._waiting = AddressWaiters()
+        self._chosen: deque[ResponseAccount] = deque()  # whose connections are to be evicted
 
     @property
     def has_room(self) -> bool:
@@ -139,27 +141,43 @@ class ResponseMemory:
         self._stopped.pop(account, None)
         self.hold(account, 0, now_s)
 
+    @property
+    def is_evicting(self) -> bool:
+        """Whether connections were chosen that are still to be closed: `evict` must be called
+        again."""
+        return bool(self._chosen)
+
     def evict(self, now_s: float) -> int:
-        """Close connections that do not read their responses while others wait for room; return
-        how many."""
+        """Close connections that do not read their responses while others wait for room, some at a
+        time; return how many."""
+        if not self._chosen:
+            self._choose(now_s)
+        count = 0
+        while self._chosen and count < EVICTED_AT_ONCE:
+            account = self._chosen.popleft()
+            if account.held_bytes:  # otherwise it was released since
+                account.connection.evict(Reason.UNREAD_MEMORY)
+                count += 1
+        return count
+
+    def _choose(self, now_s: float) -> None:
         is_overfull = self.is_overfull
         if not is_overfull and (self.has_room or not (self._waiting or self._stopped)):
             self._waited_since_s = None
-            return 0
+            return
         if self._waited_since_s is None:
             self._waited_since_s = now_s
-        chosen = response_evictions(
-            self._accounts,
-            exempt=() if is_overfull else self._alone_waiting(),
-            excess_bytes=self.held_bytes - int(self.bytes_max * (1 - FREED_SHARE)),
-            waited_s=inf if is_overfull else now_s - self._waited_since_s,
-            rules=self.rules,
-            bytes_max=self.bytes_max,
-            now_s=now_s,
+        self._chosen.extend(
+            response_evictions(
+                self._accounts,
+                exempt=() if is_overfull else self._alone_waiting(),
+                excess_bytes=self.held_bytes - int(self.bytes_max * (1 - FREED_SHARE)),
+                waited_s=inf if is_overfull else now_s - self._waited_since_s,
+                rules=self.rules,
+                bytes_max=self.bytes_max,
+                now_s=now_s,
+            )
         )
-        for account in chosen:
-            account.connection.evict(Reason.UNREAD_MEMORY)
-        return len(chosen)
 
     def _alone_waiting(self) -> list[ResponseAccount]:
         """The connection that waits, if no other does: it is not closed for its own sake."""
