@@ -28,11 +28,11 @@ class KnownState(NamedTuple):
     def of(cls, image: Image) -> Self:
         return cls(image.cluster_id, image.offset, image.controller_epoch)
 
-    def check(self, image: Image, place: str) -> None:
-        """MetadataLost if the image, loaded from `place`, is older or of another cluster."""
+    def check(self, image: Image, location: str) -> None:
+        """MetadataLost if the image, loaded from `location`, is older or of another cluster."""
         fault = self._fault(image)
         if fault is not None:
-            raise MetadataLost(place, fault)
+            raise MetadataLost(location, fault)
 
     def _fault(self, image: Image) -> str | None:
         if image.offset == 0 < self.offset:
@@ -63,6 +63,6 @@ async def load_known(log: MetadataLog, known: KnownState) -> Image:
     except OSError as error:
         if is_full(error):
             raise
-        raise MetadataLost(log.place, f"it cannot be loaded: {error}") from error
-    known.check(image, log.place)  # in case the implementation did not check
+        raise MetadataLost(log.location, f"it cannot be loaded: {error}") from error
+    known.check(image, log.location)  # in case the implementation did not check
     return image

@@ -61,16 +61,16 @@ class CurrentConfig:
         known = self._groups.get(group_id)
         if known is not None:
             return known
-        own = self._image.config(ConfigResource(ResourceType.GROUP, group_id))
-        if own:
-            return self._groups.setdefault(group_id, group_config(own, self._layers))
+        stored = self._image.config(ConfigResource(ResourceType.GROUP, group_id))
+        if stored:
+            return self._groups.setdefault(group_id, group_config(stored, self._layers))
         if self._group_default is None:
             self._group_default = group_config({}, self._layers)
         return self._group_default
 
     def changed(self, _image: Image, changes: Changes) -> Steps[None]:
-        own = ConfigResource(ResourceType.BROKER, str(self._broker_id))
-        if own in changes.configs or ALL_BROKERS in changes.configs:
+        this_broker = ConfigResource(ResourceType.BROKER, str(self._broker_id))
+        if this_broker in changes.configs or ALL_BROKERS in changes.configs:
             self._load()
             for react in self._on_broker_change:
                 react()
@@ -80,12 +80,17 @@ class CurrentConfig:
             yield 0
 
     def _load(self) -> None:
-        own, of_all = self._image.broker_config(self._broker_id), self._image.broker_config(None)
-        self._layers = self._static.layers.with_dynamic(own, of_all)
+        of_this, of_all = (
+            self._image.broker_config(self._broker_id),
+            self._image.broker_config(None),
+        )
+        self._layers = self._static.layers.with_dynamic(of_this, of_all)
         self._topic_defaults = TopicDefaults(self._layers)
         self._group_default = None
         self._groups.clear()
-        texts = {name: text for name, text in {**of_all, **own}.items() if not is_of_listener(name)}
+        texts = {
+            name: text for name, text in {**of_all, **of_this}.items() if not is_of_listener(name)
+        }
         values = stored_values(_DYNAMIC, texts)
         fields = {_FIELDS[name]: value for name, value in values.items()}
         self._broker = dataclasses.replace(self._static.config, **fields)

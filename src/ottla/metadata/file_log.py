@@ -51,7 +51,7 @@ class FileMetadataLog:
         return self._end_offset
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         return self._directory
 
     async def load(self, known: KnownState) -> Image:
@@ -78,7 +78,7 @@ class FileMetadataLog:
                 if not is_out_of_descriptors(error):
                     self._journal = None
                     _abandon(journal)
-                    raise MetadataLost(self.place, str(error)) from error
+                    raise MetadataLost(self.location, str(error)) from error
 
     async def append(self, batch: Batch) -> None:
         async with self._lock:
@@ -154,7 +154,7 @@ class FileMetadataLog:
                     await self._work(lambda: journal.close(is_clean=True))
                 except OSError as error:
                     if error.errno == errno.ESTALE:
-                        raise MetadataLost(self.place, str(error)) from error
+                        raise MetadataLost(self.location, str(error)) from error
                     raise
 
     def _usable(self) -> Journal:

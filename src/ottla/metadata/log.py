@@ -34,48 +34,48 @@ class MetadataLost(Exception):
     """The stored metadata is older than what was seen of it, of another cluster, or not
     readable. The process ends: further decisions would contradict acknowledged ones."""
 
-    def __init__(self, place: str, what: str) -> None:
-        super().__init__(place, what)
-        self.place = place
+    def __init__(self, location: str, what: str) -> None:
+        super().__init__(location, what)
+        self.location = location
         self.what = what
 
     def __str__(self) -> str:
         return (
-            f"the metadata log {self.place} cannot be used: {self.what}\n"
+            f"the metadata log {self.location} cannot be used: {self.what}\n"
             "  no partition was touched: restore what was there, or mount it again, then start "
             "the broker again (docs/guides/recovering.md)"
         )
 
 
 class CorruptMetadataError(Exception):
-    """The stored bytes were damaged; the message gives the place and the position."""
+    """The stored bytes were damaged; the message contains the file and the position."""
 
-    def __init__(self, place: str, position: int, what: str) -> None:
-        super().__init__(place, position, what)
-        self.place = place
+    def __init__(self, location: str, position: int, what: str) -> None:
+        super().__init__(location, position, what)
+        self.location = location
         self.position = position
         self.what = what
 
     def __str__(self) -> str:
-        return f"{self.place} at byte {self.position}: {self.what}"
+        return f"{self.location} at byte {self.position}: {self.what}"
 
 
 class NewerMetadata(Exception):
     """A newer version has written what is stored, and it is not damaged. The message gives the
-    place and what is unknown."""
+    location and what is unknown."""
 
-    def __init__(self, place: str, what: str) -> None:
-        super().__init__(place, what)
-        self.place = place
+    def __init__(self, location: str, what: str) -> None:
+        super().__init__(location, what)
+        self.location = location
         self.what = what
 
     def __str__(self) -> str:
-        return f"{self.place} was written by a newer version: {self.what}"
+        return f"{self.location} was written by a newer version: {self.what}"
 
 
 class MetadataLog(Protocol):
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where it is stored, for messages."""
 
     async def load(self, known: KnownState) -> Image:

@@ -264,7 +264,7 @@ def test_damage_before_the_end_is_reported_with_file_and_position() -> None:
     disk.flip_bit(JOURNAL, size + 40)
     with pytest.raises(CorruptMetadataError) as raised:
         open_image(disk)
-    assert (raised.value.place, raised.value.position) == (JOURNAL, size)
+    assert (raised.value.location, raised.value.position) == (JOURNAL, size)
     assert "the checksum does not match" in str(raised.value)
 
 

@@ -165,8 +165,8 @@ def test_damage_is_repaired_only_where_a_crash_may_have_left_it(seed: int) -> No
         if error is not None:
             assert not is_old
             assert layout.files == before
-            assert error.place in {f"{PLACE}/{each}" for each in before}
-            assert error.position in layout.frame_starts(error.place.removeprefix(f"{PLACE}/"))
+            assert error.location in {f"{PLACE}/{each}" for each in before}
+            assert error.position in layout.frame_starts(error.location.removeprefix(f"{PLACE}/"))
         else:
             assert is_old or may_be_torn or is_note
             whole = fold(layout.batches)

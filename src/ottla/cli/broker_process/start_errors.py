@@ -84,7 +84,7 @@ def explain(error: Exception, settings: LoadedConfig) -> str:
             return explain_wrong_directory(error, settings)
         case MetadataLost() if settings.config.is_cluster_member:
             return (
-                f"the metadata log {error.place} cannot be used: {error.what}\n  nothing was "
+                f"the metadata log {error.location} cannot be used: {error.what}\n  nothing was "
                 "changed: correct zookeeper.connect if this is not the cluster of this broker, or "
                 "restore ZooKeeper from a backup that has it (docs/guides/recovering.md)"
             )

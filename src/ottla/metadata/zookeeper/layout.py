@@ -33,7 +33,7 @@ def batch_path(offset: int) -> str:
     return f"{LOG}/{offset:020d}"
 
 
-def log_place(address: str) -> str:
+def log_location(address: str) -> str:
     """The log below the chroot of `address`, for messages."""
     return f"zookeeper://{address}{LOG}"
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from ottla.metadata.log import MetadataLost
 from ottla.metadata.zookeeper.batch_znode import BadZnode, BatchZnodeHeader, decode_header
-from ottla.metadata.zookeeper.layout import LOG, SNAPSHOT, batch_offset, batch_path, log_place
+from ottla.metadata.zookeeper.layout import LOG, SNAPSHOT, batch_offset, batch_path, log_location
 from ottla.metadata.zookeeper.service import Znode, ZooKeeperService, retried
 from ottla.metadata.zookeeper.snapshots import Snapshots
 
@@ -73,7 +73,7 @@ async def compare(
     snapshot_offset = 0 if pointer is None else pointer.offset
     fault = find(seen, Stored(offsets, last_seen, snapshot_offset))
     if fault is not None:
-        raise MetadataLost(log_place(service.address), fault)
+        raise MetadataLost(log_location(service.address), fault)
 
 
 def find_fault(seen: SeenEnd, found: Stored) -> str | None:

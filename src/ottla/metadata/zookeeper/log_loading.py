@@ -12,7 +12,7 @@ from ottla.metadata.continuity import KnownState
 from ottla.metadata.image import Image
 from ottla.metadata.log import MetadataLost
 from ottla.metadata.zookeeper.batch_reader import BatchReader
-from ottla.metadata.zookeeper.layout import CONTROLLER_EPOCH, FOLDERS, LOG, SNAPSHOT, log_place
+from ottla.metadata.zookeeper.layout import CONTROLLER_EPOCH, FOLDERS, LOG, SNAPSHOT, log_location
 from ottla.metadata.zookeeper.log_comparison import SeenEnd, list_batches, missing_batch
 from ottla.metadata.zookeeper.seen_log import SeenLog
 from ottla.metadata.zookeeper.service import ZooKeeperService, create_missing, retried
@@ -40,7 +40,7 @@ class LogLoader:
                 f"the znode {LOG} is empty and {SNAPSHOT} is missing, although there were "
                 "batches: they were deleted"
             )
-        known.check(image, log_place(self._service.address))
+        known.check(image, log_location(self._service.address))
         for folder in FOLDERS:  # not before: a log that is refused is not changed
             await create_missing(self._service, folder)
         self._seen.note(seen)
@@ -92,4 +92,4 @@ class LogLoader:
         return None if await self._reader.is_trimmed(image.offset) else seen
 
     def _lost(self, what: str) -> MetadataLost:
-        return MetadataLost(log_place(self._service.address), what)
+        return MetadataLost(log_location(self._service.address), what)

@@ -182,10 +182,10 @@ async def require_free_id(
 
 async def require_unused_addresses(service: ZooKeeperService, member: LiveBroker) -> None:
     """AddressInUse if another broker that is alive has one of the addresses of this one."""
-    own = {(each.host, each.port) for each in member.endpoints}
+    endpoints = {(each.host, each.port) for each in member.endpoints}
     for other in (await read_members(service)).values():
         for each in other.endpoints:
-            if other.broker_id != member.broker_id and (each.host, each.port) in own:
+            if other.broker_id != member.broker_id and (each.host, each.port) in endpoints:
                 raise AddressInUse(broker_path(other.broker_id), f"{each.host}:{each.port}")
 
 

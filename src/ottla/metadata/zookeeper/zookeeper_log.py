@@ -21,7 +21,7 @@ from ottla.metadata.log import AppendFailed, AppendRefused
 from ottla.metadata.zookeeper.batch_reader import BatchReader
 from ottla.metadata.zookeeper.batch_writer import BatchWriter, append_refused
 from ottla.metadata.zookeeper.claim import Claim
-from ottla.metadata.zookeeper.layout import CONTROLLER_EPOCH, log_place
+from ottla.metadata.zookeeper.layout import CONTROLLER_EPOCH, log_location
 from ottla.metadata.zookeeper.log_following import LogFollower
 from ottla.metadata.zookeeper.log_loading import LogLoader
 from ottla.metadata.zookeeper.seen_log import SeenLog
@@ -65,8 +65,8 @@ class ZooKeeperMetadataLog:
         self._lock = asyncio.Lock()
 
     @property
-    def place(self) -> str:
-        return log_place(self._service.address)
+    def location(self) -> str:
+        return log_location(self._service.address)
 
     @property
     def end_offset(self) -> int:
