@@ -167,9 +167,9 @@ class RoutedCoordinator:
         codes = await self._codes(leader, question)
         # One that cannot be added has its own error; the others were not attempted.
         wrong = [each for each in codes.values() if each is not ErrorCode.NONE]
-        own = [each for each in wrong if each is not ErrorCode.OPERATION_NOT_ATTEMPTED]
+        causes = [each for each in wrong if each is not ErrorCode.OPERATION_NOT_ATTEMPTED]
         if wrong:
-            raise BrokerError((own or wrong)[0])
+            raise BrokerError((causes or wrong)[0])
 
     async def verify_partitions(
         self,

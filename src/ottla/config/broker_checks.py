@@ -195,11 +195,11 @@ def check_dynamic(changed: Mapping[str, str], layers: BrokerLayers, *, is_one_br
     fixed = [n for n in changed if _scope(n) is Scope.READ_ONLY]
     if fixed:
         raise InvalidOption(f"Cannot update these configs dynamically: [{', '.join(fixed)}]")
-    own = [n for n in changed if _scope(n) is Scope.PER_BROKER]
-    if own and not is_one_broker:
+    per_broker = [n for n in changed if _scope(n) is Scope.PER_BROKER]
+    if per_broker and not is_one_broker:
         raise InvalidOption(
             "Cannot update these configs at default cluster level, broker id must be specified: "
-            f"[{', '.join(own)}]"
+            f"[{', '.join(per_broker)}]"
         )
     for name, text in changed.items():  # even if overridden by another layer
         if (option := broker_option(name)) is not None:

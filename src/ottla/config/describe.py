@@ -111,8 +111,8 @@ def describe_all_brokers(layers: BrokerLayers) -> list[ConfigEntry]:
         if broker_option(name) is not None
     ]
     custom = [name for name in layers.custom() if name in layers.dynamic_default]
-    own = [(layers.dynamic_default, source)]
-    return [*(_custom_entry(name, own) for name in custom), *declared]
+    sources = [(layers.dynamic_default, source)]
+    return [*(_custom_entry(name, sources) for name in custom), *declared]
 
 
 def _custom_entry(
@@ -183,8 +183,8 @@ def describe_client_metrics(overrides: Mapping[str, str]) -> list[ConfigEntry]:
         option = CLIENT_METRICS_OPTIONS[name]
         value = _as_read(option, overrides.get(name, option.default_text))
         is_set = name in overrides and value is not None
-        own = (SourcedText(name, value or "", ConfigSource.CLIENT_METRICS),) if is_set else ()
-        entries.append(_entry(option, value, own, is_read_only=False))
+        synonyms = (SourcedText(name, value or "", ConfigSource.CLIENT_METRICS),) if is_set else ()
+        entries.append(_entry(option, value, synonyms, is_read_only=False))
     return entries
 
 

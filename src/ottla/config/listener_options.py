@@ -41,6 +41,6 @@ def of_listeners(names: Iterable[str]) -> list[str]:
 def listener_limits(listener: str, texts: Mapping[str, str]) -> dict[str, int]:
     """The limits of a listener, by the names in `LIMITS`; `texts` are the effective settings."""
     prefix = f"{_PREFIX}{listener.lower()}."
-    own = {name: texts[prefix + name] for name in LIMITS if prefix + name in texts}
+    limits = {name: texts[prefix + name] for name in LIMITS if prefix + name in texts}
     brokers = {name: texts[name] for name in LIMITS}
-    return stored_values(BROKER_OPTIONS, brokers) | stored_values(BROKER_OPTIONS, own)
+    return stored_values(BROKER_OPTIONS, brokers) | stored_values(BROKER_OPTIONS, limits)

@@ -140,8 +140,8 @@ class Descriptions:
                 check_broker_name(name, self._context)
                 return self._shared_by("broker", lambda: describe_broker(self._layers))
             case ResourceType.BROKER_LOGGER:
-                own = self._context.parts.broker_id
-                check_loggers(own, name)
+                broker_id = self._context.parts.broker_id
+                check_loggers(broker_id, name)
                 return self._shared_by("loggers", describe_loggers)
             case ResourceType.GROUP:
                 if not name:
@@ -201,16 +201,16 @@ def entry_bytes(entry: DescribeConfigsResourceResult) -> int:
 
 
 def check_broker_name(name: str, context: Context) -> None:
-    own = context.parts.broker_id
+    broker_id = context.parts.broker_id
     try:
         number = INT.parse(name)
     except ValueError:
         what = f"Broker id must be an integer, but it is: {name}"
         raise BrokerError(ErrorCode.INVALID_REQUEST, what) from None
-    if number != own:
+    if number != broker_id:
         raise BrokerError(
             ErrorCode.INVALID_REQUEST,
-            f"Unexpected broker id, expected {own} or empty string, but received {name}",
+            f"Unexpected broker id, expected {broker_id} or empty string, but received {name}",
         )
 
 

@@ -124,8 +124,8 @@ def alter_levels(
         if times_named > 1:
             what = "Each resource must appear at most once."
             raise BrokerError(ErrorCode.INVALID_REQUEST, what)
-        own, only_check = context.received_by, request.validate_only
-        alter_loggers(own, name, resource.configs, validate_only=only_check)
+        broker_id, only_check = context.received_by, request.validate_only
+        alter_loggers(broker_id, name, resource.configs, validate_only=only_check)
     except BrokerError as error:
         return AlterConfigsResourceResponse(error.code, error.message or None, kind, name)
     return AlterConfigsResourceResponse(ErrorCode.NONE, None, kind, name)

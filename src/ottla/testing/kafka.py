@@ -133,8 +133,10 @@ class Kafka:
 
     def _unknown(self, topic: str) -> str:
         """What to say of a topic that is not there."""
-        own = ", ".join(self.topics) or "none"
-        return f"there is no topic {topic}; kafka.topic() creates one. Topics of this test: {own}"
+        topics = ", ".join(self.topics) or "none"
+        return (
+            f"there is no topic {topic}; kafka.topic() creates one. Topics of this test: {topics}"
+        )
 
     def _writable(self, topic: str) -> str:
         """The full name. Brokers create topics when they are written to: a name that is not the

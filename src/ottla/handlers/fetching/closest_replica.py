@@ -19,8 +19,8 @@ def closest_replica(partition: Partition, offset: int, rack: str, context: Conte
     state = partition.leader_state
     if state is None or not state.followers:
         return THIS_REPLICA
-    own = context.parts.metadata.broker(context.parts.broker_id)
-    if own is not None and own.rack == rack:
+    this_broker = context.parts.metadata.broker(context.parts.broker_id)
+    if this_broker is not None and this_broker.rack == rack:
         return THIS_REPLICA
     near = [
         (progress.log_end_offset, progress.caught_up_ms, each)

@@ -123,11 +123,11 @@ _ATTRIBUTES = fields_of(ProducerOptions)
 def parse_producer_options(texts: Mapping[str, str]) -> tuple[ProducerOptions, ClientSettings]:
     """InvalidOption names the option as the user wrote it."""
     properties = kafka_properties(texts, REFUSED)
-    own = {
+    values = {
         _ATTRIBUTES[name]: parse_option(_OPTIONS[name], properties.pop(name), KAFKA_PREFIX)
         for name in [each for each in properties if each in _OPTIONS]
     }
-    return ProducerOptions(**own), _client_settings(properties)
+    return ProducerOptions(**values), _client_settings(properties)
 
 
 def _client_settings(properties: dict[str, str]) -> ClientSettings:

@@ -80,8 +80,8 @@ def _load(directory: LogDirectory, config_of: ConfigOf, is_placed: IsPlaced) -> 
     directory.loading_begins(read_clean_shutdown(directory.files, marker))
     if directory.last_shutdown is not None:
         remove_clean_shutdown(directory.files, marker)
-    own = f"{directory.path}/{OTTLA_MARK_NAME}"
-    is_foreign = not directory.files.exists(own)
+    mark_path = f"{directory.path}/{OTTLA_MARK_NAME}"
+    is_foreign = not directory.files.exists(mark_path)
     offsets = directory.checkpoints.read()
     cleaned = {} if is_foreign else _read_cleaned(directory)
     found = _partition_directories(directory)
@@ -98,7 +98,7 @@ def _load(directory: LogDirectory, config_of: ConfigOf, is_placed: IsPlaced) -> 
             log = _load_one(directory, aside, offsets, is_foreign, config, bytes_read.append)
         yield LoadStep(path, log, number, len(found), sum(bytes_read))
     if is_foreign:
-        replace_file(directory.files, own, b"")
+        replace_file(directory.files, mark_path, b"")
     directory.loading_ended()
 
 
