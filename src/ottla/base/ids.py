@@ -1,4 +1,4 @@
-"""Distinct types for identifiers that must not be confused.
+"""Distinct types for identifiers that must not be confused, and their values for "none".
 
 Inner loops over records use plain ints; the types are used where values cross a module boundary.
 """
@@ -13,6 +13,13 @@ ProducerEpoch = NewType("ProducerEpoch", int)
 TopicId = NewType("TopicId", bytes)  # the 16 raw bytes of a UUID
 
 NO_TOPIC_ID = TopicId(bytes(16))
+
+# Kafka's values for what is absent or not known
+NO_LEADER = -1
+NO_LEADER_EPOCH = -1
+NO_BROKER_EPOCH = -1
+NO_PRODUCER_EPOCH = -1
+NO_OFFSET = -1
 
 
 class TopicPartition(NamedTuple):

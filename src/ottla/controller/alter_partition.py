@@ -7,12 +7,12 @@ was the leader, another one is elected.
 
 from __future__ import annotations
 
-from ottla.base.ids import TopicId
+from ottla.base.ids import NO_LEADER, TopicId
 from ottla.controller.decision import Decision
 from ottla.controller.elections import Election, PartitionTarget, decide_change, rules_for
 from ottla.controller.state import ControllerState
 from ottla.metadata.entities import PartitionRegistration, Topic
-from ottla.metadata.records import NO_LEADER, RECOVERED, RECOVERING, PartitionChanged
+from ottla.metadata.records import RECOVERED, RECOVERING, PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages import alter_partition_response as response
 from ottla.protocol.messages.alter_partition_request import (

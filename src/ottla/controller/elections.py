@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from ottla.base.ids import TopicId
+from ottla.base.ids import NO_LEADER, TopicId
 from ottla.controller.state import ControllerState
 from ottla.metadata.entities import BrokerRegistration, PartitionRegistration, Topic
-from ottla.metadata.records import NO_LEADER, RECOVERING, PartitionChanged
+from ottla.metadata.records import RECOVERING, PartitionChanged
 
 UNKNOWN_DIRECTORY = bytes(16)
 BrokerOf = Callable[[int], BrokerRegistration | None]

@@ -7,6 +7,7 @@ Without a transactional id every request gets a new producer id; its other field
 
 from __future__ import annotations
 
+from ottla.base.ids import NO_PRODUCER_EPOCH
 from ottla.coordinators.transactions.initialising import InitRequest
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
 from ottla.handlers.producing.fencing import as_fencing_error
@@ -18,7 +19,6 @@ from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from ottla.protocol.messages.init_producer_id_response import InitProducerIdResponse
 from ottla.protocol.records.batch import NO_PRODUCER_ID
-from ottla.protocol.records.building import NO_PRODUCER_EPOCH
 
 FENCED_ERROR_FROM = 4
 

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Hashable, Sequence
 from copy import copy
 from functools import partial
 
-from ottla.base.ids import NO_TOPIC_ID, TopicId
+from ottla.base.ids import NO_OFFSET, NO_TOPIC_ID, TopicId
 from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.coordinators.groups.offset_fetching import PARTITION_BYTES, TOPIC_BYTES
 from ottla.coordinators.groups.shard import LoadedShard
@@ -39,7 +39,6 @@ from ottla.protocol.messages.offset_fetch_response import (
 GROUP_ERROR_FROM = 2
 SEVERAL_GROUPS_FROM = 8
 TOPIC_IDS_FROM = 10
-NO_OFFSET = -1
 GROUP_BYTES = 8  # of a response, besides its name and topics
 ITEMS_AT_ONCE = 100  # groups, topics and partitions; more are read in slices
 

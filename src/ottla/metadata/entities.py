@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ottla.base.ids import TopicId
+from ottla.base.ids import NO_LEADER, TopicId
 from ottla.metadata.records import (
-    NO_LEADER,
     RECOVERED,
     BrokerChanged,
     BrokerRegistered,

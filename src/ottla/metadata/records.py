@@ -14,9 +14,8 @@ from enum import IntEnum
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from ottla.base.ids import TopicId
+from ottla.base.ids import NO_LEADER, TopicId
 
-NO_LEADER = -1
 LOST_DIRECTORY = bytes(15) + b"\1"  # of a replica whose records cannot be used, as in Kafka
 RECOVERED = 0
 RECOVERING = 1  # elected uncleanly; the leader has not completed recovery

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ottla.base.files.filesystem import Buffer
+from ottla.base.ids import NO_LEADER_EPOCH
 from ottla.base.scheduling.steps import Steps
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
-from ottla.replication.leadership import NO_EPOCH
 from ottla.replication.replica import Replica
 from ottla.replication.waiting import Done, OffsetWaiter
 from ottla.storage.log.append import Appended, ProducedBy
@@ -101,7 +101,7 @@ class FollowerRole:
 
     # What only a leader does
 
-    def check_leader(self, current_leader_epoch: int = NO_EPOCH) -> None:
+    def check_leader(self, current_leader_epoch: int = NO_LEADER_EPOCH) -> None:
         self.replica.leadership.check_epoch(current_leader_epoch)
         raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
@@ -112,7 +112,7 @@ class FollowerRole:
         """It was the leader when it read what it has answered."""
 
     def may_be_replaced(self, leader_epoch: int) -> bool:
-        return leader_epoch != NO_EPOCH
+        return leader_epoch != NO_LEADER_EPOCH
 
     async def wait_replicated(self, end_offset: int, leader_epoch: int) -> None:
         if self.may_be_replaced(leader_epoch) or not self.replica.is_replicated(end_offset):

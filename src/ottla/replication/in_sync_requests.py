@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from ottla.base.clock import Clock, monotonic_ms
+from ottla.base.ids import NO_BROKER_EPOCH
 from ottla.metadata.image import Image
 from ottla.metadata.records import RECOVERED
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.alter_partition_request import BrokerState, PartitionData, TopicData
 from ottla.protocol.messages.alter_partition_response import AlterPartitionResponse
 from ottla.replication.partition import Partition
-from ottla.replication.partition_state import UNKNOWN_EPOCH, LeaderState
+from ottla.replication.partition_state import LeaderState
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +105,7 @@ def request_topics(requested: Iterable[Requested]) -> list[TopicData]:
 def _with_epoch(broker_id: int, state: LeaderState) -> BrokerState:
     """The leader itself, and replicas that have not fetched yet, are in sync in any epoch."""
     progress = state.followers.get(broker_id)
-    return BrokerState(broker_id, UNKNOWN_EPOCH if progress is None else progress.broker_epoch)
+    return BrokerState(broker_id, NO_BROKER_EPOCH if progress is None else progress.broker_epoch)
 
 
 def note_answers(requested: Iterable[Requested], response: AlterPartitionResponse) -> None:

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from ottla.base.files.filesystem import Buffer
-from ottla.base.ids import TopicId
+from ottla.base.ids import NO_LEADER_EPOCH, TopicId
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
-from ottla.replication.leadership import NO_EPOCH, Leadership
+from ottla.replication.leadership import Leadership
 from ottla.replication.partition_state import LeaderState
 from ottla.replication.replica import Replica
 from ottla.replication.waiting import Done, OffsetWaiter, OffsetWaiters
@@ -120,7 +120,7 @@ class LeaderRole:
         """Another broker leads, or none: waiting requests get this error."""
         self._acks.fail(BrokerError(code))
 
-    def check_leader(self, current_leader_epoch: int = NO_EPOCH) -> None:
+    def check_leader(self, current_leader_epoch: int = NO_LEADER_EPOCH) -> None:
         self.replica.leadership.check_epoch(current_leader_epoch)
 
     def check_served_here(self, offset: int) -> None:
@@ -128,7 +128,7 @@ class LeaderRole:
 
     def may_be_replaced(self, leader_epoch: int) -> bool:
         """Whether another broker was leader since an append in this epoch."""
-        return leader_epoch != NO_EPOCH and leader_epoch < self._leads_since_epoch
+        return leader_epoch != NO_LEADER_EPOCH and leader_epoch < self._leads_since_epoch
 
     @property
     def has_caught_up(self) -> bool:

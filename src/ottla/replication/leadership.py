@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ottla.base.ids import NO_LEADER_EPOCH
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.storage.log.leader_epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, EpochEndOffset
-
-NO_EPOCH = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class Leadership:
 
     def check_epoch(self, current_leader_epoch: int) -> None:
         """BrokerError unless the client knows the same leader, or does not say which."""
-        if current_leader_epoch != NO_EPOCH:
+        if current_leader_epoch != NO_LEADER_EPOCH:
             if current_leader_epoch < self.leader_epoch:
                 raise BrokerError(ErrorCode.FENCED_LEADER_EPOCH)
             if current_leader_epoch > self.leader_epoch:
@@ -55,7 +54,7 @@ class Leadership:
         return min(min_in_sync_replicas, max(1, len(self.replicas)))
 
 
-NO_LEADERSHIP = Leadership(-1, NO_EPOCH, NO_EPOCH, (), ())
+NO_LEADERSHIP = Leadership(-1, NO_LEADER_EPOCH, NO_LEADER_EPOCH, (), ())
 
 
 def divergence(

@@ -13,13 +13,13 @@ from collections.abc import Callable
 
 from ottla.base.files.filesystem import Buffer
 from ottla.base.files.readers import Reader
-from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.ids import NO_LEADER_EPOCH, TopicId, TopicPartition
 from ottla.base.scheduling.steps import Start, Steps
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.follower_role import FollowerRole
 from ottla.replication.leader_role import LeaderListener, LeaderRole
-from ottla.replication.leadership import NO_EPOCH, Leadership
+from ottla.replication.leadership import Leadership
 from ottla.replication.partition_state import LeaderState
 from ottla.replication.replica import Replica
 from ottla.replication.waiting import Done, OffsetWaiter
@@ -115,7 +115,7 @@ class Partition:
         """BrokerError unless the client knows the same leader, or does not say which."""
         self.replica.leadership.check_epoch(current_leader_epoch)
 
-    def check_leader(self, current_leader_epoch: int = NO_EPOCH) -> None:
+    def check_leader(self, current_leader_epoch: int = NO_LEADER_EPOCH) -> None:
         """BrokerError unless this broker is the leader in the client's epoch."""
         self.role.check_leader(current_leader_epoch)
 
@@ -205,7 +205,7 @@ class Partition:
 
     # Followers
 
-    def check_follower(self, broker_id: int, current_leader_epoch: int = NO_EPOCH) -> None:
+    def check_follower(self, broker_id: int, current_leader_epoch: int = NO_LEADER_EPOCH) -> None:
         """BrokerError unless the broker is a replica of this partition."""
         self.leadership.check_follower(broker_id, self.broker_id, current_leader_epoch)
 
@@ -261,7 +261,7 @@ class Partition:
     def is_replicated(self, end_offset: int) -> bool:
         return end_offset <= self.replica.log.offsets.high_watermark
 
-    async def wait_replicated(self, end_offset: int, leader_epoch: int = NO_EPOCH) -> None:
+    async def wait_replicated(self, end_offset: int, leader_epoch: int = NO_LEADER_EPOCH) -> None:
         """Wait until everything below `end_offset` is replicated; BrokerError if it never will be.
 
         `leader_epoch` is that of the append. If another broker has been leader since, it may have
@@ -270,7 +270,7 @@ class Partition:
         await self.role.wait_replicated(end_offset, leader_epoch)
 
     def when_replicated(
-        self, end_offset: int, done: Done, leader_epoch: int = NO_EPOCH
+        self, end_offset: int, done: Done, leader_epoch: int = NO_LEADER_EPOCH
     ) -> OffsetWaiter | None:
         """As `wait_replicated`, without a task. A caller that no longer waits calls `stop_waiting`
         with the result; None if `done` was called at once."""
@@ -279,7 +279,7 @@ class Partition:
     def stop_waiting(self, waiter: OffsetWaiter) -> None:
         self.role.stop_waiting(waiter)
 
-    def when_synced(self, end_offset: int, done: Done, leader_epoch: int = NO_EPOCH) -> None:
+    def when_synced(self, end_offset: int, done: Done, leader_epoch: int = NO_LEADER_EPOCH) -> None:
         """Call `done` once everything below `end_offset` is synced on this broker, or never will
         be. `leader_epoch` is that of the append, as in `wait_replicated`."""
         if self.role.may_be_replaced(leader_epoch):

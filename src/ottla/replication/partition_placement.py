@@ -15,13 +15,13 @@ from functools import partial
 
 from ottla.base.clock import Clock, monotonic_ms
 from ottla.base.files.readers import BLOCKING
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import NO_LEADER, TopicPartition
 from ottla.base.log_messages.sparse_log import SparseLog
 from ottla.base.scheduling.steps import Start
 from ottla.base.scheduling.tasks import next_iteration
 from ottla.metadata import entities
 from ottla.metadata.image import Image
-from ottla.metadata.records import NO_LEADER, RECOVERING
+from ottla.metadata.records import RECOVERING
 from ottla.replication.damaged_replicas import DamagedReplicas
 from ottla.replication.deletions import Deletions
 from ottla.replication.directory_reports import DirectoryReports

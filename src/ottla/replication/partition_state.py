@@ -14,21 +14,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-UNKNOWN_OFFSET = -1
-UNKNOWN_EPOCH = -1
+from ottla.base.ids import NO_BROKER_EPOCH, NO_OFFSET
 
 
 @dataclass(slots=True)
 class FollowerProgress:
     """How far a follower has replicated, according to its last fetch."""
 
-    log_end_offset: int = UNKNOWN_OFFSET
-    log_start_offset: int = UNKNOWN_OFFSET
+    log_end_offset: int = NO_OFFSET
+    log_start_offset: int = NO_OFFSET
     fetched_ms: int = 0
     leader_end_at_fetch: int = 0
     caught_up_ms: int = 0
-    broker_epoch: int = UNKNOWN_EPOCH  # of the process that has fetched
-    sent_high_watermark: int = UNKNOWN_OFFSET
+    broker_epoch: int = NO_BROKER_EPOCH  # of the process that has fetched
+    sent_high_watermark: int = NO_OFFSET
 
     def fetched(self, offset: int, log_start_offset: int, leader_end: int, now_ms: int) -> None:
         """A fetch from `offset` proves that the follower has everything below it."""

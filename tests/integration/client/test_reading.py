@@ -17,11 +17,10 @@ from tests.integration.client.helpers import (
 from tests.support.raw_client import RawClient, batch_of
 from tests.support.waiting import wait_until
 
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import NO_OFFSET, TopicPartition
 from ottla.client.admin.list_offsets import (
     EARLIEST,
     LATEST,
-    NO_OFFSET,
     earliest_offsets,
     latest_offsets,
     list_offsets,

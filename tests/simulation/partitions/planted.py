@@ -12,6 +12,7 @@ from tests.simulation.partitions import replica as replica_module
 from tests.simulation.partitions.replica import Replica
 
 from ottla.base.files.readers import Reader
+from ottla.base.ids import NO_LEADER_EPOCH
 from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.controller import alter_partition, brokers, elections
 from ottla.metadata.entities import PartitionRegistration
@@ -20,7 +21,6 @@ from ottla.protocol.messages.alter_partition_request import PartitionData
 from ottla.protocol.records.batch import BatchHeader
 from ottla.replication.following import fetched_records
 from ottla.replication.following.replica_session import ReplicaPosition
-from ottla.replication.leadership import NO_EPOCH
 from ottla.replication.partition import Partition
 from ottla.replication.partition_state import LeaderState
 from ottla.replication.waiting import Done
@@ -31,12 +31,12 @@ from ottla.testing.disk_handles import MemoryFile
 
 
 def acknowledge_at_once(
-    _partition: Partition, _end_offset: int, done: Done, _leader_epoch: int = NO_EPOCH
+    _partition: Partition, _end_offset: int, done: Done, _leader_epoch: int = NO_LEADER_EPOCH
 ) -> None:
     done(None)
 
 
-def ignore_epoch(partition: Partition, _current_leader_epoch: int = NO_EPOCH) -> None:
+def ignore_epoch(partition: Partition, _current_leader_epoch: int = NO_LEADER_EPOCH) -> None:
     real_check_leader(partition)
 
 

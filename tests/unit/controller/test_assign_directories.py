@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 from tests.unit.controller.clusters import Cluster, directory
 
+from ottla.base.ids import NO_LEADER
 from ottla.controller.assign_directories import decide_assign_directories
 from ottla.controller.brokers import decide_directories_offline, decide_fence_broker
-from ottla.metadata.records import LOST_DIRECTORY, NO_LEADER
+from ottla.metadata.records import LOST_DIRECTORY
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.assign_replicas_to_dirs_request import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.controller.clusters import Cluster, directory, three_brokers
 
+from ottla.base.ids import NO_LEADER
 from ottla.controller.brokers import (
     decide_controlled_shutdown,
     decide_directories_offline,
@@ -13,13 +14,7 @@ from ottla.controller.brokers import (
     decide_unfence_broker,
     decide_unregister_broker,
 )
-from ottla.metadata.records import (
-    NO_LEADER,
-    RECOVERING,
-    BrokerRegistered,
-    FeatureLevelSet,
-    PartitionChanged,
-)
+from ottla.metadata.records import RECOVERING, BrokerRegistered, FeatureLevelSet, PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.broker_registration_request import Feature

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ottla.base.ids import TopicId
+from ottla.base.ids import NO_LEADER, TopicId
 from ottla.controller.elections import Election, PartitionTarget, Rules, decide_change
 from ottla.metadata.entities import PartitionRegistration
-from ottla.metadata.records import NO_LEADER, RECOVERED, RECOVERING, PartitionChanged
+from ottla.metadata.records import RECOVERED, RECOVERING, PartitionChanged
 
 ID = TopicId(b"t" * 16)
 HEALTHY = PartitionRegistration((1, 2, 3), (1, 2, 3), leader=1, leader_epoch=5, partition_epoch=9)

@@ -17,10 +17,9 @@ import pytest
 from tests.support.class_archive import SHORT_LIFE
 from tests.support.kafka_jars import kafka_libs
 
-from ottla.base.ids import TopicId
+from ottla.base.ids import NO_LEADER, TopicId
 from ottla.controller.elections import Election, PartitionTarget, Rules, decide_change
 from ottla.metadata.entities import PartitionRegistration
-from ottla.metadata.records import NO_LEADER
 
 CASES = 5000
 BROKERS = range(1, 6)

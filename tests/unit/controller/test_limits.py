@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.controller.clusters import Cluster
 
+from ottla.base.ids import NO_LEADER
 from ottla.controller.alter_configs import DELETE, SET, decide_incremental_alter_configs
 from ottla.controller.alter_quotas import NAME_CHARACTERS_MAX as NAME_MAX
 from ottla.controller.alter_quotas import decide_alter_client_quotas
@@ -21,13 +22,7 @@ from ottla.controller.elect_leaders import (
 )
 from ottla.controller.producer_ids import BLOCK_SIZE
 from ottla.controller.update_features import decide_update_features
-from ottla.metadata.records import (
-    NO_LEADER,
-    ConfigChanged,
-    ConfigResource,
-    PartitionChanged,
-    ResourceType,
-)
+from ottla.metadata.records import ConfigChanged, ConfigResource, PartitionChanged, ResourceType
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages import incremental_alter_configs_request as incremental
 from ottla.protocol.messages.alter_client_quotas_request import (

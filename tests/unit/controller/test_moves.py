@@ -9,6 +9,7 @@ import pytest
 from tests.unit.controller.clusters import Cluster, three_brokers
 from tests.unit.controller.test_alter_partition import decide as alter_partition
 
+from ottla.base.ids import NO_LEADER
 from ottla.base.scheduling.steps import run_blocking
 from ottla.controller import elect_leaders
 from ottla.controller.brokers import decide_fence_broker, decide_unfence_broker
@@ -24,7 +25,7 @@ from ottla.controller.reassignment import (
 )
 from ottla.controller.state import ControllerState
 from ottla.metadata.entities import PartitionRegistration
-from ottla.metadata.records import NO_LEADER, RECOVERING, PartitionChanged
+from ottla.metadata.records import RECOVERING, PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.unit.controller.clusters import Cluster, directory
 from tests.unit.controller.partition_model import Expected, Model
 
-from ottla.base.ids import TopicId
+from ottla.base.ids import NO_LEADER, TopicId
 from ottla.controller.alter_configs import DELETE, SET, decide_incremental_alter_configs
 from ottla.controller.alter_partition import decide_alter_partition
 from ottla.controller.assign_directories import decide_assign_directories
@@ -36,7 +36,7 @@ from ottla.controller.reassignment import decide_alter_partition_reassignments
 from ottla.metadata.codec import decode_records, encode_records
 from ottla.metadata.entities import PartitionRegistration, Topic
 from ottla.metadata.image import Batch, Image
-from ottla.metadata.records import NO_LEADER, PartitionCreated
+from ottla.metadata.records import PartitionCreated
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages import assign_replicas_to_dirs_request as assign
 from ottla.protocol.messages import incremental_alter_configs_request as incremental

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from random import Random
 
-from ottla.base.ids import TopicId
+from ottla.base.ids import NO_LEADER, TopicId
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import (
     ALL_BROKERS,
-    NO_LEADER,
     BrokerChanged,
     BrokerRegistered,
     BrokerUnregistered,

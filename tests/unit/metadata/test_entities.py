@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ottla.base.ids import TopicId
+from ottla.base.ids import NO_LEADER, TopicId
 from ottla.metadata.entities import BrokerRegistration, PartitionRegistration, Topic
 from ottla.metadata.features import (
     ELIGIBLE_LEADER_REPLICAS,
@@ -18,7 +18,6 @@ from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import CorruptMetadataError
 from ottla.metadata.records import (
     ALL_BROKERS,
-    NO_LEADER,
     BrokerChanged,
     BrokerRegistered,
     ConfigChanged,

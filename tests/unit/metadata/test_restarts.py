@@ -22,7 +22,7 @@ from tests.unit.metadata.test_file_log import at_once
 
 from ottla.base.files.disk import DiskFileSystem
 from ottla.base.files.filesystem import read_file
-from ottla.base.ids import TopicId
+from ottla.base.ids import NO_LEADER, TopicId
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps
 from ottla.metadata.changes import Changes
@@ -32,7 +32,6 @@ from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import AppendFailed, MetadataLost, Trimmed
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.records import (
-    NO_LEADER,
     RECOVERED,
     RECOVERING,
     PartitionCreated,

@@ -6,7 +6,8 @@ from random import Random
 
 import pytest
 
-from ottla.replication.partition_state import UNKNOWN_OFFSET, FollowerProgress, LeaderState
+from ottla.base.ids import NO_OFFSET
+from ottla.replication.partition_state import FollowerProgress, LeaderState
 
 ME, OTHER, THIRD = 1, 2, 3
 LATEST = 2**63 - 1
@@ -34,7 +35,7 @@ def test_the_high_watermark_is_the_least_end_of_those_in_sync() -> None:
 def test_it_never_goes_back_and_waits_for_followers_that_have_not_asked_yet() -> None:
     assert at(state(), other=3, third=6).high_watermark(5, 10, 1) == 5
     assert state().high_watermark(5, 10, 1) == 5
-    assert state().followers[OTHER].log_end_offset == UNKNOWN_OFFSET == -1
+    assert state().followers[OTHER].log_end_offset == NO_OFFSET == -1
     assert at(state(), other=LATEST, third=LATEST).high_watermark(5, LATEST, 1) == LATEST
 
 

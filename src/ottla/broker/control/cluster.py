@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from ottla.base.clock import Clock
 from ottla.base.files.filesystem import FileSystem
+from ottla.base.ids import NO_BROKER_EPOCH
 from ottla.base.scheduling.step_scheduler import DedicatedDriver, StepScheduler
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.base.uuids import random_uuid, uuid_to_text
@@ -77,7 +78,6 @@ SIZE_BYTES = 4  # of a frame, before it
 CREATE_TOPICS_VERSION = 7
 LEAVING_S = 10.0
 CONNECT_TIMEOUT_S = 3.0
-NOT_REGISTERED = -1
 
 
 class ClusterControl:
@@ -245,7 +245,7 @@ class ClusterControl:
 
     @property
     def broker_epoch(self) -> int:
-        return NOT_REGISTERED if self._membership is None else self._membership.broker_epoch
+        return NO_BROKER_EPOCH if self._membership is None else self._membership.broker_epoch
 
     async def begin_serving(self) -> None:
         assert self._membership is not None

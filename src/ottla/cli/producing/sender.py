@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import NO_OFFSET, TopicPartition
 from ottla.cli.cluster.connection import Connection, confluent_kafka
 from ottla.cli.errors import CommandFailed
 from ottla.cli.output.tables import count_text
@@ -25,7 +25,6 @@ MESSAGE_BYTES_MAX = 100_000_000  # of a request to a broker by default; topics h
 BATCH_BYTES = 1_000_000
 POLL_S = 0.2  # how long Ctrl-C waits for a call into librdkafka
 DRAIN_S = 5.0  # after an interruption: how long to wait for records in flight
-NO_OFFSET = -1  # with acks=0
 FAILED_SHOWN_MAX = 10
 FAILED_KEPT_MAX = 100_000
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import NO_OFFSET, TopicPartition
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.cluster.routed_requests import GROUP, PartResult, send_to_coordinator
 from ottla.client.cluster.topology import by_topic
@@ -32,7 +32,6 @@ from ottla.protocol.messages.offset_fetch_request import (
 BY_NAME_AT_MOST = 9  # later versions of both APIs name topics by id
 MANY_GROUPS_FROM = 8
 NO_GENERATION = -1
-NO_OFFSET = -1
 
 
 class CommittedOffset(NamedTuple):

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import NO_LEADER_EPOCH, TopicPartition
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.cluster.routed_requests import PartResult, send_to_leaders
 from ottla.client.errors import KafkaError, UnsupportedByBroker, code_of
@@ -24,7 +24,6 @@ from ottla.protocol.messages.offset_for_leader_epoch_response import OffsetForLe
 
 log = logging.getLogger(__name__)
 
-NO_EPOCH = -1
 CONSUMER = -1
 
 
@@ -35,7 +34,7 @@ class EpochEnd(NamedTuple):
 
     leader_epoch: int
     end_offset: int
-    current_epoch: int = NO_EPOCH
+    current_epoch: int = NO_LEADER_EPOCH
 
     @property
     def is_known(self) -> bool:
@@ -53,7 +52,7 @@ def epoch_ends(
         topics: dict[str, list[OffsetForLeaderPartition]] = {}
         for at, epoch in share.items():
             leader = cluster.leader_of(at)
-            current[at] = NO_EPOCH if leader is None else leader.epoch
+            current[at] = NO_LEADER_EPOCH if leader is None else leader.epoch
             part = OffsetForLeaderPartition(at.partition, current[at], epoch)
             topics.setdefault(at.topic, []).append(part)
         asked = [OffsetForLeaderTopic(name, parts) for name, parts in topics.items()]

@@ -23,7 +23,6 @@ from ottla.protocol.messages.list_offsets_response import ListOffsetsResponse
 LATEST = -1
 EARLIEST = -2
 MAX_TIMESTAMP = -3
-NO_OFFSET = -1  # no record has that timestamp or a later one
 
 
 class FoundOffset(NamedTuple):

@@ -11,15 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import NO_LEADER, TopicPartition
 from ottla.client.errors import code_of
 from ottla.config.addresses import Address
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
 
 T = TypeVar("T")
-
-NO_LEADER = -1
 
 
 class Leader(NamedTuple):

@@ -12,7 +12,7 @@ from math import inf
 from struct import Struct
 from typing import NamedTuple
 
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import NO_LEADER_EPOCH, TopicPartition
 from ottla.client.fetching.aborted_transactions import AbortedTransaction, wanted_batches
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.messages.fetch_response import PartitionData
@@ -26,7 +26,6 @@ from ottla.protocol.records.batch import (
 
 COMPACT = "compact"
 TIERED = ("remote.storage.enable", "redpanda.remote.read")
-NO_EPOCH = -1
 LEADER = -1  # instead of a follower
 SILENCE_MIN_S = 20.0  # long for a broker with tiered storage, shorter than all timeouts
 
@@ -70,10 +69,10 @@ class Position:
     topic_id: bytes
     offset: int
     end_offset: int | None  # None: without an end
-    leader_epoch: int = NO_EPOCH  # of the leader in the next request
-    end_epoch: int = NO_EPOCH  # of the leader that returned the end of the range
-    read_epoch: int = NO_EPOCH  # of the last batch that was read
-    checked_epoch: int = NO_EPOCH  # of the last leader that was found to have what is known
+    leader_epoch: int = NO_LEADER_EPOCH  # of the leader in the next request
+    end_epoch: int = NO_LEADER_EPOCH  # of the leader that returned the end of the range
+    read_epoch: int = NO_LEADER_EPOCH  # of the last batch that was read
+    checked_epoch: int = NO_LEADER_EPOCH  # of the last leader that was found to have what is known
     replica: int = LEADER  # the follower to read from
     stalled_since_s: float | None = None  # when a follower lacked the rest of the range first
     review_s: float = inf  # when the choice between leader and follower is made again
@@ -89,9 +88,11 @@ class Position:
     def known(self) -> KnownEnd | None:
         """What a new leader must have. If the end of the range came with an epoch, a leader that
         has the records up to there has everything before it."""
-        if self.end_offset is not None and self.end_epoch != NO_EPOCH:
+        if self.end_offset is not None and self.end_epoch != NO_LEADER_EPOCH:
             return KnownEnd(self.end_offset, self.end_epoch)
-        return None if self.read_epoch == NO_EPOCH else KnownEnd(self.offset, self.read_epoch)
+        return (
+            None if self.read_epoch == NO_LEADER_EPOCH else KnownEnd(self.offset, self.read_epoch)
+        )
 
     def must_check(self, leader_epoch: int) -> bool:
         """Whether a leader of this epoch may lack what is known. Leaders of the same epoch are one

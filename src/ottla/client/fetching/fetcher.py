@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import NO_LEADER_EPOCH, TopicPartition
 from ottla.base.uuids import ZERO_UUID
 from ottla.client.admin.list_offsets import isolation_number
 from ottla.client.cluster.cluster import Cluster
@@ -30,7 +30,7 @@ from ottla.client.fetching.bounded_queue import BoundedQueue
 from ottla.client.fetching.fetch_errors import check_topic, classify_error, is_empty_to_end
 from ottla.client.fetching.fetch_session import FetchLimits
 from ottla.client.fetching.fetch_stream import Delivery, FetchStream
-from ottla.client.fetching.fetched_records import LEADER, NO_EPOCH, FetchedRecords, Position
+from ottla.client.fetching.fetched_records import LEADER, FetchedRecords, Position
 from ottla.client.fetching.replica_choice import FetchSource, leave_follower, move, source_of
 from ottla.client.fetching.response_content import FetchProblem, ResponseContent
 from ottla.client.fetching.truncation import check_histories
@@ -53,7 +53,7 @@ class PartitionRange:
     start_offset: int
     end_offset: int | None = None
     topic_id: bytes = ZERO_UUID
-    end_epoch: int = NO_EPOCH
+    end_epoch: int = NO_LEADER_EPOCH
 
     @property
     def position(self) -> Position:
@@ -108,7 +108,7 @@ class Fetcher:
             if each.end_offset is None or each.start_offset < each.end_offset
         ]
         for each in self._unassigned:
-            if each.end_epoch != NO_EPOCH and any(each.topic_id):
+            if each.end_epoch != NO_LEADER_EPOCH and any(each.topic_id):
                 cluster.topology.demand_epoch(each.partition, each.end_epoch)
         self._end_offsets = {each.partition: each.end_offset for each in self._unassigned}
         self._streams: dict[FetchSource, FetchStream] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ottla.base.ids import NO_TOPIC_ID
+from ottla.base.ids import NO_LEADER_EPOCH, NO_OFFSET, NO_TOPIC_ID
 from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups.committed_offsets import (
     CommittedOffset,
@@ -23,8 +23,6 @@ from ottla.protocol.messages.offset_fetch_response import (
     OffsetFetchResponseTopics,
 )
 
-NO_OFFSET = -1
-NO_LEADER_EPOCH = -1
 NAMED_MAX = 100  # topics that are copied individually; for more, the whole group is
 PARTITIONS_IN_SLICE = 16  # between two yields
 TOPIC_BYTES = 24  # of a response, without the name

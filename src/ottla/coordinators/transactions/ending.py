@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ottla.base.ids import NO_PRODUCER_EPOCH
 from ottla.coordinators.transactions.initialising import NewProducerId
 from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionState
 from ottla.coordinators.transactions.transaction import (
     EPOCH_BUMP_VERSION,
     EPOCH_MAX,
     EPOCH_SPENT,
-    NO_EPOCH,
     NO_PARTITIONS,
     ProducerIdAndEpoch,
     Transaction,
@@ -108,7 +108,7 @@ def decide_fence(
         now_ms,
         state=TransactionState.PREPARE_ABORT,
         epoch=min(current.epoch + 1, EPOCH_MAX),
-        last_epoch=NO_EPOCH,
+        last_epoch=NO_PRODUCER_EPOCH,
         client_version=0,
     )
 

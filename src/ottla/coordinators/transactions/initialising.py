@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ottla.base.ids import NO_PRODUCER_EPOCH
 from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionState
 from ottla.coordinators.transactions.transaction import (
     EPOCH_SPENT,
     NEVER,
-    NO_EPOCH,
     NO_PARTITIONS,
     ProducerIdAndEpoch,
     Transaction,
@@ -54,7 +54,7 @@ def decide_init(
         raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
     expected = wanted.expected
     if current.is_epoch_spent and (expected is None or expected.epoch == current.epoch):
-        last_epoch = NO_EPOCH if expected is None else current.epoch
+        last_epoch = NO_PRODUCER_EPOCH if expected is None else current.epoch
         producer = ProducerIdAndEpoch(new_id(), 0)
     else:
         epoch, last_epoch = _next_epoch(current, expected)
@@ -72,7 +72,7 @@ def decide_init(
 
 
 def _check_expected_id(current: Transaction, expected: ProducerIdAndEpoch | None) -> None:
-    if expected is None or current.epoch == NO_EPOCH:
+    if expected is None or current.epoch == NO_PRODUCER_EPOCH:
         return
     if expected.producer_id == current.producer_id:
         return
@@ -85,8 +85,8 @@ def _check_expected_id(current: Transaction, expected: ProducerIdAndEpoch | None
 def _next_epoch(current: Transaction, expected: ProducerIdAndEpoch | None) -> tuple[int, int]:
     """(next epoch, previous epoch that may repeat the request)."""
     if expected is None:
-        return current.epoch + 1, NO_EPOCH
-    if current.epoch == NO_EPOCH or expected.epoch == current.epoch:
+        return current.epoch + 1, NO_PRODUCER_EPOCH
+    if current.epoch == NO_PRODUCER_EPOCH or expected.epoch == current.epoch:
         return current.epoch + 1, current.epoch
     if expected.epoch == current.last_epoch:
         return current.epoch, current.last_epoch

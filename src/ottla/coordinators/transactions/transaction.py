@@ -10,11 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import NO_PRODUCER_EPOCH, TopicPartition
 from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionState
 from ottla.protocol.records.batch import NO_PRODUCER_ID
 
-NO_EPOCH = -1
 NEVER = -1
 EPOCH_MAX = 0x7FFF
 # the last epoch assigned to a producer: one more is reserved for fencing
@@ -44,7 +43,7 @@ class Transaction:
     client_version: int = 0  # transaction version of its last request
     # The epoch whose producer may request the current one again, because it may have missed the
     # response. Kafka's record does not contain it, so a new coordinator has it only with version 2.
-    last_epoch: int = NO_EPOCH
+    last_epoch: int = NO_PRODUCER_EPOCH
 
     @property
     def producer(self) -> ProducerIdAndEpoch:
@@ -84,7 +83,7 @@ def new_transaction(
     return Transaction(
         transactional_id,
         producer_id,
-        NO_EPOCH,
+        NO_PRODUCER_EPOCH,
         timeout_ms,
         TransactionState.EMPTY,
         NO_PARTITIONS,
@@ -100,8 +99,8 @@ def last_epoch_by_record(transaction: Transaction) -> int:
     """
     is_ended = transaction.state in ENDING or transaction.state in IDLE - {TransactionState.EMPTY}
     if not (transaction.bumps_epoch and is_ended):
-        return NO_EPOCH
+        return NO_PRODUCER_EPOCH
     if transaction.epoch > 0:
         return transaction.epoch - 1
     has_new_id = transaction.previous_producer_id not in (NO_PRODUCER_ID, transaction.producer_id)
-    return EPOCH_SPENT if has_new_id else NO_EPOCH
+    return EPOCH_SPENT if has_new_id else NO_PRODUCER_EPOCH

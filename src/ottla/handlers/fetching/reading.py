@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 
 from ottla.base.clock import monotonic_ms
 from ottla.base.files.readers import Reader
-from ottla.base.ids import TopicId
+from ottla.base.ids import NO_BROKER_EPOCH, NO_LEADER_EPOCH, TopicId
 from ottla.handlers.fetching.closest_replica import THIS_REPLICA, closest_replica
 from ottla.handlers.fetching.requested import RequestedPartitions
 from ottla.handlers.partitions.damage import damaged
@@ -25,7 +25,6 @@ from ottla.protocol.messages.fetch_response import (
     PartitionData,
 )
 from ottla.replication.fetch_sessions import NO_MARK, WantedPartition
-from ottla.replication.leadership import NO_EPOCH
 from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.reading import RangeCheck
@@ -114,10 +113,10 @@ def _read(
     context: Context,
 ) -> PartitionRead:
     if requested.may_read_followers:
-        partition.check_epoch(max(NO_EPOCH, wanted.current_leader_epoch))
+        partition.check_epoch(max(NO_LEADER_EPOCH, wanted.current_leader_epoch))
         partition.check_served_here(wanted.fetch_offset)
     else:
-        partition.check_leader(max(NO_EPOCH, wanted.current_leader_epoch))
+        partition.check_leader(max(NO_LEADER_EPOCH, wanted.current_leader_epoch))
     if requested.is_follower:
         partition.check_follower(requested.follower, wanted.current_leader_epoch)
     if wanted.last_fetched_epoch >= 0:
@@ -172,7 +171,7 @@ def _note_progress(
     If the registration has not arrived here yet, the follower must ask again: a session does not
     read an idle partition a second time."""
     offsets, epoch = partition.log.offsets, requested.follower_epoch
-    if epoch == NO_EPOCH or not offsets.start <= wanted.fetch_offset <= offsets.end:
+    if epoch == NO_BROKER_EPOCH or not offsets.start <= wanted.fetch_offset <= offsets.end:
         return
     broker = context.parts.metadata.broker(requested.follower)
     if broker is None or broker.epoch < epoch:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ottla.base.ids import NO_BROKER_EPOCH
 from ottla.base.scheduling.steps import Steps
 from ottla.handlers.serving.context import Context
 from ottla.protocol.error_codes import ErrorCode
@@ -29,7 +30,7 @@ from ottla.replication.fetch_sessions import (
 
 RACKS_FROM = 11
 TOPIC_IDS_FROM = 13
-NO_EPOCH = -1
+NO_SESSION_EPOCH = -1
 NO_RACK = ""
 READ_COMMITTED = 1
 
@@ -44,7 +45,7 @@ class RequestedPartitions:
         self._peer = context.peer
         self.uses_ids = context.version >= TOPIC_IDS_FROM
         self.is_committed = request.isolation_level == READ_COMMITTED
-        self.follower, self.follower_epoch = request.replica_id, NO_EPOCH
+        self.follower, self.follower_epoch = request.replica_id, NO_BROKER_EPOCH
         if request.replica_state is not None:
             self.follower = request.replica_state.replica_id
             self.follower_epoch = request.replica_state.replica_epoch
@@ -53,7 +54,7 @@ class RequestedPartitions:
         self.rack = self._rack()
         self.is_full = request.session_epoch in (FULL_EPOCH, FINAL_EPOCH)
         self.session: FetchSession | None = None
-        self._session_epoch = NO_EPOCH  # after this request
+        self._session_epoch = NO_SESSION_EPOCH  # after this request
         self.named: Named = {}  # without a session
 
     def _rack(self) -> str:

@@ -6,14 +6,13 @@ repeatedly. It is built in slices, because a topic may have very many partitions
 
 from __future__ import annotations
 
-from ottla.base.ids import TopicId
+from ottla.base.ids import NO_LEADER, TopicId
 from ottla.base.scheduling.steps import Steps
 from ottla.handlers.administration.permissions import NOT_REQUESTED, TOPIC_OPERATIONS
 from ottla.handlers.serving.chunks import chunks
 from ottla.metadata.changes import Changes
 from ottla.metadata.entities import PartitionRegistration, Topic
 from ottla.metadata.image import Image
-from ottla.metadata.records import NO_LEADER
 from ottla.metadata.topic_names import INTERNAL_TOPICS, fault_of_name
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.metadata_response import (

@@ -13,7 +13,7 @@ from functools import partial
 from typing import cast
 
 from ottla.base.fault_points import FaultPoint, reach
-from ottla.base.ids import TopicId
+from ottla.base.ids import NO_OFFSET, TopicId
 from ottla.base.scheduling.steps import Steps
 from ottla.handlers.partitions.damage import damaged
 from ottla.handlers.partitions.leaders import current_leader, leader_endpoints
@@ -46,13 +46,13 @@ from ottla.protocol.messages.produce_response import (
 from ottla.protocol.records.batch import Buffer
 from ottla.protocol.records.checking import check_request_records, named_records_max
 from ottla.protocol.records.faults import InvalidRecord
+from ottla.replication.leader_role import ACKS_ALL
 from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.append import ProducedBy
 from ottla.storage.log.log import Log
 from ottla.storage.log.preparation import Prepared
 
-ACKS_ALL = -1
 ACKS_NONE = 0
 ACKS = (ACKS_ALL, ACKS_NONE, 1)
 TOPIC_IDS_FROM = 13
@@ -60,7 +60,6 @@ LEADER_HINTS_FROM = 10
 BY_CLIENT = {
     version: ProducedBy(produce_version=version) for version in SERVED[ApiKey.PRODUCE].versions
 }
-NO_OFFSET = -1
 WAITING_AT_ONCE = 100  # partitions; a request that waits for more does so in slices
 ANSWER_BYTES = 36  # of one partition
 RECORD_ERROR_BYTES = 8  # besides its message

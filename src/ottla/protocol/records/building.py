@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ottla.base.ids import NO_LEADER_EPOCH, NO_PRODUCER_EPOCH
 from ottla.protocol.records import native
 from ottla.protocol.records.batch import (
     CONTROL_BIT,
@@ -29,9 +30,6 @@ from ottla.protocol.records.batch import (
 )
 from ottla.protocol.records.compression import Codec, compress
 from ottla.protocol.records.record import Record
-
-NO_PRODUCER_EPOCH = -1
-NO_LEADER_EPOCH = -1
 
 
 def build_batch(

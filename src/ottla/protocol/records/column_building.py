@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ottla.base.ids import NO_LEADER_EPOCH, NO_PRODUCER_EPOCH
 from ottla.protocol.records import native
 from ottla.protocol.records.batch import (
     HEADER_BYTES,
@@ -20,13 +21,7 @@ from ottla.protocol.records.batch import (
     BatchHeader,
     Buffer,
 )
-from ottla.protocol.records.building import (
-    NO_LEADER_EPOCH,
-    NO_PRODUCER_EPOCH,
-    assemble,
-    attributes_of,
-    seal,
-)
+from ottla.protocol.records.building import assemble, attributes_of, seal
 from ottla.protocol.records.column_layout import HeaderColumns, StringColumn
 from ottla.protocol.records.compression import Codec
 

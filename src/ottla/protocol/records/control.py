@@ -11,10 +11,11 @@ from enum import IntEnum
 from struct import Struct
 from typing import NamedTuple
 
+from ottla.base.ids import NO_LEADER_EPOCH
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import InvalidBatch
 from ottla.protocol.records.batch import NO_SEQUENCE, Buffer, read_header
-from ottla.protocol.records.building import NO_LEADER_EPOCH, build_batch
+from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.reading import iterate_records
 from ottla.protocol.records.record import Record
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import NO_LEADER_EPOCH, TopicPartition
 from ottla.base.uuids import uuid_from_text, uuid_to_text
-from ottla.client.admin.leader_epochs import NO_EPOCH
 from ottla.client.fetching.fetched_records import KnownEnd
 from ottla.spark.errors import named
 from ottla.spark.planning.range_splitting import TaskRange
@@ -151,7 +150,7 @@ def ranges_of(starts: Offsets, end: StreamOffsets) -> list[TaskRange]:
             starts[partition],
             offset,
             _raw_id(end, partition.topic),
-            end.leader_epochs.get(partition, NO_EPOCH),
+            end.leader_epochs.get(partition, NO_LEADER_EPOCH),
         )
         for partition, offset in sorted(end.offsets.items())
         if partition in starts and starts[partition] < offset

@@ -15,13 +15,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from ottla.base.ids import TopicPartition
-from ottla.client.admin.list_offsets import (
-    NO_OFFSET,
-    earliest_offsets,
-    latest_offsets,
-    list_offsets,
-)
+from ottla.base.ids import NO_OFFSET, TopicPartition
+from ottla.client.admin.list_offsets import earliest_offsets, latest_offsets, list_offsets
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.cluster.retries import Retries
 from ottla.client.errors import GaveUp, OffsetOutOfRange

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
-from ottla.client.admin.leader_epochs import NO_EPOCH
+from ottla.base.ids import NO_LEADER_EPOCH
 from ottla.client.cluster.cluster import Cluster
 from ottla.spark.brief_errors import brief
 from ottla.spark.options.positions import Earliest
@@ -79,7 +79,7 @@ def plan_ranges(cluster: Cluster, query: Query, bounds: Bounds) -> list[TaskRang
             start,
             end,
             topics.topic_ids.get(partition.topic, b""),
-            at_end.end_epochs.get(partition, NO_EPOCH),
+            at_end.end_epochs.get(partition, NO_LEADER_EPOCH),
         )
         for partition, (start, end) in ranges.items()
     ]

@@ -8,14 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ottla.base.ids import TopicPartition
-from ottla.client.admin.list_offsets import (
-    EARLIEST,
-    LATEST,
-    NO_OFFSET,
-    FoundOffset,
-    list_offsets,
-)
+from ottla.base.ids import NO_OFFSET, TopicPartition
+from ottla.client.admin.list_offsets import EARLIEST, LATEST, FoundOffset, list_offsets
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.settings import READ_UNCOMMITTED
 from ottla.config.options import InvalidOption

@@ -18,9 +18,8 @@ from dataclasses import replace
 import pyarrow as pa
 from pyspark.sql.datasource import InputPartition
 
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import NO_LEADER_EPOCH, TopicPartition
 from ottla.base.uuids import ZERO_UUID
-from ottla.client.admin.leader_epochs import NO_EPOCH
 from ottla.client.admin.list_offsets import latest_offsets
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import LogTruncated, OffsetOutOfRange, TopicRecreated, UnknownTopic
@@ -125,12 +124,12 @@ class TaskReader:
         partition = TopicPartition(error.topic, error.partition)
         left = self._left[partition]
         self._plan.loss_policy.report(f"{offset_text(partition, left.start)}: {error}.")
-        if self._plan.loss_policy.is_stream and left.end_epoch != NO_EPOCH:
+        if self._plan.loss_policy.is_stream and left.end_epoch != NO_LEADER_EPOCH:
             changed = replace(left, end=min(left.end, error.replaced_from))
         else:
             end = min(left.end, latest_offsets(self._cluster, [partition])[partition])
             start = max(self._starts[partition], min(left.start, error.replaced_from))
-            changed = replace(left, start=start, end=end, end_epoch=NO_EPOCH)
+            changed = replace(left, start=start, end=end, end_epoch=NO_LEADER_EPOCH)
         self._left[partition] = changed
         if not changed.size:
             del self._left[partition]

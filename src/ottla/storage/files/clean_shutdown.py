@@ -12,13 +12,13 @@ import json
 from typing import NamedTuple
 
 from ottla.base.files.filesystem import FileSystem, parent_directory, read_file, replace_file
+from ottla.base.ids import NO_BROKER_EPOCH
 
 VERSION = 0
-UNKNOWN_BROKER_EPOCH = -1
 
 
 class CleanShutdown(NamedTuple):
-    broker_epoch: int  # UNKNOWN_BROKER_EPOCH if the marker has none
+    broker_epoch: int  # NO_BROKER_EPOCH if the marker has none
 
 
 def read_clean_shutdown(files: FileSystem, path: str) -> CleanShutdown | None:
@@ -49,8 +49,8 @@ def _broker_epoch(content: bytes) -> int:
     try:
         fields = json.loads(content)
     except (ValueError, RecursionError):
-        return UNKNOWN_BROKER_EPOCH
+        return NO_BROKER_EPOCH
     epoch = fields.get("brokerEpoch") if isinstance(fields, dict) else None
     if isinstance(epoch, int) and not isinstance(epoch, bool) and 0 <= epoch < 2**63:
         return epoch
-    return UNKNOWN_BROKER_EPOCH
+    return NO_BROKER_EPOCH

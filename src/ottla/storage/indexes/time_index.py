@@ -14,11 +14,11 @@ from struct import Struct
 from typing import NamedTuple
 
 from ottla.base.files.readers import BLOCKING, Reader
+from ottla.protocol.records.batch import NO_TIMESTAMP
 from ottla.storage.errors import CorruptLogError, IndexAppendError, OffsetOverflowError
 from ottla.storage.indexes.segment_index import INT32_MAX, SegmentIndex
 
 ENTRY_BYTES = 12
-NO_TIMESTAMP = -1
 
 _TIMESTAMP, _OFFSET = 0, 1
 

@@ -10,14 +10,13 @@ from collections.abc import Iterable
 
 from ottla.base.files.filesystem import FileSystem
 from ottla.base.files.readers import BLOCKING, Reader
+from ottla.base.ids import NO_LEADER_EPOCH
 from ottla.storage.files.file_names import LEADER_EPOCHS_NAME
 from ottla.storage.log.epoch_replay import open_epochs
 from ottla.storage.log.leader_epochs import EpochEntry, LeaderEpochs
 from ottla.storage.log.log_health import LogHealth
 from ottla.storage.log.log_offsets import LogOffsets
 from ottla.storage.segments.segments import Segments
-
-UNKNOWN_EPOCH = -1
 
 
 class LogEpochs:
@@ -46,7 +45,7 @@ class LogEpochs:
         self._offsets = offsets
         self._health = health
         self._epochs = epochs
-        self.latest_noted = UNKNOWN_EPOCH
+        self.latest_noted = NO_LEADER_EPOCH
 
     def load(self, reader: Reader) -> LeaderEpochs:
         """The leader epochs, from the files unless they are in memory."""
@@ -90,7 +89,7 @@ class LogEpochs:
 
     def truncate_from_end(self, offset: int) -> None:
         self.load(BLOCKING).truncate_from_end(offset)
-        self.latest_noted = UNKNOWN_EPOCH
+        self.latest_noted = NO_LEADER_EPOCH
 
     def moved(self, directory: str) -> None:
         self._directory = directory

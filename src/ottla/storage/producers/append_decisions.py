@@ -11,15 +11,11 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
+from ottla.base.ids import NO_PRODUCER_EPOCH
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.records.batch import BatchHeader
 from ottla.protocol.records.control import EndMarker
-from ottla.storage.producers.producer_entry import (
-    NO_EPOCH,
-    SEQUENCE_MASK,
-    ProducerEntry,
-    WrittenBatch,
-)
+from ottla.storage.producers.producer_entry import SEQUENCE_MASK, ProducerEntry, WrittenBatch
 from ottla.storage.producers.transaction_verification import NO_GUARD, PendingVerification
 
 EPOCH_MAX = 0x7FFF
@@ -67,7 +63,7 @@ def decide_sequence(
         decision = _decide_verified_sequence(header, entry, verification)
         if decision is not ACCEPTED:
             return decision
-    if entry is None or entry.epoch == NO_EPOCH:
+    if entry is None or entry.epoch == NO_PRODUCER_EPOCH:
         # Nothing is known, possibly because of retention: any sequence may follow.
         return ACCEPTED
     expected = 0

@@ -10,12 +10,11 @@ from __future__ import annotations
 from array import array
 from typing import NamedTuple
 
+from ottla.base.ids import NO_OFFSET, NO_PRODUCER_EPOCH
+from ottla.protocol.records.batch import NO_SEQUENCE, NO_TIMESTAMP
+
 WINDOW_BATCHES = 5
 
-NO_EPOCH = -1
-NO_OFFSET = -1
-NO_SEQUENCE = -1
-NO_TIMESTAMP = -1
 SEQUENCE_MASK = 0x7FFFFFFF  # after 2**31 - 1 comes 0
 
 # The window is one flat array, oldest batch first, four numbers a batch: five small objects for
@@ -46,7 +45,7 @@ class ProducerEntry:
 
     def __init__(
         self,
-        epoch: int = NO_EPOCH,
+        epoch: int = NO_PRODUCER_EPOCH,
         coordinator_epoch: int = -1,
         last_timestamp: int = NO_TIMESTAMP,
         transaction_first_offset: int = NO_OFFSET,

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from types import MappingProxyType
 
+from ottla.base.ids import NO_OFFSET
 from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.records.batch import (
@@ -26,12 +27,7 @@ from ottla.storage.producers import append_decisions as decisions
 from ottla.storage.producers.append_decisions import ACCEPTED, AppendDecision, AppendOrigin
 from ottla.storage.producers.open_transactions import CompletedTransaction, OpenTransactions
 from ottla.storage.producers.producer_bound import UNBOUNDED
-from ottla.storage.producers.producer_entry import (
-    NO_OFFSET,
-    SEQUENCE_MASK,
-    ProducerEntry,
-    WrittenBatch,
-)
+from ottla.storage.producers.producer_entry import SEQUENCE_MASK, ProducerEntry, WrittenBatch
 from ottla.storage.producers.transaction_verification import NO_GUARD, Verifications
 
 LATE_TRANSACTION_BUFFER_MS = 5 * 60 * 1000

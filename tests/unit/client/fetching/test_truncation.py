@@ -11,9 +11,10 @@ from tests.unit.client.cluster.test_leader_hints import HERE, cluster_of, fetche
 from tests.unit.client.fetching.test_fetch_session import batches
 from tests.unit.client.scripted import TOPIC_ID, VERSIONS, ScriptedBroker, metadata
 
+from ottla.base.ids import NO_LEADER_EPOCH
 from ottla.client.admin.leader_epochs import EpochEnd, epoch_ends, replaced_from
 from ottla.client.errors import KafkaError, LogTruncated
-from ottla.client.fetching.fetched_records import NO_EPOCH, KnownEnd, Position
+from ottla.client.fetching.fetched_records import KnownEnd, Position
 from ottla.client.fetching.fetcher import Fetcher, PartitionRange, fetch_ranges
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages import offset_for_leader_epoch_response as epoch_response
@@ -76,7 +77,11 @@ def test_a_reader_that_knows_an_epoch_asks_leaders_of_later_ones() -> None:
     assert not position.must_check(NEW)
     position.read_epoch = OLD
     assert position.known == KnownEnd(4, OLD)
-    assert [position.must_check(epoch) for epoch in (NO_EPOCH, OLD, NEW)] == [False, False, True]
+    assert [position.must_check(epoch) for epoch in (NO_LEADER_EPOCH, OLD, NEW)] == [
+        False,
+        False,
+        True,
+    ]
     position.checked_epoch = NEW
     assert [position.must_check(epoch) for epoch in (NEW, NEW + 1)] == [False, True]
     assert PLANNED.position.known == KnownEnd(10, OLD)

@@ -14,6 +14,7 @@ from tests.unit.coordinators.transactions.making import (
     transaction,
 )
 
+from ottla.base.ids import NO_PRODUCER_EPOCH
 from ottla.coordinators.transactions.ending import (
     EndRequest,
     complete,
@@ -27,7 +28,6 @@ from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionStat
 from ottla.coordinators.transactions.transaction import (
     EPOCH_MAX,
     EPOCH_SPENT,
-    NO_EPOCH,
     ProducerIdAndEpoch,
     Transaction,
 )
@@ -190,7 +190,7 @@ def test_before_version_2_a_fenced_producer_cannot_ask_for_its_bump(level: int) 
     assert (fenced.state, fenced.epoch, fenced.last_epoch) == (
         TransactionState.PREPARE_ABORT,
         4,
-        NO_EPOCH,
+        NO_PRODUCER_EPOCH,
     )
     assert not fenced.bumps_epoch
 

@@ -13,12 +13,12 @@ from tests.unit.coordinators.transactions.making import (
     transaction,
 )
 
+from ottla.base.ids import NO_PRODUCER_EPOCH
 from ottla.coordinators.transactions.initialising import InitRequest, decide_init, must_abort_first
 from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionState
 from ottla.coordinators.transactions.transaction import (
     EPOCH_MAX,
     EPOCH_SPENT,
-    NO_EPOCH,
     ProducerIdAndEpoch,
     Transaction,
 )
@@ -51,7 +51,7 @@ def test_a_new_producer_gets_the_next_epoch_and_fences_earlier_ones(
 ) -> None:
     made = init(transaction(state, last_epoch=2))
     assert made.producer == (PRODUCER, 4)
-    assert made.last_epoch == NO_EPOCH
+    assert made.last_epoch == NO_PRODUCER_EPOCH
     assert (made.state, made.start_ms, made.partitions) == (TransactionState.EMPTY, -1, frozenset())
     with pytest.raises(BrokerError, match="FENCED"):
         init(made, (PRODUCER, 3))
@@ -74,7 +74,7 @@ def test_a_producer_with_another_id_is_fenced(expected: tuple[int, int]) -> None
 def test_used_up_epochs_lead_to_another_producer_id() -> None:
     made = init(transaction(TransactionState.COMPLETE_ABORT, epoch=EPOCH_SPENT))
     assert made.producer == (900, 0)
-    assert (made.previous_producer_id, made.last_epoch) == (PRODUCER, NO_EPOCH)
+    assert (made.previous_producer_id, made.last_epoch) == (PRODUCER, NO_PRODUCER_EPOCH)
 
 
 def test_who_goes_on_with_used_up_epochs_may_ask_again_under_the_old_id() -> None:
@@ -90,7 +90,9 @@ def test_who_goes_on_with_used_up_epochs_may_ask_again_under_the_old_id() -> Non
 def test_only_who_has_the_current_epoch_or_the_last_one_goes_on_up_to_the_last_of_all_epochs(
     epoch: int, has_last: bool, state: TransactionState
 ) -> None:
-    current = transaction(state, epoch=epoch, last_epoch=epoch - 1 if has_last else NO_EPOCH)
+    current = transaction(
+        state, epoch=epoch, last_epoch=epoch - 1 if has_last else NO_PRODUCER_EPOCH
+    )
     bumped = (900, 0) if epoch == EPOCH_SPENT else (PRODUCER, epoch + 1)
     assert init(current).producer == bumped
     for expected in {0, 1, 2, 3, epoch - 2, epoch - 1, epoch, epoch + 1, EPOCH_SPENT, EPOCH_MAX}:

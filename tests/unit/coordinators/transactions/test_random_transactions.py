@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from tests.unit.coordinators.transactions.making import NewIds
 
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import NO_PRODUCER_EPOCH, TopicPartition
 from ottla.base.scheduling.steps import run_blocking
 from ottla.coordinators.batches import COORDINATOR_ITSELF
 from ottla.coordinators.records import CoordinatorRecord
@@ -30,7 +30,6 @@ from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionStat
 from ottla.coordinators.transactions.transaction import (
     EPOCH_MAX,
     EPOCH_SPENT,
-    NO_EPOCH,
     ProducerIdAndEpoch,
     Transaction,
 )
@@ -168,7 +167,7 @@ class Cluster:
             and current.state is TransactionState.EMPTY
             and current.epoch < EPOCH_SPENT
         ):
-            spent = replace(current, epoch=EPOCH_SPENT, last_epoch=NO_EPOCH)
+            spent = replace(current, epoch=EPOCH_SPENT, last_epoch=NO_PRODUCER_EPOCH)
             self.write(spent)
             self.own(name, spent.producer)
 
@@ -183,7 +182,7 @@ class Cluster:
         for name, known in self.shard.transactions.items():
             again = loaded.transactions[name]
             assert replace(again, last_epoch=known.last_epoch) == known
-            assert again.last_epoch in (known.last_epoch, NO_EPOCH)
+            assert again.last_epoch in (known.last_epoch, NO_PRODUCER_EPOCH)
         self.shard = loaded
 
     def own(self, name: str, producer: ProducerIdAndEpoch, *, may_repeat: bool = False) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.coordinators.transactions.making import ID, NOW_MS, PRODUCER, transaction
 
+from ottla.base.ids import NO_PRODUCER_EPOCH
 from ottla.coordinators.records import decode_record, encode_key, encode_value
 from ottla.coordinators.transactions.record_types import (
     TRANSACTION_RECORDS,
@@ -15,7 +16,7 @@ from ottla.coordinators.transactions.record_types import (
     transaction_of,
 )
 from ottla.coordinators.transactions.states import TransactionState
-from ottla.coordinators.transactions.transaction import EPOCH_SPENT, NO_EPOCH, Transaction
+from ottla.coordinators.transactions.transaction import EPOCH_SPENT, Transaction
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.messages.transaction_log_value import TransactionLogValue
 
@@ -98,11 +99,11 @@ def test_an_unknown_state_is_not_taken_for_another() -> None:
                 epoch=0,
                 previous_producer_id=PRODUCER,
             ),
-            NO_EPOCH,
+            NO_PRODUCER_EPOCH,
         ),
-        (transaction(TransactionState.COMPLETE_COMMIT, client_version=0), NO_EPOCH),
-        (transaction(TransactionState.EMPTY, client_version=2), NO_EPOCH),
-        (transaction(TransactionState.ONGOING, client_version=2), NO_EPOCH),
+        (transaction(TransactionState.COMPLETE_COMMIT, client_version=0), NO_PRODUCER_EPOCH),
+        (transaction(TransactionState.EMPTY, client_version=2), NO_PRODUCER_EPOCH),
+        (transaction(TransactionState.ONGOING, client_version=2), NO_PRODUCER_EPOCH),
     ],
 )
 def test_after_an_end_with_version_2_the_previous_epoch_follows_from_the_record(

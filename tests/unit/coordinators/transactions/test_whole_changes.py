@@ -22,7 +22,7 @@ from tests.unit.coordinators.transactions.making import (
     transaction,
 )
 
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import NO_PRODUCER_EPOCH, TopicPartition
 from ottla.base.scheduling.steps import run_blocking
 from ottla.coordinators.transactions.ending import (
     EndRequest,
@@ -38,7 +38,6 @@ from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionStat
 from ottla.coordinators.transactions.transaction import (
     EPOCH_MAX,
     EPOCH_SPENT,
-    NO_EPOCH,
     ProducerIdAndEpoch,
     Transaction,
 )
@@ -193,7 +192,7 @@ def test_a_transaction_that_is_fenced(epoch: int) -> None:
             current,
             state=TransactionState.PREPARE_ABORT,
             epoch=epoch + 1,
-            last_epoch=NO_EPOCH,
+            last_epoch=NO_PRODUCER_EPOCH,
             client_version=0,
         )
 
@@ -210,7 +209,7 @@ def test_an_id_that_is_taken_over(state: TransactionState, epoch: int) -> None:
     made = decide_init(current, InitRequest(ID, 12_345, None), NewIds(), LATER_MS)
     producer = (NEW_ID, 0) if epoch == EPOCH_SPENT else (PRODUCER, epoch + 1)
     assert made == stepped(
-        current, producer_id=producer[0], epoch=producer[1], last_epoch=NO_EPOCH, **common
+        current, producer_id=producer[0], epoch=producer[1], last_epoch=NO_PRODUCER_EPOCH, **common
     )
     went_on = decide_init(current, InitRequest(ID, 12_345, current.producer), NewIds(), LATER_MS)
     assert went_on == replace(made, last_epoch=epoch)

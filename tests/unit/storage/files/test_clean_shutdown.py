@@ -5,8 +5,8 @@ from random import Random
 import pytest
 from tests.support.volumes import Volume
 
+from ottla.base.ids import NO_BROKER_EPOCH
 from ottla.storage.files.clean_shutdown import (
-    UNKNOWN_BROKER_EPOCH,
     CleanShutdown,
     read_clean_shutdown,
     remove_clean_shutdown,
@@ -46,7 +46,7 @@ def test_without_a_marker_the_stop_was_not_clean(volume: Volume) -> None:
 def test_a_marker_that_does_not_say_counts_without_an_epoch(volume: Volume, content: bytes) -> None:
     volume.put(NAME, content)
     shutdown = read_clean_shutdown(volume.files, volume.path(NAME))
-    assert shutdown == CleanShutdown(UNKNOWN_BROKER_EPOCH)
+    assert shutdown == CleanShutdown(NO_BROKER_EPOCH)
 
 
 def test_fields_of_later_versions_are_ignored(volume: Volume) -> None:

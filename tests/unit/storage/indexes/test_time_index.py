@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from tests.support.volumes import Volume
 
 from ottla.base.files.readers import BLOCKING
+from ottla.protocol.records.batch import NO_TIMESTAMP
 from ottla.storage.errors import CorruptLogError, IndexAppendError, OffsetOverflowError
-from ottla.storage.indexes.time_index import NO_TIMESTAMP, TimeIndex, TimestampOffset
+from ottla.storage.indexes.time_index import TimeIndex, TimestampOffset
 from ottla.testing.filesystem import MemoryDisk
 
 BASE = 1000
