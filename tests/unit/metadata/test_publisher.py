@@ -186,7 +186,7 @@ def test_an_image_that_is_not_a_successor_is_rejected(way: str, kind: str) -> No
 class TrimmedLog:
     """A log whose batches were replaced by a snapshot; while it is loaded, something happens."""
 
-    place = "log"
+    location = "log"
 
     def __init__(self, snapshot: Image, meanwhile: Callable[[], None]) -> None:
         self._snapshot = snapshot
