@@ -21,28 +21,21 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction
 
 from ottla.pipelines.declaration.checking import HOUR
+from ottla.pipelines.declaration.tree import DELTA
 from ottla.pipelines.errors import LakeError
 from ottla.pipelines.lake.manifest import COMPACTION, LakeFile, Manifest
-from ottla.pipelines.lake.manifest_files import ManifestFiles, new_name
 from ottla.pipelines.lake.orphans import Abandoned, remove_orphans
-from ottla.pipelines.lake.ownership import check_claim, claim, owner_of
+from ottla.pipelines.lake.ownership import OwnedTable, claim
 from ottla.pipelines.lake.parquet_table import check_empty
 from ottla.pipelines.lake.table import added_columns, check_removed, committed_files
 
 MANIFEST = "ottla.manifest"  # in the commit: the name of the manifest
 HISTORY = 100
-FORMAT = "delta"
 
 
-class DeltaLakeTable:
+class DeltaLakeTable(OwnedTable):
+    format = DELTA
     is_staged = False
-
-    def __init__(self, directory: str, pipeline: str, evolve: str, event_time: str) -> None:
-        self.directory = directory
-        self._pipeline = pipeline
-        self._evolve = evolve
-        self._event_time = event_time
-        self._files = ManifestFiles(directory)
 
     @property
     def _application(self) -> str:
@@ -68,16 +61,6 @@ class DeltaLakeTable:
         new = added_columns(self._schema(table), columns, self._evolve, self.directory)
         if new:
             table.alter.add_columns([_delta_field(each) for each in new])
-
-    def check_claim(self) -> None:
-        check_claim(self._files, self._identity)
-
-    def owner(self) -> str | None:
-        return owner_of(self._files)
-
-    @property
-    def _identity(self) -> dict[str, Any]:
-        return {"format": FORMAT, "pipeline": self._pipeline, "hourly": self._event_time}
 
     def columns(self) -> pa.Schema | None:
         table = self._open()
@@ -109,12 +92,6 @@ class DeltaLakeTable:
                 f"{number}, and there are {len(names)}. Keep the one whose files are in the table"
             )
         return names[0]
-
-    def read_manifest(self, name: str) -> Manifest:
-        return self._files.read(name)
-
-    def new_name(self, number: int) -> str:
-        return new_name(number)
 
     def commit(self, manifest: Manifest) -> bool:
         table = self._open()

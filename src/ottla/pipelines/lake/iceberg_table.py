@@ -22,25 +22,25 @@ from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg.table import Table
 from pyiceberg.transforms import HourTransform
 
+from ottla.pipelines.declaration.tree import ICEBERG
 from ottla.pipelines.errors import LakeError
 from ottla.pipelines.lake.hours import hour_text
 from ottla.pipelines.lake.manifest import Manifest
-from ottla.pipelines.lake.manifest_files import ManifestFiles, new_name
 from ottla.pipelines.lake.orphans import Abandoned, remove_orphans
-from ottla.pipelines.lake.ownership import check_claim, check_owner, claim, owner_of
+from ottla.pipelines.lake.ownership import OwnedTable, check_owner, claim
 from ottla.pipelines.lake.parquet_table import check_empty
 from ottla.pipelines.lake.table import added_columns, check_removed, committed_files
 
 MANIFEST = "ottla.manifest"
 OWNER = "ottla.pipeline"
 NAMESPACE = "lake"
-FORMAT = "iceberg"
 # pyiceberg would append to whatever another commit has made of the table meanwhile.
 RETRIES = {"commit.retry.num-retries": "0"}
 NEW_TABLE = {"write.metadata.delete-after-commit.enabled": "true", **RETRIES}
 
 
-class IcebergTable:
+class IcebergTable(OwnedTable):
+    format = ICEBERG
     is_staged = False
 
     def __init__(
@@ -52,11 +52,7 @@ class IcebergTable:
         catalog: Mapping[str, str] | None = None,
         name: str | None = None,
     ) -> None:
-        self.directory = directory
-        self._pipeline = pipeline
-        self._evolve = evolve
-        self._event_time = event_time
-        self._files = ManifestFiles(directory)
+        super().__init__(directory, pipeline, evolve, event_time)
         self._properties = catalog
         self._name = name or f"{NAMESPACE}.{pipeline.replace('.', '_')}"
         self._catalog: Catalog | None = None
@@ -120,17 +116,13 @@ class IcebergTable:
 
     def check_claim(self) -> None:
         check_owner(self.owner(), self._pipeline, self.directory)
-        check_claim(self._files, self._identity)
+        super().check_claim()
 
     def owner(self) -> str | None:
         """By the table, too: a catalog may know it under another directory."""
         table = self._open()
         owner = None if table is None else table.properties.get(OWNER)
-        return owner or owner_of(self._files)
-
-    @property
-    def _identity(self) -> dict[str, Any]:
-        return {"format": FORMAT, "pipeline": self._pipeline, "hourly": self._event_time}
+        return owner or super().owner()
 
     def columns(self) -> pa.Schema | None:
         table = self._open()
@@ -142,12 +134,6 @@ class IcebergTable:
         table = self._open()
         name = None if table is None else table.properties.get(MANIFEST)
         return None if name is None else self._files.read(name)
-
-    def read_manifest(self, name: str) -> Manifest:
-        return self._files.read(name)
-
-    def new_name(self, number: int) -> str:
-        return new_name(number)
 
     def commit(self, manifest: Manifest) -> bool:
         table = self._open()

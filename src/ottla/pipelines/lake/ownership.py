@@ -10,12 +10,42 @@ Promises  the table of another pipeline is refused before anything of it is read
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ottla.pipelines.errors import BatchRefused, LakeError
-from ottla.pipelines.lake.manifest_files import ManifestFiles
+from ottla.pipelines.lake.manifest import Manifest
+from ottla.pipelines.lake.manifest_files import ManifestFiles, new_name
 
 RECORD_TIME = "timestamp"  # divides the table where no event time is declared
+
+
+class OwnedTable:
+    """The part of a table that is the same in all formats: its directory, owner and manifests."""
+
+    format: ClassVar[str]
+
+    def __init__(self, directory: str, pipeline: str, evolve: str, event_time: str) -> None:
+        self.directory = directory
+        self._pipeline = pipeline
+        self._evolve = evolve
+        self._event_time = event_time
+        self._files = ManifestFiles(directory)
+
+    @property
+    def _identity(self) -> dict[str, Any]:
+        return {"format": self.format, "pipeline": self._pipeline, "hourly": self._event_time}
+
+    def check_claim(self) -> None:
+        check_claim(self._files, self._identity)
+
+    def owner(self) -> str | None:
+        return owner_of(self._files)
+
+    def read_manifest(self, name: str) -> Manifest:
+        return self._files.read(name)
+
+    def new_name(self, number: int) -> str:
+        return new_name(number)
 
 
 def owner_of(files: ManifestFiles) -> str | None:

@@ -22,28 +22,24 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from ottla.base.fault_points import PipelinePoint, reach
+from ottla.pipelines.declaration.tree import PARQUET
 from ottla.pipelines.errors import LakeError
 from ottla.pipelines.lake.hours import hour_of_directory
 from ottla.pipelines.lake.manifest import Manifest
-from ottla.pipelines.lake.manifest_files import METADATA_DIRECTORY, ManifestFiles, sync_directory
+from ottla.pipelines.lake.manifest_files import METADATA_DIRECTORY, sync_directory
 from ottla.pipelines.lake.orphans import Abandoned, remove_staged
-from ottla.pipelines.lake.ownership import check_claim, claim, owner_of
+from ottla.pipelines.lake.ownership import OwnedTable, claim
 from ottla.pipelines.lake.table import added_columns
 
 log = logging.getLogger("ottla.pipelines")
 
-FORMAT = "parquet"
 
-
-class ParquetTable:
+class ParquetTable(OwnedTable):
+    format = PARQUET
     is_staged = True
 
     def __init__(self, directory: str, pipeline: str, evolve: str, event_time: str) -> None:
-        self.directory = directory
-        self._pipeline = pipeline
-        self._evolve = evolve
-        self._event_time = event_time
-        self._files = ManifestFiles(directory)
+        super().__init__(directory, pipeline, evolve, event_time)
         self._lake = Path(directory)
 
     def prepare(self, columns: pa.Schema) -> None:
@@ -56,16 +52,6 @@ class ParquetTable:
         found = self.columns() or columns  # of another run, if that came first
         if new := added_columns(found, columns, self._evolve, self.directory):
             self._files.write_table(self._fields(pa.schema([*found, *new])))
-
-    def check_claim(self) -> None:
-        check_claim(self._files, self._identity)
-
-    def owner(self) -> str | None:
-        return owner_of(self._files)
-
-    @property
-    def _identity(self) -> dict[str, Any]:
-        return {"format": FORMAT, "pipeline": self._pipeline, "hourly": self._event_time}
 
     def _fields(self, columns: pa.Schema) -> dict[str, Any]:
         return {**self._identity, "columns": columns.serialize().to_pybytes().hex()}
@@ -85,9 +71,6 @@ class ParquetTable:
         last = self._files.read(names[-1])
         self.finish(last)
         return last
-
-    def read_manifest(self, name: str) -> Manifest:
-        return self._files.read(name)
 
     def new_name(self, number: int) -> str:
         return f"{number:020}"  # alone, so that only one manifest can have it
