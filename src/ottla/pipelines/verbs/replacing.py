@@ -29,7 +29,7 @@ from ottla.pipelines.lake.manifest import REPLACEMENT, Manifest
 from ottla.pipelines.lake.table import LakeTable, chain
 from ottla.pipelines.running.batch import total
 from ottla.pipelines.running.cluster_options import client_settings
-from ottla.pipelines.running.tasks import ChosenHours
+from ottla.pipelines.running.tasks import ChosenHours, TaskReport
 from ottla.pipelines.sums.record_sums import decode_book
 from ottla.pipelines.verbs.backfill import RECORD_COLUMNS, table_of
 from ottla.pipelines.verbs.compact import current_files
@@ -103,34 +103,45 @@ def replace_hours(
     try:
         again.read(inside, view.commits, ChosenHours(chosen))
         again.read(missing, view.commits, ChosenHours(chosen, is_outside=True))
-        old = sorted(path for path, hour in view.files.items() if hour in chosen)
-        rows_before = sum(_row_count(Path(table.directory) / path) for path in old)
-        manifest = Manifest(
-            pipeline.name,
-            query,
-            0,
-            kind=REPLACEMENT,
-            topics=view.topics,
-            counts=total(again.reports),
-            files=tuple(file for each in again.reports for file in each.files),
-            removed=tuple(old),
-            forgotten=forgotten_files(view, chosen),
-        )
+        manifest = _manifest(pipeline, query, view, chosen, again.reports)
+        rows_before = sum(_row_count(Path(table.directory) / path) for path in manifest.removed)
         commit(table, manifest, view.repairs)
     except BaseException:
         again.discard()
         raise
-    rows_after = sum(file.rows for file in manifest.files)
-    counts = manifest.counts
-    texts = sorted(NO_HOUR if hour is None else hour for hour in chosen)
+    return _replaced(chosen, manifest, rows_before)
+
+
+def _manifest(
+    pipeline: Pipeline,
+    query: str,
+    view: View,
+    hours: Collection[str | None],
+    reports: Sequence[TaskReport],
+) -> Manifest:
+    """The commit that replaces the files of the hours by those of the reports."""
+    return Manifest(
+        pipeline.name,
+        query,
+        0,
+        kind=REPLACEMENT,
+        topics=view.topics,
+        counts=total(reports),
+        files=tuple(file for each in reports for file in each.files),
+        removed=tuple(sorted(path for path, hour in view.files.items() if hour in hours)),
+        forgotten=forgotten_files(view, hours),
+    )
+
+
+def _replaced(hours: Collection[str | None], manifest: Manifest, rows_before: int) -> Replaced:
     return Replaced(
-        tuple(texts),
+        tuple(sorted(NO_HOUR if hour is None else hour for hour in hours)),
         rows_before,
-        rows_after,
-        len(old),
+        sum(file.rows for file in manifest.files),
+        len(manifest.removed),
         len(manifest.files),
-        counts.bad,
-        counts.late,
+        manifest.counts.bad,
+        manifest.counts.late,
     )
 
 

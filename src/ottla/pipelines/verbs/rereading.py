@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import functions as F  # noqa: N812 - as everyone writes it
+from pyspark.sql.types import StructType
 
 from ottla.client.cluster.cluster import Cluster
 from ottla.pipelines.declaration.tree import Declaration, Pipeline
@@ -27,6 +28,7 @@ from ottla.pipelines.running.lake_plans import lake_plan
 from ottla.pipelines.running.tasks import (
     REPORT_SCHEMA,
     ChosenHours,
+    LakePlan,
     LakeTask,
     TaskReport,
     lake_task,
@@ -39,7 +41,7 @@ from ottla.pipelines.running.transforms import (
     transform,
 )
 from ottla.pipelines.verbs.local_reading import records_of
-from ottla.pipelines.verbs.missing import Ranges, by_batch, covered, intersection, size
+from ottla.pipelines.verbs.missing import Range, Ranges, by_batch, covered, intersection, size
 from ottla.spark.records.schema import full_schema
 
 LOCAL_MAX = 5_000_000  # offsets that this process reads by itself
@@ -59,7 +61,9 @@ class Rereading:
     ) -> None:
         self._pipeline = pipeline
         self._table = table
-        self._job_of = partial(_job, declared, pipeline, table, query, topics, open_session)
+        self._local = partial(LocalJob, declared, pipeline, table, query, topics)
+        self._spark = partial(SparkJob, declared, pipeline, table, query, topics)
+        self._open_session = open_session
         self._number = 0
         self.reports: list[TaskReport] = []
 
@@ -70,7 +74,8 @@ class Rereading:
         ranges = intersection(ranges, covered(commits))
         if not ranges:
             return
-        job = self._job_of(is_local=size(ranges) <= LOCAL_MAX and not has_transform(self._pipeline))
+        is_local = size(ranges) <= LOCAL_MAX and not has_transform(self._pipeline)
+        job = self._local() if is_local else self._spark(self._open_session())
         for before, share in self._shares(ranges, commits):
             newest_ms = None if before is None else before.newest_ms
             self.reports += job.read(self._number, share, newest_ms, chosen)
@@ -91,23 +96,8 @@ class Rereading:
                 (Path(self._table.directory) / (file.staged or file.path)).unlink(missing_ok=True)
 
 
-def _job(
-    declared: Declaration,
-    pipeline: Pipeline,
-    table: LakeTable,
-    query: str,
-    topics: Mapping[str, str],
-    open_session: Callable[[], Any],
-    *,
-    is_local: bool,
-) -> LocalJob | SparkJob:
-    if is_local:
-        return LocalJob(declared, pipeline, table, query, topics)
-    return SparkJob(declared, pipeline, table, query, topics, open_session())
-
-
-class LocalJob:
-    """Reads ranges of offsets in this process, into files of the table."""
+class _Job:
+    """Reads ranges of offsets into files of the table, with one plan for each range of a batch."""
 
     def __init__(
         self,
@@ -117,30 +107,41 @@ class LocalJob:
         query: str,
         topics: Mapping[str, str],
     ) -> None:
-        self._settings = client_settings(declared.cluster_of(pipeline.source.cluster))
+        self._declared = declared
         self._pipeline = pipeline
         self._table = table
         self._query = query
         self._topics = topics
+        self._names = {topic_id: name for name, topic_id in topics.items()}
 
     def read(
-        self,
-        number: int,
-        ranges: Ranges,
-        newest_ms: int | None,
-        chosen: ChosenHours | None = None,
+        self, number: int, ranges: Ranges, newest_ms: int | None, chosen: ChosenHours | None
     ) -> list[TaskReport]:
+        """`number` distinguishes the files of this call; `newest_ms` decides what is late."""
+        raise NotImplementedError
+
+    def _plan(
+        self, number: int, newest_ms: int | None, source: StructType, chosen: ChosenHours | None
+    ) -> LakePlan:
         wanted = BatchRange(self._query, number, dict(self._topics), {}, {})
-        source = full_schema(with_headers=True)
         plan = lake_plan(self._pipeline, self._table, wanted, newest_ms, None, source)
-        plan = replace(plan, chosen=chosen)
-        names = {topic_id: name for name, topic_id in self._topics.items()}
-        with Cluster(self._settings) as cluster:
-            return [LakeTask(plan).run(records_of(cluster, ranges, names))]
+        return replace(plan, chosen=chosen)
 
 
-class SparkJob:
-    """The same with Spark, as the pipeline does it."""
+class LocalJob(_Job):
+    """In this process."""
+
+    def read(
+        self, number: int, ranges: Ranges, newest_ms: int | None, chosen: ChosenHours | None = None
+    ) -> list[TaskReport]:
+        plan = self._plan(number, newest_ms, full_schema(with_headers=True), chosen)
+        settings = client_settings(self._declared.cluster_of(self._pipeline.source.cluster))
+        with Cluster(settings) as cluster:
+            return [LakeTask(plan).run(records_of(cluster, ranges, self._names))]
+
+
+class SparkJob(_Job):
+    """With Spark, as the pipeline does it."""
 
     def __init__(
         self,
@@ -151,46 +152,34 @@ class SparkJob:
         topics: Mapping[str, str],
         spark: Any,
     ) -> None:
-        self._declared = declared
-        self._pipeline = pipeline
-        self._table = table
-        self._query = query
-        self._topics = topics
+        super().__init__(declared, pipeline, table, query, topics)
         self._spark = spark
 
     def read(
-        self,
-        number: int,
-        ranges: Ranges,
-        newest_ms: int | None,
-        chosen: ChosenHours | None = None,
+        self, number: int, ranges: Ranges, newest_ms: int | None, chosen: ChosenHours | None = None
     ) -> list[TaskReport]:
-        rows = self._chosen(ranges)
+        rows = self._rows(ranges)
         if has_transform(self._pipeline):
             register_tables(self._spark, self._declared, self._pipeline)
             rows = transform(decoded_only(rows), self._pipeline)
-        wanted = BatchRange(self._query, number, dict(self._topics), {}, {})
-        plan = lake_plan(self._pipeline, self._table, wanted, newest_ms, None, rows.schema)
-        plan = replace(plan, chosen=chosen)
+        plan = self._plan(number, newest_ms, rows.schema, chosen)
         if not has_transform(self._pipeline):
             rows = select_record(rows)
         return reports_of(rows.mapInArrow(partial(lake_task, plan), REPORT_SCHEMA).collect())
 
-    def _chosen(self, ranges: Ranges) -> Any:
+    def _rows(self, ranges: Ranges) -> Any:
         """The records from the first to the last of each partition, then only those in ranges."""
-        names = {topic_id: name for name, topic_id in self._topics.items()}
         starts: dict[str, dict[str, int]] = {}
         ends: dict[str, dict[str, int]] = {}
         condition = F.lit(False)
-        for table_partition, spans in ranges.items():
-            name = names[table_partition.topic_id]
-            starts.setdefault(name, {})[str(table_partition.partition)] = spans[0][0]
-            ends.setdefault(name, {})[str(table_partition.partition)] = spans[-1][1]
-            here = (F.col("topic") == name) & (F.col("partition") == table_partition.partition)
-            inside = F.lit(False)
-            for start, end in spans:
-                inside = inside | ((F.col("offset") >= start) & (F.col("offset") < end))
-            condition = condition | (here & inside)
+        for (topic_id, partition), spans in ranges.items():
+            name = self._names[topic_id]
+            starts.setdefault(name, {})[str(partition)] = spans[0][0]
+            ends.setdefault(name, {})[str(partition)] = spans[-1][1]
+            condition = condition | (_of_partition(name, partition) & _within(spans))
+        return self._load(starts, ends).where(condition)
+
+    def _load(self, starts: dict[str, dict[str, int]], ends: dict[str, dict[str, int]]) -> Any:
         assigned = {name: sorted(map(int, each)) for name, each in starts.items()}
         options = {
             **kafka_options(self._declared.cluster_of(self._pipeline.source.cluster)),
@@ -204,4 +193,15 @@ class SparkJob:
         value = self._pipeline.source.value
         if value is not None and has_transform(self._pipeline):
             options |= {"valueFormat": value.format, "valueSchema": value.schema}
-        return self._spark.read.format("ottla").options(**options).load().where(condition)
+        return self._spark.read.format("ottla").options(**options).load()
+
+
+def _of_partition(topic: str, partition: int) -> Any:
+    return (F.col("topic") == topic) & (F.col("partition") == partition)
+
+
+def _within(spans: Sequence[Range]) -> Any:
+    inside = F.lit(False)
+    for start, end in spans:
+        inside = inside | ((F.col("offset") >= start) & (F.col("offset") < end))
+    return inside

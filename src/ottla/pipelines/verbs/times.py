@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import NO_OFFSET, TopicPartition
 from ottla.base.uuids import uuid_from_text
-from ottla.client.admin.list_offsets import NO_OFFSET, list_offsets
+from ottla.client.admin.list_offsets import list_offsets
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.fetching.fetcher import fetch_range
 from ottla.client.settings import READ_COMMITTED
