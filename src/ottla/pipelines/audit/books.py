@@ -29,6 +29,7 @@ from ottla.pipelines.sums.record_sums import BUCKET_MS, UNDATED, BucketKey
 
 REFERENCE = "broker"
 UNKNOWN = "(unknown)"  # the topics of a table that could never be read
+FORGED_VERDICT = Verdict(State.FORGED, reason="the reports do not add up to their total")
 
 
 @dataclass(frozen=True)
@@ -183,28 +184,13 @@ def _topic_book(
 ) -> TopicBook:
     known = _of_topic(base.coverage, topic_id)
     keys = {key for key in base.buckets.keys() | tier.buckets.keys() if key.topic_id == topic_id}
-    verdicts: dict[BucketKey, Verdict] = {}
-    for key in sorted(keys):
-        partition_id = PartitionId(key.topic_id, key.partition)
-        if partition_id in forged:
-            reason = "the reports do not add up to their total"
-            verdicts[key] = Verdict(State.FORGED, reason=reason)
-            continue
-        found = _of_records(tier.buckets.get(key))
-        verdict = compare_bucket(
-            key,
-            _of_records(base.buckets.get(key)),
-            known.get(partition_id),
-            found,
-            tier.coverage.get(partition_id),
-            now_ms,
-            None if booked is None else booked.buckets.get(key),
-        )
-        verdicts[key] = _explained(replace(verdict, delay_ms=_delay(key, found)), tier, booked)
-    until = _caught_up(known)
-    counted_at = min(
-        (each.at_ms for each in _of_topic(tier.coverage, topic_id).values()), default=0
-    )
+    verdicts = {
+        key: FORGED_VERDICT
+        if PartitionId(key.topic_id, key.partition) in forged
+        else _verdict(key, base, tier, booked, now_ms)
+        for key in sorted(keys)
+    }
+    covered = _of_topic(tier.coverage, topic_id).values()
     return TopicBook(
         topic,
         topic_id,
@@ -213,15 +199,31 @@ def _topic_book(
         base.name,
         now_ms,
         verdicts,
-        until,
-        counted_at,
-        tier.failure,
-        {
+        audited_until_ms=_caught_up(known),
+        counted_at_ms=min((each.at_ms for each in covered), default=0),
+        failure=tier.failure,
+        open_from={
             partition_id.partition: at
             for partition_id, each in known.items()
             if (at := each.open_from) is not None
         },
     )
+
+
+def _verdict(key: BucketKey, base: Tier, tier: Tier, booked: Tier | None, now_ms: int) -> Verdict:
+    """One bucket of the tier, compared with that of the reference."""
+    partition_id = PartitionId(key.topic_id, key.partition)
+    found = _of_records(tier.buckets.get(key))
+    verdict = compare_bucket(
+        key,
+        _of_records(base.buckets.get(key)),
+        base.coverage.get(partition_id),
+        found,
+        tier.coverage.get(partition_id),
+        now_ms,
+        None if booked is None else booked.buckets.get(key),
+    )
+    return _explained(replace(verdict, delay_ms=_delay(key, found)), tier, booked)
 
 
 def _caught_up(known: Mapping[PartitionId, Coverage]) -> int | None:

@@ -92,18 +92,24 @@ def booked_tier(name: str, source: str, booked: Booked, excluded: Book, now_ms: 
     book = booked.book()
     keys = book.keys() | excluded.keys()
     buckets = {key: BucketReport(book.get(key), excluded=excluded.get(key)) for key in sorted(keys)}
-    coverage = {
+    coverage = _coverage(booked, booked.ends, now_ms)
+    tier = Tier(name, BOOKED, source, with_totals(coverage, buckets), buckets)
+    tier.counts = dict(booked.counts)
+    return tier
+
+
+def _coverage(
+    booked: Booked, ends: Mapping[PartitionId, int], now_ms: int
+) -> dict[PartitionId, Coverage]:
+    return {
         partition_id: Coverage(
             booked.topics.get(partition_id.topic_id, partition_id.topic_id),
             booked.starts.get(partition_id, 0),
             end,
             now_ms,
         )
-        for partition_id, end in booked.ends.items()
+        for partition_id, end in ends.items()
     }
-    tier = Tier(name, BOOKED, source, with_totals(coverage, buckets), buckets)
-    tier.counts = dict(booked.counts)
-    return tier
 
 
 # Counting
@@ -124,15 +130,7 @@ def counted_tier(
 ) -> Tier:
     audited, others = counted.audited, counted.others
     ends = dict(booked.ends) or _ends_of(audited, others)
-    coverage = {
-        partition_id: Coverage(
-            booked.topics.get(partition_id.topic_id, partition_id.topic_id),
-            booked.starts.get(partition_id, 0),
-            end,
-            now_ms,
-        )
-        for partition_id, end in ends.items()
-    }
+    coverage = _coverage(booked, ends, now_ms)
     keys = audited.keys() | others.keys() | excluded.keys()
     buckets = {
         key: BucketReport(
