@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, cast
 from ottla.handlers.forwarding.relay import FORWARDED, ForwardedAnswer, ForwardedRequest
 from ottla.handlers.serving.context import Context, Peer
 from ottla.handlers.serving.decoding import decode_large
-from ottla.handlers.serving.dispatch import encode_answer, encode_large, find_handler, refusal
+from ottla.handlers.serving.dispatch import find_handler
 from ottla.handlers.serving.registry import Handler
+from ottla.handlers.serving.response_encoding import encode_answer, encode_large, refusal
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, MalformedMessage
 from ottla.protocol.headers import decode_request_header
