@@ -2,7 +2,8 @@
 
 Promises  an error of one partition does not affect the others. Waiting needs neither a task nor a
           future for each partition.
-Leaves    what comes before an append to `guards.py` and `preparation.py`.
+Leaves    what comes before an append to `guards.py` and `preparation.py`, the response that
+          waits to `pending_produce.py`.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from ottla.handlers.partitions.leaders import current_leader, leader_endpoints
 from ottla.handlers.partitions.producer_loading import loading_producers
 from ottla.handlers.producing.acknowledgements import Acknowledgements, Unreplicated
 from ottla.handlers.producing.guards import ProduceGuards
+from ottla.handlers.producing.pending_produce import PendingProduce
 from ottla.handlers.producing.preparation import Preparation
 from ottla.handlers.quotas.request_time import exempt_time
 from ottla.handlers.serving.context import Context
-from ottla.handlers.serving.pending import Done, PendingResponse
 from ottla.handlers.serving.registry import Deferred
 from ottla.handlers.serving.served_apis import SERVED
 from ottla.metadata.topic_names import INTERNAL_TOPICS
@@ -74,47 +75,6 @@ WITHOUT_LOG_START = (
 
 
 UNREAD = PartitionProduceResponse()  # replaced when the log's producer state is read
-
-
-class PendingProduce(PendingResponse):
-    """Waits until every append is acknowledged, or the timeout of the request has passed."""
-
-    __slots__ = ("_acknowledgements", "_done", "_operation", "_response")
-
-    def __init__(self, operation: ProduceOperation, response: ProduceResponse) -> None:
-        self._operation = operation
-        self._response = response
-        self._acknowledgements = operation.acknowledgements()
-        self._done: Done | None = None
-
-    def begin(self, done: Done) -> None:
-        self._done = done
-        acknowledgements = self._acknowledgements
-        for _ in self._operation.registering(acknowledgements):
-            pass
-        acknowledgements.await_all(self._known, self._operation.timeout_ms)
-
-    def cancel(self) -> None:
-        self._done = None
-        self._acknowledgements.leave()
-
-    def _known(self) -> None:
-        """In a later iteration of the event loop: one fetch of a follower may acknowledge thousands
-        of requests."""
-        self._operation.context.parts.wake_ups.add(self._respond)
-
-    def _respond(self) -> None:
-        done, self._done = self._done, None
-        if done is None:
-            return
-        self._acknowledgements.leave()
-        try:
-            for _ in self._operation.noting(self._acknowledgements, self._response):
-                pass
-        except Exception as error:
-            done(None, error)
-        else:
-            done(self._response, None)
 
 
 AppendedProduce = ProduceResponse | PendingProduce | None
