@@ -21,15 +21,15 @@ _HEADER = """\
 
 # Where answers differ from Apache Kafka's
 
-{runs:,} scripts in all their versions send the same requests, right and wrong ones, to Apache Kafka
+{runs:,} scripts send the same requests, valid and invalid, in all versions to Apache Kafka
 4.3.1 and to Ottla, and the answers are compared field by field. These are the differences. Every
 other field of every answer to them is the same, error codes included; an entry that is no longer
 true fails the tests, too. What [random requests](#random-requests) found besides is at the end.
 
-Not compared: what is different by nature (ids, ports, times, the size of disks), which placeholder
-stands for; the words of error messages; and the order of lists that Kafka leaves to a hash table.
+Not compared: values that differ in every run (ids, ports, times, the size of disks), the words of
+error messages, and the order of lists that come from a hash table in Kafka.
 
-In fields and requests `*` stands for anything. A request is called as its script calls it.
+In fields and requests `*` matches anything. The names of requests are those of the scripts.
 
 | API | versions | request | field | why |
 | --- | --- | --- | --- | --- |
@@ -56,43 +56,43 @@ administration (`python -m tests.compatibility.random_requests`). Besides the en
 leave out:
 
 - A member that is rejected with GROUP_MAX_SIZE_REACHED during a rebalance: Kafka continues to wait
-  for the member that it has just removed, we do not.
+  for the member that it has just removed, Ottla does not.
 - A second JoinGroup or SyncGroup of a member while its first one waits: Kafka never answers the
-  first, we answer REBALANCE_IN_PROGRESS.
-- A member that leaves while its SyncGroup waits: Kafka never answers that, we answer
+  first, Ottla answers REBALANCE_IN_PROGRESS.
+- A member that leaves while its SyncGroup waits: Kafka never answers that, Ottla answers
   UNKNOWN_MEMBER_ID.
-- A member that has only been given its id and then says that it is a static one: Kafka answers
-  UNKNOWN_SERVER_ERROR, we UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID.
+- A member that has only received its id and then joins as a static member: Kafka answers
+  UNKNOWN_SERVER_ERROR, Ottla UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID.
 - A consumer group of several members that becomes a classic one: Kafka's hash table chooses the
   leader, so such a sequence ends there.
-- A classic member that wants no topics and joins a consumer group: Kafka takes it for one that
-  wants what the others want, and its hash table chooses whose topics are given to all.
+- A classic member without topics that joins a consumer group: Kafka gives it the topics of another
+  member, which its hash table chooses.
 - A classic group that becomes a consumer group while a member joins that does not know the protocol
-  of the others: Kafka answers the first member of the new kind with UNKNOWN_SERVER_ERROR, we let it
-  in.
-- A member with no time at all to give up partitions: timers race with what comes next.
+  of the others: Kafka answers the first member of the new kind with UNKNOWN_SERVER_ERROR, Ottla
+  accepts it.
+- A member with a timeout of 0 for revoking partitions: timers race with the next request.
 - A number with blanks around it as a setting of a group: Kafka stores it, but cannot read the
   settings of the group after that.
 - The order of topics and partitions in an assignment, which are sets to Kafka.
 
 Sequences that pause while both brokers are started again
-(`python -m tests.compatibility.random_requests.restarting`) leave out two things more:
+(`python -m tests.compatibility.random_requests.restarting`) have two more differences:
 
 - A broker of Kafka that stops gives up its partitions, and leads them two epochs later when it is
-  back. Ours continues in the same epoch.
+  back. A broker of Ottla continues in the same epoch.
 - Kafka forgets producers whose last record has a time older than `producer.id.expiration.ms` when
-  it starts and every ten minutes, ours every ten minutes.
+  it starts and every ten minutes, Ottla every ten minutes.
 
 ## Quotas
 
 How long clients wait is compared with Kafka's own quota managers, in 10,000 random sequences of
 charges and changes, and is the same to the millisecond. Three things differ:
 
-- What is larger than eleven seconds of a reader's quota, as a single batch may be: Kafka never
-  sends it, and the reader hangs; we send it once little else was read, and the reader waits after
-  that.
+- Data that is larger than eleven seconds of a reader's quota, as a single batch may be: Kafka never
+  sends it, and the reader hangs; Ottla sends it once little else was read, and the reader waits
+  after that.
 - A wait of more than 24.8 days: Kafka's number overflows, so that some clients do not wait at all;
-  we say 24.8 days.
+  the answer here is 24.8 days.
 - `request_percentage` is of one processor, as there is one event loop; what Kafka's network threads
   need is charged as well there.
 
@@ -123,10 +123,10 @@ INVALID_REGULAR_EXPRESSION, or INVALID_CONFIG, with the reason. Kafka has none o
 Markers are written after EndTxn is answered. AddPartitionsToTxn (up to version 3) and
 AddOffsetsToTxn that arrive before their end wait for it, for at most
 `add.partitions.to.txn.retry.backoff.max.ms`; Kafka answers CONCURRENT_TRANSACTIONS at once, and the
-client retries after a pause. librdkafka 2.16 fails for good, with INVALID_TXN_STATE, if its
-application aborts during that pause (its issue 4849). One producer that commits or aborts by turns,
-with three brokers: 72 of 246 aborts failed without this wait, 43 of 99 on Apache Kafka 4.3.1, and
-none of 1,034 with it.
+client retries after a pause. librdkafka 2.16 fails permanently, with INVALID_TXN_STATE, if its
+application aborts during that pause (its issue 4849). One producer that commits and aborts
+alternately, with three brokers: 72 of 246 aborts failed without this wait, 43 of 99 on Apache
+Kafka 4.3.1, and none of 1,034 with it.
 
 ## Groups that change their protocol, and offsets of transactions
 
