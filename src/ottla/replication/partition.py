@@ -170,7 +170,7 @@ class Partition:
         self._listener.damage_found(self, error)
 
     def report_out_of_resources(self) -> None:
-        """Others can go on without this replica."""
+        """The other replicas can continue without this one."""
         self._listener.out_of_resources(self.topic_id, self.name.partition, self.leadership)
 
     def read(

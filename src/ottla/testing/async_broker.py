@@ -115,7 +115,7 @@ class AsyncBroker:
         await asyncio.to_thread(self.broker.pause)
 
     async def resume(self) -> None:
-        """Let a paused process go on (SIGCONT)."""
+        """Resume a paused process (SIGCONT)."""
         await asyncio.to_thread(self.broker.resume)
 
     async def close(self) -> None:

@@ -192,7 +192,7 @@ class RunningBroker:
         self.is_paused = True
 
     def resume(self) -> None:
-        """Let a paused process go on (SIGCONT)."""
+        """Resume a paused process (SIGCONT)."""
         self._require_running()
         self._running().send_signal(signal.SIGCONT)
         self.is_paused = False

@@ -162,7 +162,7 @@ class RunningCluster:
         self._broker(broker_id).pause()
 
     def resume(self, broker_id: int) -> None:
-        """Let a paused process go on (SIGCONT)."""
+        """Resume a paused process (SIGCONT)."""
         self._broker(broker_id).resume()
 
     def restore(self) -> None:

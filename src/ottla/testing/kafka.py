@@ -125,7 +125,7 @@ class Kafka:
             code = self._broker.exit_code
             return f"the broker is not running (exit code {code}); its method start() starts it"
         if self._broker is not None and self._broker.is_paused:
-            return "the broker is paused; its method resume() lets it go on"
+            return "the broker is paused; its method resume() continues it"
         if isinstance(error, TimeoutError):
             return f"no answer within {REQUEST_TIMEOUT_S:g} s"
         reason = error if isinstance(error, str) else error.args[0]

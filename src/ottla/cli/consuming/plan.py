@@ -77,7 +77,7 @@ def partition_reader(
 ) -> RecordReader:
     stops_at_end = arguments.exit or isinstance(wanted.end, End | AtTime)
     consumer = groupless_consumer(connection, arguments, "error", stops_at_end=stops_at_end)
-    # To begin at the start, and to go on, needs no offsets: a leader may come back meanwhile.
+    # Beginning at the start and continuing needs no offsets: a leader may return meanwhile.
     waits = wanted == OffsetRange(Start())
     reader, partitions = groupless_reader(connection, consumer, arguments, waits_for_leaders=waits)
     reader.stops_at_end = stops_at_end

@@ -77,7 +77,7 @@ async def compare(
 
 
 def find_fault(seen: SeenEnd, found: Stored) -> str | None:
-    """Anything that this broker would contradict if it went on."""
+    """Anything that this broker would contradict if it continued."""
     if found.offsets is None:
         return f"the znode {LOG} is missing"
     if found.snapshot_offset > seen.offset:

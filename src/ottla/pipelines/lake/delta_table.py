@@ -80,7 +80,7 @@ class DeltaLakeTable(OwnedTable):
         return self._files.read(self._name_of(table, number))
 
     def _name_of(self, table: DeltaTable, number: int) -> str:
-        """From the log; entries are deleted after a month, and then the number has to do."""
+        """From the log; entries are deleted after a month; then the number decides."""
         for entry in table.history(HISTORY):
             name = entry.get(MANIFEST)
             if isinstance(name, str) and int(name.partition("-")[0]) == number:

@@ -96,7 +96,7 @@ class PipelineService:
         elif each.wanted_limit != each.limit and not each.active.status["isTriggerActive"]:
             try:
                 each.active.stop()
-            except Exception as error:  # Spark has waited in vain: it is tried again
+            except Exception as error:  # Spark gave up waiting: it is tried again
                 log.warning("%s does not stop yet: %s", each.pipeline.name, error)
                 return
             each.limit, each.active, each.restart_s = each.wanted_limit, None, 0.0

@@ -1,6 +1,6 @@
 """Fields of JSON values that the declared schema does not have.
 
-They are not written, and a column that producers added would be missed without a trace. Counted in
+They are not written, and a column that producers added would be missed silently. Counted in
 a sample: the first thousand values of each Arrow batch.
 """
 

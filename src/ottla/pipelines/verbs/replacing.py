@@ -1,5 +1,5 @@
-"""Whole hours of a table written again from the log: rows that are doubled, changed or strange go,
-those that are missing come back.
+"""Whole hours of a table written again from the log: doubled, changed and foreign rows are
+removed, missing ones are added.
 
 Owns      choosing the hours, reading their records, and one commit that replaces their files.
 Promises  readers see the old rows or the new ones. Rows that batches add meanwhile stay. An hour
@@ -146,7 +146,7 @@ def _replaced(hours: Collection[str | None], manifest: Manifest, rows_before: in
 
 
 def look(table: LakeTable) -> View:
-    """A file that a batch publishes meanwhile must not be taken for a strange one: the files are
+    """A file that a batch publishes meanwhile must not be mistaken for a foreign one: the files are
     those of the commits."""
     for _ in range(LOOKS_MAX):
         before = table.hours()

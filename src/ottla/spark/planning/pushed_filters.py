@@ -2,7 +2,7 @@
 
 Owns      bounds on topic, partition, offset and timestamp.
 Promises  only records that cannot satisfy the filters are excluded. Every filter is returned to
-          Spark, which applies it again: records that are read in vain cost time, nothing else.
+          Spark, which applies it again: reading unneeded records costs time, nothing else.
 Leaves    looking up offsets by time to `source/position_lookup.py`.
 
 Every record before the first one with timestamp T or later is older than T, so a lower bound on

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class SinkError(Exception):
-    """A write cannot go on, or cannot begin."""
+    """A write cannot continue, or cannot begin."""
 
 
 class InvalidRows(SinkError):

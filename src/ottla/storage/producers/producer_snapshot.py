@@ -86,7 +86,7 @@ def write_snapshot(
 
 
 def write_encoded(files: FileSystem, path: str, data: bytes, *, sync: bool) -> None:
-    """Written in place: half a file fails its checksum, and recovery does without it."""
+    """Written in place: half a file fails its checksum, and recovery ignores it."""
     file = files.open(path, create=True)
     try:
         file.truncate(0)

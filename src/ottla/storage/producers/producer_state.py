@@ -233,7 +233,7 @@ class ProducerStates:
             self._transactions.replicated_to(high_watermark)
 
     def log_start_advanced(self, log_start_offset: int) -> None:
-        """Records were deleted from the front. Producers stay known: they may go on writing."""
+        """Records were deleted from the front. Producers stay known: they may continue to write."""
         self._transactions.replicated_to(log_start_offset)
         self.end_offset = max(self.end_offset, log_start_offset)
 

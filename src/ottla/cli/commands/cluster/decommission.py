@@ -1,7 +1,7 @@
 """`ottla cluster decommission`: move all replicas away from a broker, and unregister it.
 
-It works with any cluster, by its bootstrap servers. If it is interrupted, the moves go on, and the
-same command again waits for them. Exit code 0 once the broker has no replicas.
+It works with any cluster, by its bootstrap servers. If it is interrupted, the moves continue, and
+the same command again waits for them. Exit code 0 once the broker has no replicas.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         with raw_client(connection, TIMEOUT_S) as cluster:
             document = run_verb(cluster, arguments, local)
     except ClientError as error:
-        raise CommandFailed(str(error), "what is under way goes on: run this again") from error
+        raise CommandFailed(str(error), "moves that have begun continue: run this again") from error
     show(arguments.format, document, lambda: as_text(document))
     return 0
 
@@ -108,7 +108,7 @@ def run_verb(
     try:
         move_all(cluster, broker_id, arguments.throttle, report)
     except KeyboardInterrupt:
-        report(f"the moves go on; to undo them: ottla cluster decommission {broker_id} --cancel")
+        report(f"the moves continue; to undo them: ottla cluster decommission {broker_id} --cancel")
         raise
     return {**document, "state": leave(cluster, broker_id, local)}
 

@@ -34,7 +34,7 @@ examples:
   ottla pipeline backfill orders.yaml orders_lake --replace --offsets orders:0:100-199
 
 With --replace whole hours of the table (by event time) are written again from the log, in one
-commit: doubled, changed and strange rows go, missing ones come back.
+commit: doubled, changed and foreign rows are removed, missing ones are added.
 """
 
 
