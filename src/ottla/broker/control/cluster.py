@@ -1,11 +1,11 @@
 """The control plane of a member of a cluster: metadata in ZooKeeper, one broker as controller.
 
-Owns      the ZooKeeper session, this broker's part in elections, its registration, and the channels
-          to other brokers.
+Owns      this broker's part in elections, its registration, and the channels to other brokers.
 Promises  nothing leads or follows before the image contains this broker's own registration. The
           loss of ZooKeeper or of the controller stops no request that needs neither.
-Leaves    announcing and registering to `membership.py`, decisions to `controller/`, the log and the
-          election to `metadata/zookeeper/`.
+Leaves    the ZooKeeper session to `stored_session.py`, announcing and registering to
+          `membership.py`, decisions to `controller/`, the log and the election to
+          `metadata/zookeeper/`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from ottla.broker.control.controller_client import ControllerClient
 from ottla.broker.control.embedded import METADATA_DIRECTORY, create_topics_here
 from ottla.broker.control.liveness import Liveness, WatchedBroker, remove_ended
 from ottla.broker.control.membership import REMINDER_S, BrokerMembership
+from ottla.broker.control.stored_session import StoredSession
 from ottla.broker.first_start import DirectoryHistory
 from ottla.broker.outside import Outside
 from ottla.broker.producer_ids import Block
 from ottla.config.broker_options import BrokerConfig
-from ottla.config.zookeeper_connect import ConnectString
 from ottla.controller.broker_requests import BrokerRequests
 from ottla.controller.broker_sessions import BrokerSessions
 from ottla.controller.controller import Controller, ControllerSettings
@@ -47,11 +47,9 @@ from ottla.metadata.changes import Changes
 from ottla.metadata.continuity import load_known
 from ottla.metadata.image import Image
 from ottla.metadata.publisher import Publisher
-from ottla.metadata.zookeeper.kazoo_service import open_service
 from ottla.metadata.zookeeper.layout import CONTROLLER
 from ottla.metadata.zookeeper.membership import require_free_id
-from ottla.metadata.zookeeper.service import SessionState, ZooKeeperService, ZooKeeperSession
-from ottla.metadata.zookeeper.session_file import read_incarnation, read_session, write_session
+from ottla.metadata.zookeeper.service import SessionState, ZooKeeperService
 from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
 from ottla.network.channel.channel import Channel, Channels, ChannelSettings
 from ottla.network.channel.errors import BrokerUnreachable
@@ -102,14 +100,13 @@ class ClusterControl:
         self._clock = clock
         self._listener = listener  # that brokers use among themselves
         self._outside = outside
+        self._session = StoredSession(files, directory, settings.config, disk, outside)
         self._broker_id = settings.node_id
-        self._connect = ConnectString.parse(settings.config.zookeeper_connect or "")
         self._owned = tasks
         self._tasks: list[asyncio.Task[None]] = []  # the broker ends with the first of them
         self._membership: BrokerMembership | None = None
         self._service: ZooKeeperService | None = None
-        self._incarnation_id: bytes | None = None
-        self._reports = ConnectionReports(str(self._connect))
+        self._reports = ConnectionReports(str(self._session.connect))
 
     @property
     def cluster_parts(self) -> ClusterParts:
@@ -128,14 +125,15 @@ class ClusterControl:
                 f"{self._directory} belongs to a broker without a cluster, and its topics are "
                 "known only there: start it without zookeeper.connect"
             )
-        service = self._service = await self._open_service()
+        service = self._service = await self._session.open()
+        service.subscribe(self._note_session)
         metadata_log = ZooKeeperMetadataLog(
             service, self._disk.in_thread, lambda: random_uuid().hex()
         )
         image = await load_known(metadata_log, past.known)
-        ended = read_incarnation(self._files, self._directory)
+        ended = self._session.read_last_incarnation()
         await require_free_id(service, self._broker_id, ended)  # before the directory belongs to it
-        self._write_session(service)  # not before: it may be the ZooKeeper of another cluster
+        self._session.write(service)  # not before: it may be the ZooKeeper of another cluster
         self.publisher = Publisher(image, self._scheduler)
         self.controller = Controller(
             metadata_log, self.publisher, self._settings, self._disk.threads
@@ -175,50 +173,13 @@ class ClusterControl:
             log.warning,
             "waiting for a controller that begins the cluster at %s: see the logs of the other "
             "brokers, and the znode %s",
-            self._connect,
+            self._session.connect,
             CONTROLLER,
         )
         try:
             await self.publisher.wait_for(1)
         finally:
             reminder.cancel()
-
-    async def _connect_to_zookeeper(self, session: ZooKeeperSession | None) -> ZooKeeperService:
-        timeout_ms = self._config.zookeeper_session_timeout_ms
-        return await open_service(
-            self._connect,
-            self._disk.in_thread,
-            session_timeout_ms=timeout_ms,
-            connection_timeout_ms=self._config.zookeeper_connection_timeout_ms or timeout_ms,
-            session=session,
-        )
-
-    async def _open_service(self) -> ZooKeeperService:
-        open_ = self._outside.open_zookeeper or self._connect_to_zookeeper
-        # This process has the lock of the directory: the one that had the session has ended.
-        old = read_session(self._files, self._directory, str(self._connect))
-        reminder = asyncio.get_running_loop().call_later(
-            REMINDER_S,
-            log.warning,
-            "waiting for ZooKeeper at %s (zookeeper.connect)",
-            self._connect,
-        )
-        try:
-            if old is not None:
-                await (await open_(old)).close()
-            service = await open_(None)
-        finally:
-            reminder.cancel()
-        service.subscribe(self._note_session)
-        return service
-
-    def _write_session(self, service: ZooKeeperService) -> None:
-        connect, incarnation_id = str(self._connect), self._incarnation_id
-        write_session(self._files, self._directory, connect, service.session, incarnation_id)
-
-    async def _keep_session(self) -> None:
-        assert self._service is not None
-        await self._disk.in_thread(partial(self._write_session, self._service))
 
     def new_channels(self, receive_buffer_bytes: int | None = None) -> Channels:
         return Channels(self._address_of, self._channel_settings(receive_buffer_bytes))
@@ -236,9 +197,10 @@ class ClusterControl:
 
     async def join(self, request: BrokerRegistrationRequest) -> None:
         assert self._service is not None
-        self._incarnation_id = request.incarnation_id
+        self._session.incarnation_id = request.incarnation_id
+        keep = partial(self._session.keep, self._service)
         membership = self._membership = BrokerMembership(
-            request, self._service, self.publisher, self._client, self._clock, self._keep_session
+            request, self._service, self.publisher, self._client, self._clock, keep
         )
         timeout_s = self._config.initial_broker_registration_timeout_ms / 1000
         await self._unless_failed(membership.join(timeout_s))
