@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -15,6 +16,8 @@ from ottla.pipelines.audit.reports import (
     Coverage,
     PartitionId,
     Tier,
+    apply_record,
+    bucket_record,
     with_totals,
 )
 from ottla.pipelines.sums.record_sums import BUCKET_MS, BucketKey, HashSums
@@ -188,3 +191,13 @@ def test_a_forged_report_is_named() -> None:
     (book,) = balance({"broker": broker, "lake": lake}, NOW_MS)
     assert {each.state for each in book.verdicts.values()} == {State.FORGED}
     assert book.share is None
+
+
+def test_excluded_records_keep_their_stored_key() -> None:
+    found = report(ROWS[:50], excluded=ROWS[50:])
+    key, value = bucket_record("lake", KEY, found, 60)
+    assert "left_out" in json.loads(value)
+    assert "excluded" not in json.loads(value)
+    tiers: dict[str, Tier] = {}
+    apply_record(tiers, key, value)
+    assert tiers["lake"].buckets == {KEY: found}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from dataclasses import replace
@@ -279,3 +280,12 @@ def test_a_manifest_survives_its_json_and_damage_is_named(table: LakeTable) -> N
         decode_manifest(b'{"version": 1}', "here")
     with pytest.raises(LakeError, match="newer release"):
         decode_manifest(b'{"version": 99}', "here")
+
+
+def test_excluded_records_keep_their_stored_key(table: LakeTable) -> None:
+    manifest = replace(write(table, 0), excluded=[{"count": 1}])
+    stored = json.loads(encode_manifest(manifest))
+    assert stored["left_out"] == [{"count": 1}]
+    assert "excluded" not in stored
+    del stored["left_out"]  # as in older manifests
+    assert decode_manifest(json.dumps(stored), "here") == replace(manifest, excluded=[])
