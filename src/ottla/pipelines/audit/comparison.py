@@ -47,7 +47,7 @@ class State(Enum):
 class Verdict:
     state: State
     expected: int | None = None  # records that should be there; None: not known
-    found: int = 0  # records that are there, or were left out on purpose
+    found: int = 0  # records that are there, or were excluded
     excluded: int = 0  # of these: filtered, bad or late
     late: int = 0  # of those expected: after the bucket was closed
     reason: str = ""
@@ -134,7 +134,7 @@ def _unaudited(found: BucketReport | None, there: Sums | None, known: Coverage) 
 
 
 def total_of(report: BucketReport | None) -> Sums | None:
-    """What is there, and what was left out on purpose."""
+    """What is there, and what was excluded."""
     if report is None:
         return None
     if report.sums is None or report.excluded is None:
@@ -161,7 +161,7 @@ def _state_of(
         return State.DOUBLED, ""
     if there.place != expected.place:
         return State.LOST_AND_DOUBLED, "as many as expected, but others"
-    # What was left out has no content in the table.
+    # Excluded records have no content in the table.
     sums = None if found is None or found.excluded is not None else found.sums
     content = None if sums is None else sums.content
     if None not in (content, expected.content) and content != expected.content:

@@ -75,7 +75,7 @@ def drill(
     *,
     is_changed: bool = False,
 ) -> Drill:
-    """`excluded` are records that the pipeline put aside: they are not missing. With `is_changed`
+    """`excluded` are bad and late records: they are not missing. With `is_changed`
     the sums say that rows differ."""
     report = reference.buckets.get(key)
     sums = None if report is None else report.sums

@@ -122,7 +122,7 @@ class Counted:
 
     audited: Book = field(default_factory=dict)
     others: Book = field(default_factory=dict)
-    present: dict[PartitionId, set[int]] = field(default_factory=dict)  # of those put aside
+    present: dict[PartitionId, set[int]] = field(default_factory=dict)  # of excluded ones
 
 
 def counted_tier(
@@ -144,7 +144,7 @@ def counted_tier(
 
 
 def count_rows(table: LakeReader, reference: Tier, excluded: Excluded | None = None) -> Counted:
-    """`excluded` are records that were put aside: those that have rows nevertheless are noted."""
+    """`excluded` are bad and late records: those that have rows nevertheless are noted."""
     columns = table.columns()
     counted = Counted()
     missing = [each for each in RECORD_COLUMNS if each not in columns]
@@ -270,7 +270,7 @@ def lake_tiers(
     aside: Callable[[Booked], Excluded] = lambda _: {},
 ) -> list[Tier]:
     """`name.booked` (if the table has manifests) and `name.counted`. `aside` finds the records that
-    the pipeline of the table has put aside; after the manifests were read, which are committed
+    the pipeline of the table has excluded; after the manifests were read, which are committed
     last."""
     source = str(table.directory.absolute())
     chain = manifests(table)

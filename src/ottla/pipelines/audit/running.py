@@ -2,7 +2,7 @@
 
 Owns      the order: fence other audits, read what is reported, fold, report, in steps.
 Promises  a pass that ends at any point has reported whole steps, and the next one continues after
-          them: nothing is counted twice, nothing is left out.
+          them: no record is counted twice, and none is skipped.
 Leaves    the decisions to `fold_plan.py`; where ranges are folded to the engine it is given.
 """
 

@@ -1,8 +1,10 @@
-"""Records that a pipeline put aside, bad or late: they are in no table, and not missing.
+"""Bad and late records, in the topics that a pipeline wrote them to.
+
+They are in no table, and are not missing there.
 
 Owns      reading the topics for bad and late records, and whose records they are by their headers.
 Promises  a record that is in its side topic is found there itself; the numbers of the pipeline are
-          not used. One that was replayed into the table does not count as left out.
+          not used. One that was replayed into the table does not count as excluded.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from ottla.protocol.records.arrow import read_arrow
 
 PREFIX = "ottla-"
 
-# The timestamp (ms) of each offset that was put aside.
+# The timestamp (ms) of each excluded offset.
 Excluded = dict[PartitionId, dict[int, int]]
 
 

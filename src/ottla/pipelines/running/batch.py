@@ -217,7 +217,7 @@ class BatchRunner:
             raise TooManyBad(
                 f"{self._pipeline.name}: topic {found.topic}, partition {found.partition}, offset "
                 f"{found.offset} cannot be decoded: {found.badReason}. Declare `bad: {{topic: "
-                "...}` to put such records aside"
+                "...}` to write such records to a topic of their own"
             )
         if bad and side is not None and self._pipeline.bad is not None:
             rows = records.where(F.col(BAD_REASON).isNotNull())

@@ -195,7 +195,7 @@ class LakeTask:
             known = {each.name for each in self._plan.value_type}
             self._unknown.update(unknown_fields(batch.column("value"), known))
         found = classify(times, reasons, self._plan.late_before_us)
-        self._put_aside(batch, found)
+        self._write_to_side_topics(batch, found)
         if found.good is not None:
             add_to(self._excluded, self._fold_records(rows.filter(pc.invert(found.good))))
             rows = rows.filter(found.good)
@@ -262,7 +262,7 @@ class LakeTask:
 
     # Side records
 
-    def _put_aside(self, batch: pa.RecordBatch, found: Classified) -> None:
+    def _write_to_side_topics(self, batch: pa.RecordBatch, found: Classified) -> None:
         plan = self._plan
         if found.bad:
             if plan.bad_topic is None:
@@ -287,7 +287,8 @@ class LakeTask:
         origin = [batch.column(name)[row].as_py() for name in ("topic", "partition", "offset")]
         raise PipelineError(
             f"{self._plan.pipeline}: topic {origin[0]}, partition {origin[1]}, offset {origin[2]} "
-            f"cannot be decoded: {reason}. Declare `bad: {{topic: ...}}` to put such records aside"
+            f"cannot be decoded: {reason}. Declare `bad: {{topic: ...}}` to write such records "
+            "to a topic of their own"
         )
 
     def _write_side(self) -> TaskWritten | None:

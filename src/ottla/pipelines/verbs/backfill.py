@@ -2,7 +2,8 @@
 
 Owns      finding them, reading them again, and one commit with their rows.
 Promises  only offsets that the table does not have are added, so that a backfill may be repeated;
-          a record is bad or late as in the batch that read it first, and is not put aside again.
+          a record is bad or late as in the batch that read it first, and is not written to
+          its topic again.
           Two backfills at the same time do not add a row twice: one of them is refused.
 """
 

@@ -2,7 +2,7 @@
 
 Owns      reading the topic of bad records, and one commit with the rows that are good now.
 Promises  a row has the topic, partition, offset and timestamp of the record it comes from, and is
-          added once: records that the table has are left out, so that a replay may be repeated.
+          added once: records that the table has are skipped, so that a replay may be repeated.
           Records that are still bad stay where they are.
 """
 

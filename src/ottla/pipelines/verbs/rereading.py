@@ -1,7 +1,8 @@
 """Reading records of a table's topics again, into files that no commit has named yet.
 
 Owns      choosing this process or Spark, and reading what each batch read with the rules of that
-          batch: what was late then is late again. Bad and late records are not put aside again.
+          batch: what was late then is late again. Bad and late records are not
+          written to their topics again.
 Leaves    which offsets to `missing.py`, the commit to the verbs.
 """
 
