@@ -33,9 +33,10 @@ from ottla.storage.directories.directory_watch import DirectoryCheck, DirectoryW
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
+from ottla.storage.log.deletion import Removal
 from ottla.storage.log.flushing import flushing
 from ottla.storage.log.log import Log
-from ottla.storage.log.retention import preload_retention
+from ottla.storage.log.retention import SEGMENTS_AT_ONCE, preload_retention
 
 log = logging.getLogger(__name__)
 
@@ -89,14 +90,18 @@ class Housekeeping:
         """Delete segments by age and size."""
         for each in self._logs.logs:
             try:
-                await self._driver.run(looking_up(partial(preload_retention, log=each)))
-                if not each.is_closed:
-                    each.enforce_retention()
+                while await self._retain_some(each):
+                    await next_iteration()
             except (BrokerError, StorageError) as error:
                 self._log_sparsely(self._unretained_log, "%s: retention: %s", each.partition, error)
             except OSError as error:
                 each.health.refused(f"retention of {each.path}", error)
             await asyncio.sleep(0)
+
+    async def _retain_some(self, log_: Log) -> int:
+        """Delete some of the segments that are due; how many were."""
+        await self._driver.run(looking_up(partial(preload_retention, log=log_)))
+        return 0 if log_.is_closed else log_.enforce_retention(SEGMENTS_AT_ONCE)
 
     async def flush(self) -> None:
         """Sync logs whose interval has passed, new logs, and closed segments."""
@@ -122,9 +127,13 @@ class Housekeeping:
             await in_directory(self._driver, directory, "writing checkpoints", job.run)
 
     async def remove(self) -> None:
-        for directory, removal in self._logs.due_removals():
-            if not await in_directory(self._driver, directory, "deleting files", removal.run):
-                directory.context.deletions.add(removal, self._clock.now_ms())  # retried later
+        failed: list[tuple[LogDirectory, Removal]] = []
+        while due := self._logs.due_removals():
+            for directory, removal in due:
+                if not await in_directory(self._driver, directory, "deleting files", removal.run):
+                    failed.append((directory, removal))
+        for directory, removal in failed:
+            directory.context.deletions.add(removal, self._clock.now_ms())  # retried later
         for directory in self._logs.online:
             compactor = self._events.known_compactor(directory.path)
             if compactor is not None and not compactor.offsets.is_written:

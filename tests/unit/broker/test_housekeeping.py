@@ -41,6 +41,7 @@ PATH = "/data"
 A, B = TopicPartition("a", 0), TopicPartition("b", 0)
 CONFIG = TopicConfig(segment_bytes=1000, index_interval_bytes=100, file_delete_delay_ms=1000)
 MANY_LOGS = 5000
+MANY_SEGMENTS = 1500
 LINES_MAX = 10 * COMPARED_MAX  # of a round of checks, which is bounded, and the longest
 COMPACTED = replace(CONFIG, cleanup_policy=("compact",))
 
@@ -102,13 +103,33 @@ def test_an_iteration_of_the_loop_does_not_grow_with_the_logs() -> None:
         assert counter.longest_turn < LINES_MAX, work.__name__
 
 
+def test_an_iteration_of_the_loop_does_not_grow_with_the_segments_of_a_log() -> None:
+    """All of them are to be synced, then deleted, and then removed."""
+    counter = LineCounter()
+    place = Place(clock=LineClock(counter))
+    log = place.create(A, replace(CONFIG, segment_bytes=100, retention_bytes=0))
+    append_many(log, MANY_SEGMENTS)
+    log.update_high_watermark(log.log_end_offset)
+    assert len(log.segments) >= MANY_SEGMENTS
+    housekeeping = place.housekeeping
+    for work in (housekeeping.flush, housekeeping.retain, housekeeping.remove):
+        place.clock.advance_ms(CONFIG.file_delete_delay_ms)
+        with asyncio.Runner(loop_factory=lambda: CountingLoop(counter)) as runner:
+            counter.longest_turn = 0
+            counter.on()
+            runner.run(work())
+            counter.off()
+        assert counter.longest_turn < 2 * LINES_MAX, work.__name__
+    assert len(log.segments) == 1
+    assert not place.logs.due_removals()
+
+
 def test_closed_segments_are_synced_without_a_flush_setting(place: Place) -> None:
     log = place.create(A)
     append_many(log, 60)
     assert log.recovery_point == 0
     place.run(place.housekeeping.flush())
     assert log.recovery_point == 60
-    assert not log.unsynced.segments
 
 
 def test_a_broker_that_is_killed_after_a_log_was_lost_does_not_create_it_again(

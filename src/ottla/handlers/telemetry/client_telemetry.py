@@ -9,7 +9,7 @@ Leaves    the use of the metrics to `receivers`, which get each set decompressed
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from functools import partial
 
@@ -33,6 +33,8 @@ from ottla.protocol.errors import BrokerError, InvalidBatch, MalformedMessage
 from ottla.protocol.records.compression import decompress
 
 INSTANCES_MAX = 16_384
+# Of those that are not heard of any more, for each request: all may be since the same moment.
+FORGOTTEN_AT_ONCE = 100
 KEPT_MS = 60_000  # or three intervals, if that is longer
 UNPACKED_FACTOR_MAX = 32  # metrics are text that repeats itself
 UNPACKED_BYTES_MAX = 64 * 1024 * 1024  # or `telemetry.max.bytes`, if that is more
@@ -85,7 +87,9 @@ class ClientTelemetry:
         self._scheduler = scheduler
         self._subscriptions: dict[str, Subscription] = {}
         self._version = 0
-        self._instances: dict[bytes, Instance] = {}  # most recently seen last
+        # Most recently seen last. The first item of a dict is found in time that grows with the
+        # items that were removed before it.
+        self._instances: OrderedDict[bytes, Instance] = OrderedDict()
         for resource in image.configs:
             self._read_subscription(image, resource)
 
@@ -213,11 +217,11 @@ class ClientTelemetry:
         return instance
 
     def _forget_old(self, now_ms: int) -> None:
-        while True:
-            oldest_id, oldest = next(iter(self._instances.items()))
+        for _ in range(FORGOTTEN_AT_ONCE):
+            oldest = next(iter(self._instances.values()))
             if len(self._instances) <= INSTANCES_MAX and not oldest.is_forgotten(now_ms):
                 return
-            del self._instances[oldest_id]
+            self._instances.popitem(last=False)
 
     def _now_ms(self) -> int:
         return int(self._clock.monotonic_s() * 1000)

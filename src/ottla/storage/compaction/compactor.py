@@ -23,7 +23,13 @@ from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import PAUSE, Steps, run_blocking
 from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
 from ottla.storage.compaction.cleaning_states import CleaningStates
-from ottla.storage.compaction.log_summary import may_be_dirty, request_for, summarise
+from ottla.storage.compaction.log_summary import (
+    Sources,
+    may_be_dirty,
+    reading_sources,
+    request_for,
+    summarise,
+)
 from ottla.storage.compaction.plan import Cleanable, choose_dirtiest, should_clean, survey
 from ottla.storage.compaction.request import (
     CleanedGroup,
@@ -85,11 +91,12 @@ class Compactor:
         if dirtiest is None:
             return None
         log = dirty[dirtiest]
+        sources = yield from reading_sources(reader, log)
         # It may have changed since: then it is cleaned the next time.
         chosen = self._survey(reader, log, now_ms) if self._may_begin(log) else None
         if chosen is None or not should_clean(chosen, log.config):
             return None
-        return self._begin(reader, log, chosen, now_ms)
+        return self._begin(reader, log, chosen, now_ms, sources)
 
     def taking(
         self, round_: Round, event: CleanedGroup | CleanSummary | CleanFailure
@@ -154,9 +161,11 @@ class Compactor:
             self.offsets.set(log.partition, found.first_dirty_offset)
         return found
 
-    def _begin(self, reader: Reader, log: Log, chosen: Cleanable, now_ms: int) -> Round | None:
+    def _begin(
+        self, reader: Reader, log: Log, chosen: Cleanable, now_ms: int, known: Sources
+    ) -> Round | None:
         try:
-            request = request_for(reader, log, chosen, self.limits, now_ms)
+            request = request_for(reader, log, chosen, self.limits, now_ms, known)
         except CorruptLogError as error:
             self._is_damaged(log, str(error))
             return None
@@ -188,7 +197,7 @@ def remove_cleaned_files(files: FileSystem, directory: str) -> None:
     """What a round that was given up has left; a deletion may be at it meanwhile, in a thread."""
     try:
         for name in files.list_directory(directory):
-            parsed = parse_segment_file_name(name)
+            parsed = parse_segment_file_name(name) if CLEANED_SUFFIX in name else None
             if parsed is not None and parsed.state == CLEANED_SUFFIX:
                 files.remove(f"{directory}/{name}")
     except FileNotFoundError:

@@ -7,13 +7,17 @@ Leaves    the choice to `plan.py`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from ottla.base.files.readers import Reader
+from ottla.base.scheduling.steps import PAUSE, Steps
 from ottla.config.options import INT64_MAX
 from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX
 from ottla.storage.compaction.plan import Cleanable, LogSummary, SegmentSummary
 from ottla.storage.compaction.request import CleaningLimits, CleanRequest, LastBatch
+from ottla.storage.errors import CorruptLogError
 from ottla.storage.indexes.transaction_index import AbortedTransaction
 from ottla.storage.log.aborted_search import check_transactions
 from ottla.storage.log.admission import decompressed_bytes_max
@@ -21,6 +25,9 @@ from ottla.storage.log.log import Log
 from ottla.storage.producers.producer_state import ProducerStates
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_search import largest_timestamp
+
+PREPARED_AT_ONCE = 50  # segments: some milliseconds
+Sources = Mapping[Segment, tuple[SegmentSummary, int]]  # each with the segment's generation
 
 
 def may_be_dirty(log: Log, checkpoint: int | None) -> bool:
@@ -61,8 +68,31 @@ def _source(reader: Reader, segment: Segment) -> SegmentSummary:
     )
 
 
+def reading_sources(reader: Reader, log: Log) -> Steps[Sources]:
+    """What `request_for` needs of the segments, in slices: there may be very many. It reads those
+    that are missing: a segment may be new, or cannot be read, which it reports."""
+    sources: dict[Segment, tuple[SegmentSummary, int]] = {}
+    for number, segment in enumerate(log.segments, 1):
+        if log.is_discarded:
+            break
+        try:
+            sources[segment] = _source(reader, segment), segment.generation
+            if not segment.has_checked_transactions:
+                check_transactions(reader, log, segment)
+        except (CorruptLogError, OSError):
+            break
+        if number % PREPARED_AT_ONCE == 0:
+            yield PAUSE
+    return sources
+
+
 def request_for(
-    reader: Reader, log: Log, cleanable: Cleanable, limits: CleaningLimits, now_ms: int
+    reader: Reader,
+    log: Log,
+    cleanable: Cleanable,
+    limits: CleaningLimits,
+    now_ms: int,
+    known: Sources = MappingProxyType({}),
 ) -> CleanRequest:
     end = cleanable.first_uncleanable_offset
     closed = [segment for segment in log.segments if segment.base_offset < end]
@@ -70,7 +100,7 @@ def request_for(
         partition=log.partition,
         directory=log.path,
         config=log.config,
-        segments=tuple(_source(reader, each) for each in closed),
+        segments=tuple(_known_source(reader, each, known) for each in closed),
         first_dirty_offset=cleanable.first_dirty_offset,
         first_uncleanable_offset=end,
         now_ms=now_ms,
@@ -78,6 +108,13 @@ def request_for(
         last_batches=_last_batches(log.producers.load(reader)),
         limits=_limits_for(log, limits),
     )
+
+
+def _known_source(reader: Reader, segment: Segment, known: Sources) -> SegmentSummary:
+    found = known.get(segment)
+    if found is None or found[1] != segment.generation or found[0].size_bytes != segment.size:
+        return _source(reader, segment)
+    return found[0]
 
 
 def _limits_for(log: Log, limits: CleaningLimits) -> CleaningLimits:

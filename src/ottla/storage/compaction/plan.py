@@ -9,17 +9,22 @@ A log is clean up to its checkpoint: below it no key occurs twice. From there on
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
 from ottla.config.topic_options import TopicConfig
 
 RELATIVE_OFFSET_MAX = 2**31 - 1
+# In one group: the event loop renames the files of all segments that a new one replaces at once.
+GROUPED_MAX = 100
+_BASE_OFFSET = attrgetter("base_offset")
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentSummary:
+class SegmentSummary(NamedTuple):
     base_offset: int
     size_bytes: int
     largest_timestamp: int = -1  # of its records; only if there is a minimum lag
@@ -89,7 +94,8 @@ def choose_dirtiest(candidates: Iterable[Cleanable]) -> Cleanable | None:
 def group_segments(
     segments: Sequence[SegmentSummary], config: TopicConfig, first_uncleanable_offset: int
 ) -> list[list[SegmentSummary]]:
-    """Neighbours that fit into one segment together, by what they take before cleaning."""
+    """Neighbours that fit into one segment together, by what they take before cleaning; no more
+    than can be replaced at once."""
     groups: list[list[SegmentSummary]] = []
     for at, segment in enumerate(segments):
         is_last = at + 1 == len(segments)
@@ -104,6 +110,8 @@ def group_segments(
 def _fits(
     group: list[SegmentSummary], segment: SegmentSummary, end_offset: int, config: TopicConfig
 ) -> bool:
+    if len(group) >= GROUPED_MAX:
+        return False
     together = [*group, segment]
     # An empty segment needs no index entry, however far away it is.
     is_in_reach = (
@@ -158,17 +166,17 @@ def segments_between(
     """From the one that holds `start_offset` to the last that begins before `end_offset`."""
     if start_offset >= end_offset:
         return []
-    first = _floor_segment(segments, start_offset).base_offset
-    return [each for each in segments if first <= each.base_offset < end_offset]
+    first = _floor_number(segments, start_offset)
+    return list(segments[first : bisect_left(segments, end_offset, lo=first, key=_BASE_OFFSET)])
 
 
 def _floor_segment(segments: Sequence[SegmentSummary], offset: int) -> SegmentSummary:
     """The segment in which `offset` belongs; the first one for an offset below all."""
-    return max(
-        (each for each in segments if each.base_offset <= offset),
-        key=lambda each: each.base_offset,
-        default=segments[0],
-    )
+    return segments[_floor_number(segments, offset)]
+
+
+def _floor_number(segments: Sequence[SegmentSummary], offset: int) -> int:
+    return max(0, bisect_right(segments, offset, key=_BASE_OFFSET) - 1)
 
 
 def _bytes_between(segments: Sequence[SegmentSummary], start_offset: int, end_offset: int) -> int:

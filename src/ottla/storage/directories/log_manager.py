@@ -302,7 +302,8 @@ class LogManager:
         ]
 
     def due_removals(self) -> list[tuple[LogDirectory, Removal]]:
-        """Files out of use whose delay has ended, to be removed in a thread."""
+        """Files out of use whose delay has ended, to be removed in a thread: some of them, until
+        there are none."""
         now_ms = self._clock.now_ms()
         return [
             (directory, removal)

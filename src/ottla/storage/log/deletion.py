@@ -17,6 +17,8 @@ from itertools import count
 from ottla.base.files.filesystem import FileSystem
 from ottla.storage.files.file_names import LOG_SUFFIX
 
+TAKEN_AT_ONCE = 1000  # removals: a millisecond or two
+
 
 class Removal:
     """Files or whole directories to remove. `run` may be called in any thread."""
@@ -77,8 +79,9 @@ class DeletionQueue:
         heapq.heappush(self._waiting, (due_ms, next(self._numbers), removal))
 
     def take_due(self, now_ms: int) -> list[Removal]:
-        due = []
-        while self._waiting and self._waiting[0][0] <= now_ms:
+        """Some of those that are due: of very many segments or partitions, all may be."""
+        due: list[Removal] = []
+        while self._waiting and self._waiting[0][0] <= now_ms and len(due) < TAKEN_AT_ONCE:
             due.append(heapq.heappop(self._waiting)[2])
         return due
 

@@ -1,6 +1,7 @@
 """Syncing a log to disk.
 
-Owns      what a sync of a log includes, and its order.
+Owns      what a sync of a log includes, and its order. Very many segments that were closed since
+          the last one are synced in several jobs, the oldest first.
 Promises  the recovery point moves only over records that a sync begun after their write has
           covered. A sync that fails takes the directory offline and is never repeated; one that
           could not begin, because no file could be opened, changes nothing.
@@ -26,22 +27,30 @@ if TYPE_CHECKING:
     from ottla.storage.log.log import Log
 
 
+# Closed segments of one job: the event loop opens the files of each, which takes some hundredths of
+# a millisecond.
+SEGMENTS_AT_ONCE = 100
+
+
 class FlushJob:
-    """A sync of everything a log holds when the job is made. `run` may be called in a thread."""
+    """A sync of what a log holds when the job is made, up to `end_offset`. `run` may be called in a
+    thread."""
 
     def __init__(
         self,
         system: FileSystem,
         path: str,
-        active: Segment,
+        active: Segment | None,
         snapshots: Sequence[str],
         epochs: LeaderEpochs | None,
         taken: SyncWork,
         offsets: LogOffsets,
+        end_offset: int,
     ) -> None:
+        """`active` is None if closed segments are left for a later job."""
         self.path = path
         self.taken = taken
-        self.end_offset = offsets.end
+        self.end_offset = end_offset
         self.truncations = offsets.truncations
         self.is_refused = False  # a file could not be written: no sync has failed
         self._system = system
@@ -75,7 +84,8 @@ class FlushJob:
         # those of the active one.
         for segment in self.taken.segments:
             self._sync(segment, segment.sync)
-        self._sync(self._active, lambda: self._active.open(BLOCKING).sync())
+        if (active := self._active) is not None:
+            self._sync(active, lambda: active.open(BLOCKING).sync())
 
     @staticmethod
     def _sync(segment: Segment, sync: Callable[[], None]) -> None:
@@ -101,27 +111,36 @@ def make_job(
 ) -> FlushJob:
     """Take what is unsynced now. OSError, and nothing is taken, if a file cannot be opened."""
     recovery_point = offsets.recovery_point
-    segments = files.segments.reaching(recovery_point)
     closed = [each for each in files.unsynced.segments if not each.state]
-    for segment in [*closed, segments[-1]]:  # here, before another thread uses them
-        segment.open(BLOCKING).size()
+    active: Segment | None = files.segments.active
+    end_offset = offsets.end
+    if len(closed) > SEGMENTS_AT_ONCE:
+        active, end_offset = None, closed[SEGMENTS_AT_ONCE].base_offset
+        del closed[SEGMENTS_AT_ONCE:]
+    for segment in closed if active is None else [*closed, active]:
+        segment.open(BLOCKING).size()  # here, before another thread uses it
         segment.indexes.open()
-    taken = files.unsynced.take()
-    since = [each.base_offset for each in segments if each.base_offset >= recovery_point]
+    taken = files.unsynced.take(SEGMENTS_AT_ONCE)
+    since = files.segments.base_offsets_between(recovery_point, end_offset)
     snapshots = [*map(files.snapshots.path, [*since, *taken.snapshots])]
-    return FlushJob(system, files.path, segments[-1], snapshots, epochs, taken, offsets)
+    return FlushJob(system, files.path, active, snapshots, epochs, taken, offsets, end_offset)
 
 
 def flushing(log: Log) -> Steps[None]:
     """Sync what the log holds now. StorageUnavailable if that fails."""
-    log.health.check()
-    job = log.begin_flush()
-    try:
-        yield job.run
-    except OSError as error:
-        log.end_flush(job, error)
-    else:
+    wanted_offset, is_over = log.offsets.end, False
+    while not is_over:
+        log.health.check()
+        job = log.begin_flush()
+        is_over = job.end_offset >= wanted_offset
+        try:
+            yield job.run
+        except OSError as error:
+            log.end_flush(job, error)
+            return
         log.end_flush(job, None)
+        # What was truncated, or deleted with the log, need not be synced.
+        is_over |= log.is_discarded or job.truncations != log.offsets.truncations
 
 
 def flush(log: Log) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from sys import maxsize
 
 from ottla.base.files.filesystem import Buffer
 from ottla.base.files.readers import BLOCKING, Reader
@@ -295,8 +296,9 @@ class Log:
 
     # Deleting from the start: `retention.py`
 
-    def enforce_retention(self) -> int:
-        return retention.enforce_retention(self)
+    def enforce_retention(self, count_max: int = maxsize) -> int:
+        """Delete so many segments at most; how many were."""
+        return retention.enforce_retention(self, count_max)
 
     def advance_log_start(self, offset: int) -> bool:
         """Delete the records before `offset`; OFFSET_OUT_OF_RANGE above the high watermark."""

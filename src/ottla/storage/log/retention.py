@@ -1,8 +1,8 @@
 """Which segments are deleted: by age, by size, by the start of the log.
 
 Owns      the three rules, as functions from segments to a number of them, and applying them.
-Promises  segments are deleted from the oldest on without a gap; none that reaches the high
-          watermark; an empty active segment stays.
+Promises  segments are deleted from the oldest on without a gap, some at a time if the caller wants
+          that; none that reaches the high watermark; an empty active segment stays.
 Leaves    deleting to `log.py`, and removing the files, some time later, to `deletion.py`.
 """
 
@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import islice
+from sys import maxsize
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ottla.base.files.readers import BLOCKING, Reader
@@ -26,6 +28,7 @@ class Sized(Protocol):
 
 
 S = TypeVar("S", bound=Sized)
+SEGMENTS_AT_ONCE = 20  # on the event loop: four files of each are renamed
 
 
 def count_expired(
@@ -34,10 +37,11 @@ def count_expired(
     log_end_offset: int,
     oldest_ms: int,
     newest_ms_of: Callable[[S], int],
+    count_max: int = maxsize,
 ) -> int:
     """Segments whose newest record is older than `oldest_ms`; the active one included."""
     count = 0
-    for at, segment in enumerate(segments):
+    for at, segment in enumerate(islice(segments, count_max)):
         is_last = at + 1 == len(segments)
         end_offset = log_end_offset if is_last else segments[at + 1].base_offset
         if end_offset > deletable_end or (is_last and segment.size == 0):
@@ -49,14 +53,18 @@ def count_expired(
 
 
 def count_oversized(
-    segments: Sequence[Sized], deletable_end: int, log_end_offset: int, bytes_max: int
+    segments: Sequence[Sized],
+    deletable_end: int,
+    log_end_offset: int,
+    bytes_max: int,
+    count_max: int = maxsize,
 ) -> int:
     """Segments without which the log still holds `bytes_max` bytes; for 0 the active one too."""
     excess = sum(segment.size for segment in segments) - bytes_max
     count = 0
-    ends = [*(following.base_offset for following in segments[1:]), log_end_offset]
-    for segment, end_offset in zip(segments, ends, strict=True):
+    for segment in islice(segments, count_max):
         is_last = count + 1 == len(segments)
+        end_offset = log_end_offset if is_last else segments[count + 1].base_offset
         if end_offset > deletable_end or segment.size > excess or (is_last and segment.size == 0):
             break
         excess -= segment.size
@@ -64,10 +72,12 @@ def count_oversized(
     return count
 
 
-def count_before_start(segments: Sequence[Sized], log_start_offset: int) -> int:
+def count_before_start(
+    segments: Sequence[Sized], log_start_offset: int, count_max: int = maxsize
+) -> int:
     """Closed segments that end before the log starts."""
     count = 0
-    for following in segments[1:]:
+    for following in islice(segments, 1, min(count_max, len(segments)) + 1):
         if following.base_offset > log_start_offset:
             break
         count += 1
@@ -78,32 +88,34 @@ def preload_retention(reader: Reader, log: Log) -> None:
     """Read what `enforce_retention` needs, and change nothing."""
     if log.is_closed:  # since the lookup began
         return
-    count = count_before_start(log.segments, log.offsets.start)
-    if log.config.is_deleted:
-        count += _count_oversized(log) + _count_expired(reader, log)
-    if count:
+    if any(count(reader, log, SEGMENTS_AT_ONCE) for count in RULES):
         log.producers.load(reader)
 
 
-def enforce_retention(log: Log) -> int:
-    """Delete segments by all three rules; how many."""
+def enforce_retention(log: Log, count_max: int) -> int:
+    """Delete so many segments by all three rules; how many were."""
     log.health.check()
-    deleted = log.delete_oldest(count_before_start(log.segments, log.offsets.start))
-    if not log.config.is_deleted:
-        return deleted
-    deleted += log.delete_oldest(_count_oversized(log))
-    return deleted + log.delete_oldest(_count_expired(BLOCKING, log))
+    deleted = 0
+    for count in RULES:
+        deleted += log.delete_oldest(count(BLOCKING, log, count_max - deleted))
+    return deleted
 
 
-def _count_oversized(log: Log) -> int:
+def _count_before_start(_reader: Reader, log: Log, count_max: int) -> int:
+    return count_before_start(log.segments, log.offsets.start, count_max)
+
+
+def _count_oversized(_reader: Reader, log: Log, count_max: int) -> int:
     bytes_max = log.config.retention_bytes
-    if bytes_max < 0:
+    if bytes_max < 0 or not log.config.is_deleted:
         return 0
-    return count_oversized(log.segments, log.offsets.high_watermark, log.offsets.end, bytes_max)
+    return count_oversized(
+        log.segments, log.offsets.high_watermark, log.offsets.end, bytes_max, count_max
+    )
 
 
-def _count_expired(reader: Reader, log: Log) -> int:
-    if log.config.retention_ms < 0:
+def _count_expired(reader: Reader, log: Log, count_max: int) -> int:
+    if log.config.retention_ms < 0 or not log.config.is_deleted:
         return 0
     oldest_ms = log.context.clock.now_ms() - log.config.retention_ms
     return count_expired(
@@ -112,7 +124,11 @@ def _count_expired(reader: Reader, log: Log) -> int:
         log.offsets.end,
         oldest_ms,
         partial(largest_timestamp, reader),
+        count_max,
     )
+
+
+RULES = (_count_before_start, _count_oversized, _count_expired)
 
 
 def count_with_snapshot(files: LogFiles, count: int) -> int:
@@ -133,4 +149,4 @@ def remove_oldest(files: LogFiles, count: int, delay_ms: int) -> None:
         files.retire(removed, delay_ms)
         files.retire_snapshots([segment.base_offset for segment in removed], delay_ms)
     finally:
-        files.segments.replace(removed, ())
+        files.segments.remove_first(count)

@@ -43,5 +43,5 @@ def roll(
     except OSError:
         files.unsynced.remove_segment(active)
         raise
-    files.segments.replace((), (segment,))
+    files.segments.append(segment)
     return segment

@@ -78,11 +78,12 @@ class Unsynced:
 
     # Sync jobs
 
-    def take(self) -> SyncWork:
-        """What a job that begins now has to sync. `synced` or `failed` ends it."""
+    def take(self, segments_max: int | None = None) -> SyncWork:
+        """What a job that begins now has to sync, with so many of the closed segments. `synced` or
+        `failed` ends it."""
         has_names = self.has_names or self.has_directory or self._name_syncs > 0
         taken = SyncWork(
-            tuple(each for each in self.segments if not each.state),
+            tuple(each for each in self.segments if not each.state)[:segments_max],
             self.snapshots,
             has_names,
             self.has_directory,
@@ -96,7 +97,8 @@ class Unsynced:
         """The job has succeeded. Segments count only if the log was not truncated since."""
         self._name_syncs -= taken.has_names
         if is_current:
-            self.segments = tuple(each for each in self.segments if each not in taken.segments)
+            synced_ids = set(map(id, taken.segments))
+            self.segments = tuple(each for each in self.segments if id(each) not in synced_ids)
         if taken.has_directory:
             self.has_directory = False
         self.last_sync_ms = now_ms

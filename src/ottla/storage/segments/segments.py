@@ -1,11 +1,13 @@
 """The segments of a log, in the order of their base offsets.
 
-Promises  at least one segment while a log is in use; the last one is active.
+Promises  at least one segment while a log is in use; the last one is active. Adding one at the end,
+          and removing the first ones, costs little for ten thousand segments. Who iterates over
+          the segments is not affected by changes.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import overload
 
@@ -54,10 +56,26 @@ class Segments(Sequence[Segment]):
         """Those that hold `offset` or something later."""
         return self._segments[max(0, bisect_right(self._base_offsets, offset) - 1) :]
 
+    def base_offsets_between(self, start: int, end: int) -> list[int]:
+        """Of the segments that begin at or after `start`, and up to `end`."""
+        offsets = self._base_offsets
+        return offsets[bisect_left(offsets, start) : bisect_right(offsets, end)]
+
     def end_of(self, segment: Segment, log_end_offset: int) -> int:
         """Where the offsets of the next segment begin."""
         following = self.after(segment)
         return log_end_offset if following is None else following.base_offset
+
+    def append(self, segment: Segment) -> None:
+        """The new active segment."""
+        self._segments = [*self._segments, segment]
+        self._base_offsets.append(segment.base_offset)
+        self.active = segment
+
+    def remove_first(self, count: int) -> None:
+        """Not all of them."""
+        self._segments = self._segments[count:]
+        del self._base_offsets[:count]
 
     def replace(self, removed: Iterable[Segment], added: Iterable[Segment]) -> None:
         removed_ids = set(map(id, removed))

@@ -259,6 +259,20 @@ def test_made_up_clients_do_not_fill_the_memory(
     assert len(world.broker.parts.telemetry) == 1
 
 
+def test_clients_that_are_silent_since_the_same_moment_are_forgotten_some_at_a_time(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_telemetry, "FORGOTTEN_AT_ONCE", 10)
+    for _ in range(35):
+        ask(world)
+    world.clock.advance_ms(16 * MINUTE_MS)
+    left = []
+    for _ in range(4):
+        ask(world)
+        left.append(len(world.broker.parts.telemetry))
+    assert left == [26, 17, 8, 4]
+
+
 def test_broken_messages_are_noticed_wherever_they_break() -> None:
     """Cut anywhere, or with any byte changed: counted, or refused, and nothing else."""
     assert OtlpReader().count_metrics(memoryview(METRICS)) == 2

@@ -9,6 +9,7 @@ import pytest
 from ottla.base.ids import TopicPartition
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.compaction.plan import (
+    GROUPED_MAX,
     Cleanable,
     LogSummary,
     SegmentSummary,
@@ -26,7 +27,7 @@ CONFIG = TopicConfig(cleanup_policy=("compact",))
 
 def segment(base_offset: int, size_bytes: int = 100, **fields: int) -> SegmentSummary:
     summary = SegmentSummary(base_offset, size_bytes, largest_timestamp=0, first_timestamp=0)
-    return replace(summary, **fields)
+    return summary._replace(**fields)
 
 
 def log_of(
@@ -179,3 +180,9 @@ def test_the_range_between_two_offsets_begins_inside_a_segment() -> None:
     assert [each.base_offset for each in segments_between(segments, 15, 21)] == [10, 20]
     assert [each.base_offset for each in segments_between(segments, 15, 20)] == [10]
     assert segments_between(segments, 20, 20) == []
+
+
+def test_a_group_has_no_more_segments_than_can_be_replaced_at_once() -> None:
+    segments = [segment(number, 1) for number in range(3 * GROUPED_MAX)]
+    groups = group_segments(segments, CONFIG, 3 * GROUPED_MAX)
+    assert list(map(len, groups)) == [GROUPED_MAX] * 3

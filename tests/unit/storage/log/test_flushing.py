@@ -12,7 +12,7 @@ from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.steps import run_blocking
 from ottla.config.options import INT64_MAX
 from ottla.storage.files.directory_health import StorageUnavailable
-from ottla.storage.log.flushing import flush, is_flush_due
+from ottla.storage.log.flushing import SEGMENTS_AT_ONCE, flush, is_flush_due
 from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint
@@ -55,6 +55,28 @@ def test_segments_indexes_and_names_are_synced_with_the_records(seed: int) -> No
     assert len(values_of(again)) == log.log_end_offset
     for segment in again.segments:
         segment.indexes.offsets.check_entries(BLOCKING, segment.size)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_very_many_closed_segments_are_synced_by_several_jobs_the_oldest_first(seed: int) -> None:
+    place = Place(config=replace(SMALL, segment_bytes=100))
+    log = place.open()
+    append_many(log, 3 * SEGMENTS_AT_ONCE)
+    count = len(log.unsynced.segments)
+    assert count > 2 * SEGMENTS_AT_ONCE
+    job = log.begin_flush()
+    assert job.end_offset == log.unsynced.segments[SEGMENTS_AT_ONCE].base_offset
+    job.run()
+    log.end_flush(job, None)
+    assert log.recovery_point == job.end_offset
+    assert len(log.unsynced.segments) == count - SEGMENTS_AT_ONCE
+    if seed % 2:
+        flush(log)
+        assert log.recovery_point == log.log_end_offset
+        assert log.unsynced.is_empty
+    point = log.recovery_checkpoint
+    place.disk.crash(Random(seed))
+    assert len(values_of(place.open(Checkpoint(point)))) >= point
 
 
 def test_records_appended_during_a_sync_are_not_covered_by_it(place: Place) -> None:

@@ -108,6 +108,38 @@ def test_old_records_are_deleted_and_the_start_moves() -> None:
     assert len(names_in(place.disk, ".log.deleted")) == deleted
 
 
+@pytest.mark.parametrize("policy", ["delete", "compact"])
+def test_segments_are_deleted_some_at_a_time(policy: str) -> None:
+    place = Place(config=replace(SMALL, retention_ms=10, cleanup_policy=(policy,)))
+    log = filled(place)
+    log.update_high_watermark(log.log_end_offset)
+    count = len(log.segments)
+    if policy == "compact":  # then only what is before the start of the log
+        log.advance_log_start(log.log_end_offset)
+        count -= 1
+    place.clock.advance_ms(5000)
+    deleted = []
+    while some := log.enforce_retention(2):
+        deleted.append(some)
+    assert max(deleted) == 2
+    assert sum(deleted) == count
+    assert len(log.segments) == 1
+
+
+def test_no_more_segments_are_looked_at_than_may_be_deleted() -> None:
+    looked_at = []
+
+    def newest_ms_of(segment: object) -> int:
+        looked_at.append(segment)
+        return 0
+
+    found = segments(*[1] * 100)
+    assert count_expired(found, 2000, 2000, 10, newest_ms_of, 7) == 7
+    assert len(looked_at) == 7
+    assert count_oversized(found, 2000, 2000, 0, 7) == 7
+    assert count_before_start(found, 2000, 7) == 7
+
+
 def test_when_all_is_old_an_empty_segment_remains() -> None:
     place = Place(config=replace(SMALL, retention_ms=10))
     log = filled(place)
