@@ -7,7 +7,7 @@ Leaves    the choice to `plan.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -72,18 +72,28 @@ def reading_sources(reader: Reader, log: Log) -> Steps[Sources]:
     """What `request_for` needs of the segments, in slices: there may be very many. It reads those
     that are missing: a segment may be new, or cannot be read, which it reports."""
     sources: dict[Segment, tuple[SegmentSummary, int]] = {}
-    for number, segment in enumerate(log.segments, 1):
+    segments = list(log.segments)
+    for first in range(0, len(segments), PREPARED_AT_ONCE):
         if log.is_discarded:
             break
+        some = segments[first : first + PREPARED_AT_ONCE]
         try:
-            sources[segment] = _source(reader, segment), segment.generation
-            if not segment.has_checked_transactions:
-                check_transactions(reader, log, segment)
+            if len(segments) > PREPARED_AT_ONCE:
+                _expect_indexes(reader, log, some)
+            for segment in some:
+                sources[segment] = _source(reader, segment), segment.generation
+                if not segment.has_checked_transactions:
+                    check_transactions(reader, log, segment)
         except (CorruptLogError, OSError):
             break
-        if number % PREPARED_AT_ONCE == 0:
-            yield PAUSE
+        yield PAUSE
     return sources
+
+
+def _expect_indexes(reader: Reader, log: Log, segments: Sequence[Segment]) -> None:
+    """A look-up starts again after each part that a thread has read: so these are one part."""
+    first, *following = (path for each in segments for path in each.indexes.paths())
+    reader.expect(log.context.files, first, lambda: following)
 
 
 def request_for(
