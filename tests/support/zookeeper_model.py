@@ -29,8 +29,10 @@ from ottla.metadata.zookeeper.service import (
     VersionMismatch,
     Write,
     Znode,
+    ZnodeError,
     ZnodeExists,
     ZnodeMissing,
+    ZnodeRefused,
     ZooKeeperSession,
 )
 
@@ -60,6 +62,7 @@ class Ensemble:
     sessions: set[int] = field(default_factory=set)
     next_session: int = 1
     listeners: list[Callable[[], None]] = field(default_factory=list)  # after each transaction
+    denied: set[str] = field(default_factory=set)  # znodes whose ACL allows no change below them
 
     def begin_session(self) -> int:
         session = self.next_session
@@ -74,6 +77,9 @@ class Ensemble:
             self._commit([Change(path, None) for path in owned])
 
     def transact(self, session: int, operations: Sequence[Operation]) -> None:
+        for path in (each.path for each in operations if not isinstance(each, Check)):
+            if path.rpartition("/")[0] in self.denied:
+                raise ZnodeRefused(path, "denied")
         draft = dict(self.tree)
         changes = [change for each in operations for change in _apply(draft, session, each)]
         self._commit(changes)
@@ -106,7 +112,8 @@ def _apply(tree: Tree, session: int, operation: Operation) -> list[Change]:
             if isinstance(operation, Write):
                 change = Change(path, Znode(operation.data, found.version + 1, found.owner))
             else:
-                assert not any(other.startswith(path + "/") for other in tree), "not empty"
+                if any(other.startswith(path + "/") for other in tree):
+                    raise ZnodeRefused(path, "not empty")
                 change = Change(path, None)
         case _:
             assert_never(operation)
@@ -320,7 +327,7 @@ class ModelService:
             return
         try:
             result = serve()
-        except (ZnodeExists, ZnodeMissing, VersionMismatch) as error:
+        except ZnodeError as error:
             self._send(connection, _settle_with, future, error)
         else:
             self._send(connection, _settle, future, result)

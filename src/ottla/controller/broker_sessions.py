@@ -19,9 +19,11 @@ from ottla.metadata.entities import BrokerRegistration
 from ottla.metadata.image import Image
 from ottla.metadata.zookeeper.membership import LiveBroker, read_member, read_members
 from ottla.metadata.zookeeper.service import ZooKeeperService, retried
+from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
 log = logging.getLogger(__name__)
+NOT_STORED_RETRY_S = 5.0  # an operator has to do something first
 
 
 class BrokerSessions:
@@ -42,7 +44,10 @@ class BrokerSessions:
                     await self._controller.decide(decide, is_large=True)
                 except BrokerError as error:
                     log.info("broker %d was not fenced: %s", broker.id, error)
-                    return
+                    if error.code != ErrorCode.KAFKA_STORAGE_ERROR:
+                        return
+                    await asyncio.sleep(NOT_STORED_RETRY_S)
+                    self._changed.set()
             await self._changed.wait()
 
     def check_again(self) -> None:

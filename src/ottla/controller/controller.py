@@ -32,6 +32,7 @@ from ottla.controller.state import ControllerState, RandomSource
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import (
+    AppendDenied,
     AppendFailed,
     AppendRefused,
     MetadataLog,
@@ -117,7 +118,7 @@ class Controller:
         self._threads = threads
         self._events: asyncio.Queue[_Event[Any]] = asyncio.Queue(EVENTS_MAX)
         self._image: Image | None = None  # None while this broker is not the controller
-        self._full_log = SparseLog(logging.getLogger(__name__), logging.WARNING)
+        self._denied_log = SparseLog(logging.getLogger(__name__), logging.WARNING)
         self._epoch = 0
 
     @property
@@ -175,11 +176,11 @@ class Controller:
                 await self._decide_one(event, round_)
                 event = self._next_waiting(round_)
             await self._append(round_)
-        except MetadataLogFull as error:
-            self._full_log.write(
-                asyncio.get_running_loop().time(), "no room for a change of the metadata: %s", error
-            )
-            round_.refuse(BrokerError(ErrorCode.KAFKA_STORAGE_ERROR, f"The disk is full: {error}"))
+        except AppendDenied as error:
+            now_s = asyncio.get_running_loop().time()
+            self._denied_log.write(now_s, "a change of the metadata cannot be stored: %s", error)
+            why = "The disk is full" if isinstance(error, MetadataLogFull) else "Not stored"
+            round_.refuse(BrokerError(ErrorCode.KAFKA_STORAGE_ERROR, f"{why}: {error}"))
             await self._go_back()
         except Exception as error:
             is_known = isinstance(error, (AppendFailed, AppendRefused, ImageError, MetadataLost))

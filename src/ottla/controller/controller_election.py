@@ -32,11 +32,12 @@ from ottla.metadata.zookeeper.election import (
     read_controller,
     resign,
 )
-from ottla.metadata.zookeeper.service import SessionState, ZooKeeperService
+from ottla.metadata.zookeeper.service import SessionState, ZnodeRefused, ZooKeeperService
 from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
 from ottla.protocol.errors import BrokerError
 
 log = logging.getLogger(__name__)
+REFUSED_RETRY_S = 5.0  # an operator has to do something first
 
 
 class ControllerElection:
@@ -73,11 +74,18 @@ class ControllerElection:
     async def run(self) -> None:
         """Take part in elections until cancelled."""
         while True:
-            await self._wait_for_vacancy()
-            known_epoch = self._publisher.image.controller_epoch
-            claim = await elect(self._service, self._broker_id, self._clock, known_epoch)
-            if claim is not None:
-                await self._serve(claim)
+            try:
+                await self._take_part()
+            except ZnodeRefused as error:
+                log.error("no part in elections of the controller until this is mended: %s", error)
+                await asyncio.sleep(REFUSED_RETRY_S)
+
+    async def _take_part(self) -> None:
+        await self._wait_for_vacancy()
+        known_epoch = self._publisher.image.controller_epoch
+        claim = await elect(self._service, self._broker_id, self._clock, known_epoch)
+        if claim is not None:
+            await self._serve(claim)
 
     async def _wait_for_vacancy(self) -> None:
         while True:

@@ -18,8 +18,13 @@ class AppendRefused(Exception):
     """Nothing was written: another controller has written, or may write."""
 
 
-class MetadataLogFull(AppendRefused):
-    """Nothing was written, because the disk is full. The log can still be used."""
+class AppendDenied(AppendRefused):
+    """Nothing was written, by no broker, and the log can still be used: an operator has to change
+    something first. The message says what."""
+
+
+class MetadataLogFull(AppendDenied):
+    """The disk is full."""
 
 
 class AppendFailed(Exception):

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from kazoo.exceptions import NoNodeError
+from kazoo.security import make_acl
 from tests.integration.cluster.harness import (
     ask,
     controller_of,
@@ -109,25 +110,49 @@ def test_an_edited_controller_is_named(cluster: RunningCluster, znodes: Any) -> 
     controller_of(cluster)
 
 
-def test_a_controller_made_by_hand_is_named(cluster: RunningCluster, znodes: Any) -> None:
-    controller_of(cluster)
-    before = log_sizes(cluster)
-    znodes.transaction()
+def put(znodes: Any, path: str, data: bytes, *, is_ephemeral: bool = False) -> None:
+    """In the place of what a broker has created."""
     while True:  # the brokers may be quicker
         made = znodes.transaction()
-        made.delete(CONTROLLER)
-        made.create(CONTROLLER, b"me")
-        if made.commit() == [True, CONTROLLER]:
-            break
+        made.delete(path)
+        made.create(path, data, ephemeral=is_ephemeral)
+        if made.commit() == [True, path]:
+            return
+
+
+@pytest.mark.parametrize(
+    "data", [b"me", b'{"version": 2, "brokerid": 1, "epoch": 1}'], ids=["other", "as a broker's"]
+)
+def test_a_controller_made_by_hand_is_replaced(
+    cluster: RunningCluster, znodes: Any, data: bytes
+) -> None:
+    controller_of(cluster)
+    before = log_sizes(cluster)
+    put(znodes, CONTROLLER, data)
     wait_until(lambda: f"the znode {CONTROLLER}" in new_log(cluster, before), "it is named")
-    assert "delete it" in new_log(cluster, before)
+    for each in cluster.ids:
+        assert create(cluster, each, f"hand-made-controller-{len(data)}-{each}") in DONE
+    controller_of(cluster)
+
+
+def test_a_controller_made_by_hand_in_a_session_is_named(
+    cluster: RunningCluster, znodes: Any
+) -> None:
+    controller_of(cluster)
+    before = log_sizes(cluster)
+    put(znodes, CONTROLLER, b"me", is_ephemeral=True)
+    wait_until(lambda: "delete it" in new_log(cluster, before), "it is named")
     znodes.delete(CONTROLLER)
     for each in cluster.ids:
-        assert create(cluster, each, f"hand-made-controller-{each}") in DONE
+        assert create(cluster, each, f"controller-in-a-session-{each}") in DONE
 
 
-@pytest.mark.parametrize("data", [b"1", b"many", None], ids=["earlier", "no number", "deleted"])
-def test_a_damaged_epoch_does_not_go_back(
+@pytest.mark.parametrize(
+    "data",
+    [b"1", b"many", b"9" * 30, None],
+    ids=["earlier", "no number", "too large", "deleted"],
+)
+def test_a_damaged_epoch_goes_neither_back_nor_far_ahead(
     cluster: RunningCluster, znodes: Any, data: bytes | None
 ) -> None:
     controller_of(cluster)
@@ -140,7 +165,7 @@ def test_a_damaged_epoch_does_not_go_back(
     for each in cluster.ids:
         assert create(cluster, each, f"epoch-{data!r}-{each}".replace("'", "")) in DONE
     controller_of(cluster)
-    assert int(znodes.get(CONTROLLER_EPOCH)[0]) > epoch
+    assert epoch < int(znodes.get(CONTROLLER_EPOCH)[0]) < epoch + 1000
     assert f"the znode {CONTROLLER_EPOCH}" in new_log(cluster, before)
 
 
@@ -166,6 +191,50 @@ def test_a_damaged_member_announces_itself_again(
     wait_until(is_announced, "it announces itself again")
     wait_until(lambda: serves(cluster, broker_id), "it serves again")
     assert b"incarnation" in was
+
+
+@pytest.mark.parametrize("is_copy", [False, True], ids=["other", "copy"])
+def test_a_member_made_by_hand_is_replaced(
+    cluster: RunningCluster, znodes: Any, *, is_copy: bool
+) -> None:
+    """While its broker runs, and while it does not."""
+    broker_id = others(cluster)[0]
+    path = broker_path(broker_id)
+    data = znodes.get(path)[0] if is_copy else b"me"
+    before = log_sizes(cluster)
+    put(znodes, path, data)
+    wait_until(lambda: f"the znode {path} is not ephemeral" in new_log(cluster, before), "named")
+
+    def is_replaced() -> bool:
+        found = znodes.exists(path)
+        return found is not None and found.ephemeralOwner != 0
+
+    wait_until(is_replaced, "it is replaced")
+    wait_until(lambda: serves(cluster, broker_id), "it serves again")
+    cluster.kill(broker_id)
+    wait_until(lambda: znodes.exists(path) is None, "it is removed")
+    znodes.create(path, data)
+    cluster.start(broker_id)
+    wait_until(lambda: serves(cluster, broker_id), "it serves again")
+    assert is_replaced()
+
+
+def test_a_log_that_may_not_be_written_stops_administration_and_no_broker(
+    cluster: RunningCluster, znodes: Any
+) -> None:
+    controller = controller_of(cluster)
+    before = log_sizes(cluster)
+    anyone = make_acl("world", "anyone", read=True, admin=True)
+    znodes.set_acls(LOG, [anyone])
+    try:
+        for each in cluster.ids:
+            assert create(cluster, each, f"denied-{each}") == ErrorCode.KAFKA_STORAGE_ERROR
+        assert "its ACL denies it" in new_log(cluster, before)
+        assert controller_of(cluster) == controller
+    finally:
+        znodes.set_acls(LOG, [make_acl("world", "anyone", all=True)])
+    for each in cluster.ids:
+        assert create(cluster, each, f"denied-{each}") in DONE
 
 
 def delete_with_children(znodes: Any, path: str) -> None:

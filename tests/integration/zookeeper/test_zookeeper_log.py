@@ -145,7 +145,7 @@ def random_config(number: int) -> ConfigChanged:
     [
         ("/metadata/log/00000000000000000001", b"{}", "00000000000000000001 at byte 0: the data"),
         ("/metadata/log/00000000000000000001", None, "00000000000000000001 is missing, although"),
-        ("/metadata/log/00000000000000000000", None, "00000000000000000000 is missing, although"),
+        ("/metadata/log/00000000000000000000", None, "00000000000000000000 are missing, although"),
         ("/metadata/snapshot", b"x", "/metadata/snapshot at byte 0"),
     ],
 )

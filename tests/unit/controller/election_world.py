@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import logging
 import random
 import sys
@@ -40,9 +41,15 @@ from ottla.metadata.image import Batch, Image
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.records import ALL_BROKERS, BrokerRegistered, ConfigChanged, Endpoint
 from ottla.metadata.zookeeper.batch_znode import decode_batch, decode_header
-from ottla.metadata.zookeeper.layout import CONTROLLER, CONTROLLER_EPOCH, LOG
+from ottla.metadata.zookeeper.layout import CONTROLLER, CONTROLLER_EPOCH, LOG, broker_path
 from ottla.metadata.zookeeper.membership import BrokerIdInUse, LiveBroker, announce
-from ottla.metadata.zookeeper.service import Delete, SessionState, ZnodeMissing, retried
+from ottla.metadata.zookeeper.service import (
+    Create,
+    Delete,
+    SessionState,
+    ZnodeMissing,
+    retried,
+)
 from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
 from ottla.protocol.errors import BrokerError
 from ottla.testing.clock import ManualClock
@@ -284,7 +291,7 @@ class World:
     async def make_faults(self) -> None:
         while self.loop.time() < FAULTS_S:
             await asyncio.sleep(self.rng.expovariate(2.0))
-            number, fault = self.rng.choice(self.victims()), self.rng.randrange(5)
+            number, fault = self.rng.choice(self.victims()), self.rng.randrange(8)
             self.note(f"fault {fault} of {number}")
             service = self.brokers[number].service
             match fault:
@@ -298,6 +305,20 @@ class World:
                 case 4:
                     await self.brokers[number].crash()
                     self.brokers[number] = Broker(self, number)
+                case 5:
+                    data = json.dumps({"brokerid": self.rng.randrange(BROKERS + 1), "epoch": 1})
+                    await self.create_by_hand(service, CONTROLLER, data.encode())
+                case 6:
+                    await self.create_by_hand(service, broker_path(number), b"")
+                case 7:
+                    self.ensemble.denied.add(LOG)
+                    await asyncio.sleep(self.rng.uniform(0, 2))
+                    self.ensemble.denied.clear()
+
+    async def create_by_hand(self, service: ModelService, path: str, data: bytes) -> None:
+        """In the place of an ephemeral znode, which ends with its session."""
+        with suppress(ZnodeMissing):
+            await retried(service, service.multi, [Delete(path), Create(path, data)])
 
     def victims(self) -> list[int]:
         """Brokers to which something happens. In a calm world it is the controller, if there is

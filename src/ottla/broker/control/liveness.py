@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ottla.metadata.zookeeper.election import depose
 from ottla.metadata.zookeeper.membership import read_member, remove_member
-from ottla.metadata.zookeeper.service import ZooKeeperService
+from ottla.metadata.zookeeper.service import ZnodeRefused, ZooKeeperService
 
 log = logging.getLogger(__name__)
 
@@ -83,9 +83,12 @@ class Liveness:
 
 async def remove_ended(service: ZooKeeperService, broker: WatchedBroker) -> None:
     """Remove the znodes of a broker whose process has ended, unless it was started again."""
-    member = await read_member(service, broker.broker_id)
-    if member is not None and member.incarnation_id != broker.incarnation_id:
-        return
-    if member is not None:
-        await remove_member(service, member)
-    await depose(service, broker.broker_id)
+    try:
+        member = await read_member(service, broker.broker_id)
+        if member is not None and member.incarnation_id != broker.incarnation_id:
+            return
+        if member is not None:
+            await remove_member(service, member)
+        await depose(service, broker.broker_id)
+    except ZnodeRefused as error:  # its session expires later
+        log.warning("the znodes of broker %d are not removed: %s", broker.broker_id, error)

@@ -24,7 +24,7 @@ from ottla.metadata.zookeeper.membership import (
     announce,
     require_unused_addresses,
 )
-from ottla.metadata.zookeeper.service import ChrootMissing, ZooKeeperService
+from ottla.metadata.zookeeper.service import ChrootMissing, ZnodeRefused, ZooKeeperService
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
@@ -34,7 +34,7 @@ from ottla.protocol.messages.broker_registration_request import BrokerRegistrati
 log = logging.getLogger(__name__)
 
 RETRY_S = 0.2
-CHROOT_RETRY_S = 5.0
+MENDED_RETRY_S = 5.0  # an operator has to do something first
 REMINDER_S = 3.0  # a start that takes longer says what it waits for
 NEVER = -1  # no id of a session
 NOT_ANSWERED = ErrorCode.REQUEST_TIMED_OUT
@@ -116,9 +116,9 @@ class BrokerMembership:
                 log.warning("not registered with the controller: %s", error)
                 await asyncio.sleep(RETRY_S)
                 continue
-            except ChrootMissing as error:
-                log.error("%s", error)
-                await asyncio.sleep(CHROOT_RETRY_S)
+            except (ChrootMissing, ZnodeRefused) as error:
+                log.error("this broker is not announced: %s", error)
+                await asyncio.sleep(MENDED_RETRY_S)
                 continue
             await self._changed.wait()
         await asyncio.Event().wait()

@@ -17,7 +17,7 @@ from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
 from ottla.metadata.log import CorruptMetadataError, MetadataLost, NewerMetadata
 from ottla.metadata.zookeeper.membership import AddressInUse, BrokerIdInUse
-from ottla.metadata.zookeeper.service import ZnodeError, ZooKeeperError
+from ottla.metadata.zookeeper.service import ZnodeError, ZnodeRefused, ZooKeeperError
 from ottla.network.listening import bind_sockets
 from ottla.network.settings import ListenerSettings
 from ottla.protocol.error_codes import ErrorCode
@@ -90,11 +90,14 @@ def explain(error: Exception, settings: LoadedConfig) -> str:
             )
         case CorruptMetadataError() if settings.config.is_cluster_member:
             return (
-                f"{error}\n  something else than a broker has changed it, below "
-                f"{settings.config.zookeeper_connect}: restore ZooKeeper from a backup"
+                f"{error}\n  something else than a broker has created or changed it, below "
+                f"{settings.config.zookeeper_connect}: delete it if it was created by hand, else "
+                "restore ZooKeeper from a backup"
             )
         case NewerMetadata():
             return f"{error}\n  nothing is damaged: upgrade this broker, which has {__version__}"
+        case ZnodeRefused():
+            return f"{error}\n  it is below {settings.config.zookeeper_connect}"
         case ZnodeError():
             return (
                 f"the znode {error.path} was deleted or changed by something else than a broker, "
@@ -131,6 +134,8 @@ def explain_end(error: BaseException, settings: LoadedConfig) -> str:
             return explain(error, settings)
         case CorruptMetadataError() | ZooKeeperError() if settings.config.is_cluster_member:
             return explain(error, settings)
+        case BrokerIdInUse() | AddressInUse():
+            return str(error)
     directories = ", ".join(settings.config.log_directories)
     return (
         f"{error_text(error)}\n  the messages above say why; mend it in {directories}, and start "

@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from ottla.base.scheduling.threads import RunJob
 from ottla.metadata.image import Batch
-from ottla.metadata.log import AppendRefused
+from ottla.metadata.log import AppendDenied, AppendRefused
 from ottla.metadata.zookeeper.batch_znode import (
     BadZnode,
     EncodedBatch,
@@ -30,10 +30,10 @@ from ottla.metadata.zookeeper.service import (
     Create,
     Operation,
     OutcomeUnknown,
-    VersionMismatch,
     ZnodeError,
     ZnodeExists,
     ZnodeMissing,
+    ZnodeRefused,
     ZooKeeperService,
     create_missing,
     retried,
@@ -60,7 +60,10 @@ class BatchWriter:
         been elected."""
         nonce = self._new_nonce()
         encoded = await self._run_job(lambda: encode_batch(batch, claim.broker_id, nonce))
-        await self._create_parts(batch.base_offset, nonce, encoded)
+        try:
+            await self._create_parts(batch.base_offset, nonce, encoded)
+        except ZnodeRefused as error:
+            raise append_refused(error) from error
         path = batch_path(batch.base_offset)
         operations: list[Operation] = [
             Check(CONTROLLER_EPOCH, claim.epoch_version),
@@ -75,7 +78,7 @@ class BatchWriter:
                 is_repeated = True
                 await self._service.connected()
                 await self._seen.compare_if_lost()
-            except (ZnodeExists, ZnodeMissing, VersionMismatch) as error:
+            except ZnodeError as error:
                 if is_repeated and await self._has_nonce(path, nonce):
                     break  # the request whose response was lost had succeeded
                 raise append_refused(error) from error
@@ -110,4 +113,6 @@ class BatchWriter:
 
 
 def append_refused(error: ZnodeError) -> AppendRefused:
+    if isinstance(error, ZnodeRefused):
+        return AppendDenied(str(error))
     return AppendRefused(f"the znode {error.path} has changed, as when another broker is elected")

@@ -23,11 +23,13 @@ from ottla.metadata.codec import (
     encode_records,
 )
 from ottla.metadata.image import Batch
+from ottla.metadata.zookeeper.json_data import decode_object, whole_number
 from ottla.metadata.zookeeper.layout import ZNODE_BYTES_MAX
 
 FORMAT = 1
 COMPRESSED_FROM_BYTES = 16 * 1024
 _COMPRESSIONS = ("none", "zstd")
+_NUMBERS = ("offset", "epoch", "records", "controller", "parts", "crc32c")
 
 
 class BadZnode(ValueError):
@@ -97,16 +99,17 @@ def decode_header(data: bytes) -> tuple[BatchZnodeHeader, bytes]:
     """The header and what follows it. The checksum is compared by `decode_batch`."""
     line, newline, body = data.partition(b"\n")
     try:
-        fields = json.loads(line)
-        if (version := int(fields["version"])) > FORMAT:
+        fields = decode_object(line)
+        if (version := whole_number(fields, "version")) > FORMAT:
             raise NewerZnode(f"the header is one of format {version}")
+        numbers = {name: whole_number(fields, name) for name in _NUMBERS}
         header = BatchZnodeHeader(
-            fields["offset"], fields["epoch"], fields["records"], fields["controller"],
-            fields["nonce"], fields["compression"], fields["parts"], fields["crc32c"],
+            numbers["offset"], numbers["epoch"], numbers["records"], numbers["controller"],
+            str(fields["nonce"]), str(fields["compression"]), numbers["parts"], numbers["crc32c"],
         )  # fmt: skip
     except NewerZnode:
         raise
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError) as error:
         raise BadZnode(f"the data has no header of a batch ({error!r})") from error
     if not newline or header.encode_line() != line + newline:
         raise BadZnode(f"the header is not one of format {FORMAT}")

@@ -2,9 +2,9 @@
 
 Promises  each claim has a controller epoch of its own. An election changes `/controller_epoch` and
           creates `/controller` in one transaction, so that a broker with an earlier claim cannot
-          append any more. A znode with other data than a broker writes is named in the log; epochs
-          do not go back, whatever is in `/controller_epoch`. ChrootMissing if everything was
-          deleted.
+          append any more. A znode with other data than a broker writes is named in the log; one
+          that is not ephemeral, which no broker creates, is deleted. Epochs do not go back, nor far
+          ahead, whatever is in `/controller_epoch`. ChrootMissing if everything was deleted.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from contextlib import suppress
 
 from ottla.base.clock import Clock
 from ottla.metadata.zookeeper.claim import Claim
+from ottla.metadata.zookeeper.json_data import decode_object, whole_number
 from ottla.metadata.zookeeper.layout import CONTROLLER, CONTROLLER_EPOCH
 from ottla.metadata.zookeeper.service import (
     Check,
@@ -29,6 +30,7 @@ from ottla.metadata.zookeeper.service import (
     Znode,
     ZnodeExists,
     ZnodeMissing,
+    ZnodeRefused,
     ZooKeeperService,
     retried,
 )
@@ -36,6 +38,10 @@ from ottla.metadata.zookeeper.service import (
 log = logging.getLogger(__name__)
 OnVacancy = Callable[[], None]
 UNKNOWN = -1  # a controller whose znode cannot be read
+# The log may have an earlier epoch than the last election: a controller without a decision appends
+# nothing. A number that is further ahead was written by hand. Without this bound one edit could use
+# up all epochs, which are 32 bits in requests and snapshots.
+ELECTIONS_WITHOUT_BATCH_MAX = 1_000_000
 
 
 async def elect(
@@ -45,12 +51,13 @@ async def elect(
     has batches of `known_epoch`."""
     epoch = await _read_epoch(service)
     number = _number(epoch)
-    if number is None or number < known_epoch:
+    if number is None or not 0 <= number - known_epoch <= ELECTIONS_WITHOUT_BATCH_MAX:
+        number = known_epoch
         log.warning(
             "the znode %s has %r, but the metadata log has epoch %d: going on from there",
             CONTROLLER_EPOCH, epoch.data[:40], known_epoch,
         )  # fmt: skip
-    claim = Claim(broker_id, max(number or 0, known_epoch) + 1, epoch.version + 1)
+    claim = Claim(broker_id, number + 1, epoch.version + 1)
     operations: list[Operation] = [
         Write(CONTROLLER_EPOCH, str(claim.controller_epoch).encode(), epoch.version),
         Create(CONTROLLER, _encode(claim, clock.now_ms()), is_ephemeral=True),
@@ -73,6 +80,9 @@ async def read_controller(
     znode = await retried(service, service.get, CONTROLLER, on_change)
     if znode is None:
         return None
+    if not znode.is_ephemeral:
+        await _delete_hand_made(service)
+        return UNKNOWN
     found = _decode(znode).get("brokerid", UNKNOWN)
     if found == UNKNOWN:
         log.error(
@@ -81,6 +91,31 @@ async def read_controller(
             CONTROLLER, znode.data[:40],
         )  # fmt: skip
     return found
+
+
+async def _delete_hand_made(service: ZooKeeperService) -> None:
+    """Delete a controller that is not ephemeral: there would be no election as long as it exists.
+    If it has changed meanwhile, the caller's watch reports it."""
+    epoch = await _read_epoch(
+        service
+    )  # before: an election changes it, and then nothing is deleted
+    znode = await retried(service, service.get, CONTROLLER)
+    if znode is None or znode.is_ephemeral:
+        return
+    log.warning(
+        "the znode %s has %r and is not ephemeral: no broker has created it, and it is deleted",
+        CONTROLLER, znode.data[:40],
+    )  # fmt: skip
+    deletion: list[Operation] = [
+        Check(CONTROLLER_EPOCH, epoch.version),
+        Delete(CONTROLLER, znode.version),
+    ]
+    try:
+        await retried(service, service.multi, deletion)
+    except (ZnodeMissing, VersionMismatch):
+        pass
+    except ZnodeRefused as error:
+        log.error("there is no controller until the znode %s is deleted: %s", CONTROLLER, error)
 
 
 async def holds_controller(
@@ -159,7 +194,8 @@ def _encode(claim: Claim, now_ms: int) -> bytes:
 def _decode(znode: Znode) -> dict[str, int]:
     """Empty if it is not what a broker has written."""
     try:
-        fields = json.loads(znode.data)
-        return dict(fields) if isinstance(fields["brokerid"], int) else {}
-    except (ValueError, KeyError, TypeError):
+        fields = decode_object(znode.data)
+        whole_number(fields, "brokerid")
+    except (ValueError, KeyError):
         return {}
+    return fields

@@ -40,8 +40,10 @@ from ottla.metadata.zookeeper.service import (
     VersionMismatch,
     Write,
     Znode,
+    ZnodeError,
     ZnodeExists,
     ZnodeMissing,
+    ZnodeRefused,
     ZooKeeperError,
     ZooKeeperSession,
     create_missing,
@@ -62,6 +64,13 @@ _REFUSALS = {
     kazoo_errors.NoNodeError: ZnodeMissing,
     kazoo_errors.BadVersionError: VersionMismatch,
 }
+_REFUSAL_REASONS = {
+    kazoo_errors.NoAuthError: "its ACL denies it; brokers need all permissions (setAcl)",
+    kazoo_errors.NotEmptyError: "it has znodes below it that no broker has created: delete them",
+    kazoo_errors.QuotaExceededError: "its quota is exceeded (setquota)",
+}
+# In the results of a transaction, for operations that did not fail by themselves.
+_FOLLOWING_FAILURES = (kazoo_errors.RolledBackError, kazoo_errors.RuntimeInconsistency)
 _LOST = (
     kazoo_errors.ConnectionLoss,
     kazoo_errors.OperationTimeoutError,
@@ -109,42 +118,40 @@ class KazooService:
     async def get(self, path: str, on_change: OnChange | None = None) -> Znode | None:
         try:
             reading = self._client.get_async(self._full(path), self._watch(on_change))
-            data, stat = await self._result(reading)
+            data, stat = await self._result(reading, path)
         except ZnodeMissing:
             return None
         return Znode(data, stat.version, stat.ephemeralOwner)
 
     async def exists(self, path: str, on_change: OnChange | None = None) -> bool:
         watch = self._watch(on_change)
-        return await self._result(self._client.exists_async(self._full(path), watch)) is not None
+        found = await self._result(self._client.exists_async(self._full(path), watch), path)
+        return found is not None
 
     async def children(self, path: str, on_change: OnChange | None = None) -> list[str] | None:
         watch = self._watch(on_change)
         try:
             listing = self._client.get_children_async(self._full(path), watch)
-            names: list[str] = await self._result(listing)
+            names: list[str] = await self._result(listing, path)
         except ZnodeMissing:
             return None
         return names
 
     async def had_children(self, path: str) -> bool:
-        stat = await self._result(self._client.exists_async(self._full(path)))
+        stat = await self._result(self._client.exists_async(self._full(path)), path)
         return stat is not None and stat.children_version > 0
 
     async def multi(self, operations: Sequence[Operation]) -> None:
         transaction = self._client.transaction()
         for each in operations:
             _add(transaction, self._full(each.path), each)
-        results = await self._result(transaction.commit_async())
+        results = await self._result(transaction.commit_async(), operations[0].path)
         for each, result in zip(operations, results, strict=True):
-            if type(result) in _REFUSALS:
-                raise _REFUSALS[type(result)](each.path)
-        failed = [result for result in results if isinstance(result, Exception)]
-        if failed:
-            raise ZooKeeperError(f"transaction refused: {failed}")
+            if isinstance(result, Exception) and not isinstance(result, _FOLLOWING_FAILURES):
+                raise _refusal(result, each.path)
 
     async def sync(self) -> None:
-        await self._result(self._client.sync_async(self._full("")))
+        await self._result(self._client.sync_async(self._full("")), "")
 
     async def close(self) -> None:
         if self._is_closed:
@@ -199,15 +206,13 @@ class KazooService:
         for listener in self._listeners:
             listener(state)
 
-    async def _result(self, pending: Any) -> Any:
+    async def _result(self, pending: Any, path: str) -> Any:
         if self._is_closed:
             raise ServiceClosed
         future: asyncio.Future[Any] = self._loop.create_future()
         pending.rawlink(lambda done: self._call_on_loop(partial(_settle, future, done)))
         try:
             return await future
-        except tuple(_REFUSALS) as error:
-            raise _REFUSALS[type(error)]("") from error
         except kazoo_errors.SessionExpiredError as error:
             raise SessionExpired(str(error)) from error
         except _LOST as error:
@@ -217,7 +222,7 @@ class KazooService:
                 raise ServiceClosed from error
             raise OutcomeUnknown(str(error)) from error
         except kazoo_errors.KazooException as error:
-            raise ZooKeeperError(repr(error)) from error
+            raise _refusal(error, path) from error
 
 
 async def open_service(
@@ -287,6 +292,13 @@ def _add(transaction: Any, path: str, operation: Operation) -> None:
             transaction.delete(path, version)
         case _:
             assert_never(operation)
+
+
+def _refusal(error: Exception, path: str) -> ZnodeError:
+    """Of one znode, by the error that kazoo has for it."""
+    if type(error) in _REFUSALS:
+        return _REFUSALS[type(error)](path)
+    return ZnodeRefused(path or "/", _REFUSAL_REASONS.get(type(error), repr(error)))
 
 
 def _settle(future: asyncio.Future[Any], done: Any) -> None:

@@ -20,7 +20,12 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from ottla.metadata.log import MetadataLost
-from ottla.metadata.zookeeper.batch_znode import BadZnode, BatchZnodeHeader, decode_header
+from ottla.metadata.zookeeper.batch_znode import (
+    BadZnode,
+    BatchZnodeHeader,
+    NewerZnode,
+    decode_header,
+)
 from ottla.metadata.zookeeper.layout import LOG, SNAPSHOT, batch_offset, batch_path, log_location
 from ottla.metadata.zookeeper.service import Znode, ZooKeeperService, retried
 from ottla.metadata.zookeeper.snapshots import Snapshots
@@ -68,12 +73,45 @@ async def compare(
     """MetadataLost if `find` finds something wrong."""
     await retried(service, service.sync)  # the server may be behind the last one
     offsets = await list_batches(service)
+    if offsets is not None and seen.offset not in offsets:
+        offsets = await _without_hand_made(service, offsets, seen.offset)
     last_seen = await retried(service, service.get, seen.path)
     pointer = await snapshots.pointer()  # last: batches are trimmed after it is written
     snapshot_offset = 0 if pointer is None else pointer.offset
     fault = find(seen, Stored(offsets, last_seen, snapshot_offset))
     if fault is not None:
         raise MetadataLost(log_location(service.address), fault)
+
+
+async def _without_hand_made(
+    service: ZooKeeperService, offsets: list[int], end_offset: int
+) -> list[int]:
+    """Without later znodes that no broker has written: they do not show that a batch is missing."""
+    for offset in offsets:
+        if offset > end_offset and not await _is_hand_made(service, offset):
+            return offsets
+    return [each for each in offsets if each < end_offset]
+
+
+async def _is_hand_made(service: ZooKeeperService, offset: int) -> bool:
+    path = batch_path(offset)
+    znode = await retried(service, service.get, path)
+    # A broker writes a batch once: the version of one that was edited is not 0.
+    if znode is not None and (znode.version or _is_batch(znode, offset)):
+        return False
+    if znode is not None:
+        log.error("the znode %s was created by something else than a broker: delete it", path)
+    return True
+
+
+def _is_batch(znode: Znode, offset: int) -> bool:
+    try:
+        header, _ = decode_header(znode.data)
+    except NewerZnode:
+        return True
+    except BadZnode:
+        return False
+    return header.base_offset == offset
 
 
 def find_fault(seen: SeenEnd, found: Stored) -> str | None:
@@ -97,6 +135,11 @@ def find_gap(seen: SeenEnd, found: Stored) -> str | None:
 
 def missing_batch(offset: int) -> str:
     path = batch_path(offset)
+    if offset == 0:
+        return (
+            f"the znodes {SNAPSHOT} and {path} are missing, although later batches exist: one of "
+            "them was deleted"
+        )
     return f"the znode {path} is missing, although later ones exist: it was deleted"
 
 

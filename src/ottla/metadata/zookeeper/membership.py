@@ -1,7 +1,8 @@
 """Which brokers are alive: each has an ephemeral znode `/brokers/ids/<id>`.
 
 The data is the JSON that Apache Kafka wrote there, with one field more: the incarnation, which
-distinguishes a process from its successor with the same id.
+distinguishes a process from its successor with the same id. A znode there that is not ephemeral was
+created by hand: no broker is alive because of it, and a broker with that id replaces it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 from ottla.base.uuids import uuid_from_text, uuid_to_text
 from ottla.metadata.records import Endpoint
+from ottla.metadata.zookeeper.json_data import decode_object
 from ottla.metadata.zookeeper.layout import BROKER_IDS, broker_path
 from ottla.metadata.zookeeper.service import (
     ChrootMissing,
@@ -103,7 +105,7 @@ class LiveBroker:
 def decode_member(broker_id: int, data: bytes) -> LiveBroker | None:
     """None if the data is not that of a broker: a znode that was created by hand."""
     try:
-        fields = json.loads(data)
+        fields = decode_object(data)
         protocols: Mapping[str, str] = fields["listener_security_protocol_map"]
         endpoints = tuple(_decode_endpoint(each, protocols) for each in fields["endpoints"])
         incarnation_id = uuid_from_text(fields["incarnation"])
@@ -136,14 +138,17 @@ async def announce(
         )
         if is_ours and has_incarnation:
             return
-        if znode is not None and not is_ours and not has_incarnation:
+        is_of_other = znode is not None and znode.is_ephemeral and not is_ours
+        if znode is not None and is_of_other and not has_incarnation:
             raise _in_use(path, member.broker_id, znode)
         if is_ours:
             log.warning("the znode %s was edited, and is written again", path)
+        elif znode is not None and not znode.is_ephemeral:
+            _report_hand_made(path, "written again")
         operation: Operation
         if znode is None:
             operation = Create(path, member.encode(now_ms), is_ephemeral=True)
-        else:  # edited, or of our last session, which has not expired yet
+        else:  # edited or made by hand, or of our last session, which has not expired yet
             operation = Delete(path, znode.version)
         try:
             await service.multi([operation])
@@ -175,7 +180,9 @@ async def require_free_id(
         znode = await retried(service, service.get, path)
         if znode is None or znode.owner == service.session.id:
             return
-        if ended is None or _incarnation(broker_id, znode) != ended:
+        if not znode.is_ephemeral:
+            _report_hand_made(path, "deleted")
+        elif ended is None or _incarnation(broker_id, znode) != ended:
             raise _in_use(path, broker_id, znode)
         await _remove(service, path, znode)
 
@@ -192,7 +199,7 @@ async def require_unused_addresses(service: ZooKeeperService, member: LiveBroker
 async def read_member(service: ZooKeeperService, broker_id: int) -> LiveBroker | None:
     """None if there is no such broker."""
     znode = await retried(service, service.get, broker_path(broker_id))
-    return None if znode is None else decode_member(broker_id, znode.data)
+    return None if znode is None else _decode(broker_id, znode)
 
 
 async def read_members(
@@ -203,11 +210,24 @@ async def read_members(
     members = {}
     for name in sorted(names):
         znode = await retried(service, service.get, f"{BROKER_IDS}/{name}")
-        if znode is not None and name.isascii() and name.isdigit():
-            member = decode_member(int(name), znode.data)
+        if znode is not None and name.isdecimal() and str(int(name)) == name:
+            member = _decode(int(name), znode)
             if member is not None:
                 members[member.broker_id] = member
     return members
+
+
+def _decode(broker_id: int, znode: Znode) -> LiveBroker | None:
+    if not znode.is_ephemeral:
+        _report_hand_made(broker_path(broker_id), "ignored")
+        return None
+    return decode_member(broker_id, znode.data)
+
+
+def _report_hand_made(path: str, what_happens: str) -> None:
+    log.warning(
+        "the znode %s is not ephemeral: no broker has created it, and it is %s", path, what_happens
+    )
 
 
 async def remove_member(service: ZooKeeperService, member: LiveBroker) -> None:

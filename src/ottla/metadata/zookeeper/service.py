@@ -54,6 +54,18 @@ class VersionMismatch(ZnodeError):
     pass
 
 
+class ZnodeRefused(ZnodeError):
+    """ZooKeeper does not allow the request, and will not until an operator changes something."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path)
+        self.args = (path, reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"ZooKeeper refuses a request for the znode {self.path}: {self.reason}"
+
+
 class ChrootMissing(ZooKeeperError):
     """The znode below which the cluster keeps everything does not exist any more."""
 
@@ -72,6 +84,10 @@ class Znode(NamedTuple):
     data: bytes
     version: int  # grows with every change of the data
     owner: int = 0  # the session that an ephemeral znode belongs to
+
+    @property
+    def is_ephemeral(self) -> bool:
+        return self.owner != 0
 
 
 class ZooKeeperSession(NamedTuple):

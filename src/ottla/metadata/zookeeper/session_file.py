@@ -12,10 +12,12 @@ import json
 
 from ottla.base.files.filesystem import FileSystem, read_file, replace_file
 from ottla.base.uuids import uuid_from_text, uuid_to_text
+from ottla.metadata.zookeeper.json_data import decode_object
 from ottla.metadata.zookeeper.service import ZooKeeperSession
 
 NAME = ".zookeeper-session"
 FILE_BYTES_MAX = 4096
+ID_BYTES = 8  # of a session, in requests
 
 
 def read_session(files: FileSystem, directory: str, connect: str) -> ZooKeeperSession | None:
@@ -24,8 +26,10 @@ def read_session(files: FileSystem, directory: str, connect: str) -> ZooKeeperSe
     try:
         if fields is None or fields["connect"] != connect:
             return None
-        return ZooKeeperSession(int(fields["id"]), bytes.fromhex(fields["password"]))
-    except (ValueError, KeyError, TypeError):
+        session = ZooKeeperSession(int(fields["id"]), bytes.fromhex(fields["password"]))
+        session.id.to_bytes(ID_BYTES, "big", signed=True)
+        return session
+    except (ValueError, KeyError, TypeError, OverflowError):
         return None  # the session times out instead
 
 
@@ -50,10 +54,9 @@ def _read(files: FileSystem, directory: str) -> dict[str, str] | None:
     if not files.exists(path):
         return None
     try:
-        fields = json.loads(read_file(files, path, FILE_BYTES_MAX))
+        return decode_object(read_file(files, path, FILE_BYTES_MAX))
     except ValueError:
-        fields = {}
-    return fields if isinstance(fields, dict) else {}
+        return {}  # the session times out instead
 
 
 def write_session(

@@ -8,6 +8,7 @@ Promises  a snapshot counts from the moment that `/metadata/snapshot` names it, 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -21,6 +22,7 @@ from ottla.metadata.image import Image
 from ottla.metadata.log import CorruptMetadataError, NewerMetadata
 from ottla.metadata.snapshot_encoding import encode_snapshot
 from ottla.metadata.zookeeper.batch_znode import split
+from ottla.metadata.zookeeper.json_data import decode_object, whole_number
 from ottla.metadata.zookeeper.layout import (
     LOG,
     PARTS,
@@ -40,13 +42,16 @@ from ottla.metadata.zookeeper.service import (
     Write,
     ZnodeExists,
     ZnodeMissing,
+    ZnodeRefused,
     ZooKeeperService,
     create_missing,
     retried,
 )
 
+log = logging.getLogger(__name__)
 FORMAT = 1
 DELETED_TOGETHER = 100  # znodes in one transaction
+SHOWN = 200  # bytes of a znode that no broker has written
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +67,20 @@ class SnapshotPointer:
     @classmethod
     def decode(cls, data: bytes) -> SnapshotPointer:
         try:
-            fields = json.loads(data)
-            if (version := int(fields["version"])) > FORMAT:
+            fields = decode_object(data)
+            if (version := whole_number(fields, "version")) > FORMAT:
                 raise NewerMetadata(f"the znode {SNAPSHOT}", f"it has format {version}")
-            return cls(**fields)
-        except (ValueError, TypeError, KeyError) as error:
+            offset, parts = whole_number(fields, "offset"), whole_number(fields, "parts")
+            found = cls(offset, str(fields["folder"]), parts)
+            if found.encode() != data or not found._is_consistent():
+                raise ValueError(f"no broker has written {data[:SHOWN]!r}")
+        except (ValueError, KeyError) as error:
             raise CorruptMetadataError(f"the znode {SNAPSHOT}", 0, repr(error)) from error
+        return found
+
+    def _is_consistent(self) -> bool:
+        """The folder is named by the offset, and has parts."""
+        return self.parts > 0 and self.folder.startswith(snapshot_folder(self.offset, ""))
 
 
 class Snapshots:
@@ -136,10 +149,26 @@ class Snapshots:
     async def _delete(self, paths: Sequence[str], guard: Check) -> None:
         try:
             await self._change([guard, *map(Delete, paths)])
-        except ZnodeMissing:  # one of them was deleted by a request whose response was lost
-            for path in paths:
-                with suppress(ZnodeMissing):
-                    await self._change([guard, Delete(path)])
+        except (ZnodeMissing, ZnodeRefused):
+            await self._delete_each(paths, guard)
+
+    async def _delete_each(self, paths: Sequence[str], guard: Check) -> None:
+        """One that cannot be deleted is left, and does not keep the others."""
+        refused: list[ZnodeRefused] = []
+        for path in paths:
+            try:
+                await self._change([guard, Delete(path)])
+            except ZnodeMissing as error:
+                if error.path != path:
+                    raise
+                # It was deleted by a request whose response was lost.
+            except ZnodeRefused as error:
+                refused.append(error)
+        if refused:
+            log.warning(
+                "%d znodes that a snapshot of the metadata log stands for are left: %s",
+                len(refused), refused[0],
+            )  # fmt: skip
 
     async def _children(self, path: str) -> list[str]:
         return await retried(self._service, self._service.children, path) or []
@@ -160,6 +189,11 @@ def _decode(pointer: SnapshotPointer, data: bytes) -> Image:
         raise NewerMetadata(f"the znodes in {pointer.folder}", str(error)) from error
     except (cramjam.DecompressionError, BadFrame) as error:
         raise CorruptMetadataError(f"the znodes in {pointer.folder}", 0, str(error)) from error
+    if batch.base_offset != pointer.offset:
+        raise CorruptMetadataError(
+            f"the znodes in {pointer.folder}", 0,
+            f"they have offset {batch.base_offset}, but {SNAPSHOT} has {pointer.offset}",
+        )  # fmt: skip
     image = Image()
     image.load(batch.records, batch.base_offset, batch.controller_epoch)
     return image

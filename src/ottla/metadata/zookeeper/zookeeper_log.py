@@ -28,7 +28,9 @@ from ottla.metadata.zookeeper.seen_log import SeenLog
 from ottla.metadata.zookeeper.service import (
     Check,
     VersionMismatch,
+    ZnodeError,
     ZnodeMissing,
+    ZnodeRefused,
     ZooKeeperService,
     retried,
 )
@@ -127,7 +129,7 @@ class ZooKeeperMetadataLog:
             await self._seen.compare_if_lost()
             try:
                 await retried(self._service, self._service.multi, [guard])
-            except (ZnodeMissing, VersionMismatch) as error:
+            except ZnodeError as error:
                 raise append_refused(error) from error
             await self._seen.compare_if_lost()
 
@@ -164,6 +166,8 @@ class ZooKeeperMetadataLog:
             await self._snapshots.write(image, guard)
         except (ZnodeMissing, VersionMismatch) as error:
             raise AppendFailed("another broker was elected while a snapshot was written") from error
+        except ZnodeRefused as error:
+            raise PermissionError(str(error)) from error
 
     async def close(self) -> None:
         """Nothing to do: the service is closed by its owner."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Sequence
 from random import Random
 
@@ -11,9 +13,24 @@ from tests.support.virtual_time import run_in_virtual_time
 from tests.support.zookeeper_model import Ensemble, ModelService
 
 from ottla.metadata.zookeeper.claim import Claim
-from ottla.metadata.zookeeper.election import depose, elect, holds_controller, resign
+from ottla.metadata.zookeeper.election import (
+    ELECTIONS_WITHOUT_BATCH_MAX,
+    UNKNOWN,
+    depose,
+    elect,
+    holds_controller,
+    read_controller,
+    resign,
+)
 from ottla.metadata.zookeeper.layout import CONTROLLER, CONTROLLER_EPOCH
-from ottla.metadata.zookeeper.service import ChrootMissing, Delete, Operation, ZnodeMissing
+from ottla.metadata.zookeeper.service import (
+    ChrootMissing,
+    Create,
+    Delete,
+    Operation,
+    Write,
+    ZnodeMissing,
+)
 from ottla.testing.clock import ManualClock
 
 CLOCK = ManualClock()
@@ -148,5 +165,87 @@ def test_an_election_without_the_chroot_says_so() -> None:
     async def story() -> None:
         with pytest.raises(ChrootMissing, match=r"model, was deleted.* restore ZooKeeper"):
             await elect(WithoutChroot(Ensemble(Random(1))), 1, CLOCK)
+
+    run_in_virtual_time(story())
+
+
+@pytest.mark.parametrize("data", [b"", b"me", json.dumps({"brokerid": 2, "epoch": 1}).encode()])
+def test_a_controller_that_is_not_ephemeral_is_deleted(
+    data: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It would never end: no broker would be elected, and all would wait for the one it names."""
+
+    async def story(ensemble: Ensemble, pause: int) -> bool:
+        one, other = PausedService(ensemble), ModelService(ensemble)
+        changed = asyncio.Event()
+        await other.multi([Create(CONTROLLER, data)])
+        await one.sync()
+        claims: list[Claim] = []
+
+        async def replace() -> None:
+            if CONTROLLER in ensemble.tree:
+                await other.multi([Delete(CONTROLLER)])
+            claim = await elect(other, 2, CLOCK)
+            assert claim is not None
+            claims.append(claim)
+
+        one.arm(pause, replace)
+        assert await read_controller(one, changed.set) in (UNKNOWN, 2, None)
+        if claims:
+            assert await holds_controller(other, claims[0])
+        else:
+            assert f"the znode {CONTROLLER}" in caplog.text
+            await asyncio.wait_for(changed.wait(), 60)
+            assert CONTROLLER not in ensemble.tree
+        return one.has_happened
+
+    at_every_pause(story)
+
+
+def test_a_controller_that_cannot_be_deleted_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    async def story() -> None:
+        service = ModelService(Ensemble(Random(1)))
+        await service.multi([Create(CONTROLLER), Create(CONTROLLER + "/below")])
+        assert await read_controller(service) == UNKNOWN
+        assert f"no controller until the znode {CONTROLLER} is deleted" in caplog.text
+
+    run_in_virtual_time(story())
+
+
+@pytest.mark.parametrize("data", [b'{"brokerid": true}', b"[" * 100_000, b'{"brokerid": 1.5}'])
+def test_an_edited_controller_has_no_id(data: bytes) -> None:
+    async def story() -> None:
+        service = ModelService(Ensemble(Random(1)))
+        assert await elect(service, 1, CLOCK) is not None
+        await service.multi([Write(CONTROLLER, data)])
+        assert await read_controller(service) == UNKNOWN
+
+    run_in_virtual_time(story())
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"x", b"-1", b"3", b"2147483647", str(10**30).encode(), b"9" * 5000]
+)
+def test_an_edited_epoch_goes_neither_back_nor_far_ahead(data: bytes) -> None:
+    """Epochs are 32 bits in requests and snapshots: a larger one would stay in the log."""
+
+    async def story() -> None:
+        service = ModelService(Ensemble(Random(1)))
+        await service.multi([Create(CONTROLLER_EPOCH, data)])
+        claim = await elect(service, 1, CLOCK, known_epoch=7)
+        assert claim is not None
+        assert claim.controller_epoch == 8
+
+    run_in_virtual_time(story())
+
+
+def test_elections_without_a_batch_are_counted() -> None:
+    async def story() -> None:
+        service = ModelService(Ensemble(Random(1)))
+        last = 7 + ELECTIONS_WITHOUT_BATCH_MAX
+        await service.multi([Create(CONTROLLER_EPOCH, str(last).encode())])
+        claim = await elect(service, 1, CLOCK, known_epoch=7)
+        assert claim is not None
+        assert claim.controller_epoch == last + 1
 
     run_in_virtual_time(story())

@@ -15,14 +15,14 @@ from tests.unit.metadata.log_conformance import batch
 
 from ottla.metadata.continuity import KnownState
 from ottla.metadata.image import Image
-from ottla.metadata.log import MetadataLost
+from ottla.metadata.log import AppendDenied, MetadataLost
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.zookeeper.claim import Claim
 from ottla.metadata.zookeeper.election import elect
 from ottla.metadata.zookeeper.layout import CONTROLLER, LOG, SNAPSHOT, batch_path
 from ottla.metadata.zookeeper.log_comparison import SeenEnd, Stored, find_fault, find_gap
 from ottla.metadata.zookeeper.log_following import GAP_SOUGHT_EVERY_S
-from ottla.metadata.zookeeper.service import Delete, Write
+from ottla.metadata.zookeeper.service import Create, Delete, Write
 from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
 from ottla.testing.clock import ManualClock
 
@@ -342,6 +342,61 @@ def test_an_edited_batch_stops_no_broker_that_has_read_it(
         assert f"the znode {batch_path(2)} was edited" in caplog.text
 
     told(story, seeds=1)
+
+
+@pytest.mark.parametrize("is_copy", [True, False])
+def test_a_later_znode_that_was_created_by_hand_is_named_and_shows_no_gap(
+    is_copy: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One mistake would end all brokers of the cluster."""
+
+    async def story(world: World) -> None:
+        await world.begin(3)
+        data = world.ensemble.tree[batch_path(2)].data if is_copy else b""
+        await world.by_hand.multi([Create(batch_path(1000), data)])
+        following = asyncio.ensure_future(world.publisher.follow(world.follower))
+        await asyncio.sleep(2 * GAP_SOUGHT_EVERY_S)
+        assert f"the znode {batch_path(1000)} was created by something else" in caplog.text
+        await world.append(1)
+        await asyncio.wait_for(world.publisher.wait_for(4), 60)
+        following.cancel()
+        await asyncio.wait([following])
+        await world.elect(world.follower, world.following)
+
+    told(story, seeds=3)
+
+
+def test_a_later_batch_that_was_edited_shows_a_gap() -> None:
+    async def story(world: World) -> None:
+        await world.begin(3)
+        await world.append(2)
+        await world.delete(batch_path(3))
+        await world.by_hand.multi([Write(batch_path(4), b"")])
+        with pytest.raises(MetadataLost, match=f"{batch_path(3)} is missing, although later"):
+            await world.elect(world.follower, world.following)
+
+    told(story, seeds=3)
+
+
+def test_a_znode_that_is_denied_ends_no_controller_and_nothing_is_decided_twice() -> None:
+    async def story(world: World) -> None:
+        await world.begin(3)
+        world.ensemble.denied.add(LOG)
+        for _ in range(2):
+            with pytest.raises(AppendDenied, match=f"the znode {batch_path(3)}: denied"):
+                await world.log.append(batch(3))
+        world.ensemble.denied.clear()
+        await world.append(1)
+        world.ensemble.denied.add(LOG)
+        await world.log.write_snapshot(world.image)  # trimming is left out
+        world.ensemble.denied.add("/metadata")
+        with pytest.raises(PermissionError, match=SNAPSHOT):
+            await world.log.write_snapshot(world.image)
+        world.ensemble.denied.clear()
+        await world.append(1)
+        assert (await world.new_log(world.by_hand).load(KnownState())).offset == 5
+
+    told(story, seeds=3)
 
 
 def test_what_is_in_a_snapshot_may_be_trimmed() -> None:

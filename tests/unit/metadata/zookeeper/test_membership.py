@@ -16,10 +16,11 @@ from ottla.metadata.zookeeper.membership import (
     BrokerIdInUse,
     LiveBroker,
     announce,
+    read_member,
     read_members,
     require_free_id,
 )
-from ottla.metadata.zookeeper.service import create_missing
+from ottla.metadata.zookeeper.service import Create, ZnodeRefused, create_missing
 
 ENDPOINTS = (Endpoint("L", "host", 1, "P"),)
 
@@ -78,3 +79,52 @@ def test_a_broker_that_comes_at_any_pause_is_read_or_reported() -> None:
         return has_happened
 
     at_every_pause(story, seeds=10)
+
+
+@pytest.mark.parametrize("is_copy", [True, False])
+def test_a_znode_that_was_created_by_hand_is_no_broker(
+    is_copy: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It does not end with a session: its broker would be alive for ever, or never start again."""
+
+    async def story() -> None:
+        ensemble = Ensemble(Random(1))
+        service = ModelService(ensemble)
+        member = LiveBroker(3, b"1" * 16, ENDPOINTS)
+        made = Create(broker_path(3), member.encode(0) if is_copy else b"")
+        await create_missing(service, BROKER_IDS)
+        await service.multi([made])
+        assert await read_members(service) == {}
+        assert await read_member(service, 3) is None
+        await require_free_id(service, 3)
+        assert broker_path(3) not in ensemble.tree
+        await service.multi([made])
+        await announce(service, member, 0)
+        assert ensemble.tree[broker_path(3)].owner == service.session.id
+        assert f"the znode {broker_path(3)} is not ephemeral" in caplog.text
+
+    run_in_virtual_time(story())
+
+
+def test_a_znode_that_was_created_by_hand_and_cannot_be_deleted_ends_the_start() -> None:
+    async def story() -> None:
+        service = ModelService(Ensemble(Random(1)))
+        await create_missing(service, broker_path(3) + "/below")
+        with pytest.raises(ZnodeRefused, match=broker_path(3)):
+            await require_free_id(service, 3)
+        with pytest.raises(ZnodeRefused, match=broker_path(3)):
+            await announce(service, LiveBroker(3, b"1" * 16, ENDPOINTS), 0)
+
+    run_in_virtual_time(story())
+
+
+def test_only_the_name_that_a_broker_writes_is_its_id() -> None:
+    async def story() -> None:
+        service = ModelService(Ensemble(Random(1)))
+        await create_missing(service, BROKER_IDS)
+        data = LiveBroker(3, b"1" * 16, ENDPOINTS).encode(0)
+        for name in ("003", "x", "\u0663"):
+            await service.multi([Create(f"{BROKER_IDS}/{name}", data, is_ephemeral=True)])
+        assert await read_members(service) == {}
+
+    run_in_virtual_time(story())
