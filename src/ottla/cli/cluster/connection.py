@@ -16,6 +16,7 @@ from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.arguments.numbers import seconds
 from ottla.cli.arguments.texts import Once
 from ottla.cli.cluster.client_errors import error_text
+from ottla.cli.cluster.deferred_imports import deferred_import
 from ottla.cli.cluster.listeners import listener_problem
 from ottla.cli.errors import USAGE, CommandFailed
 from ottla.config.addresses import Address, parse_addresses
@@ -247,7 +248,8 @@ def servers_of(given: str | None, environment: Mapping[str, str]) -> tuple[str, 
 
 def confluent_kafka() -> Any:
     try:
-        import confluent_kafka as library
+        with deferred_import("asyncio"):  # a third of the time; only asynchronous clients use it
+            import confluent_kafka as library
     except ModuleNotFoundError as error:
         raise CommandFailed(
             "this command needs the package confluent-kafka",
