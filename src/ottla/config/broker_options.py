@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from ottla.config.cluster_options import ClusterOptions
 from ottla.config.coordinator_options import (
@@ -38,7 +39,9 @@ from ottla.config.replication_options import (
 )
 
 
-@dataclass(frozen=True)
+# Compiling methods for 200 fields, and methods that nothing uses, would take some hundredths of the time in
+# which a broker starts. The bases have no objects of their own.
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class BrokerConfig(
     ClusterOptions,
     QuotaOptions,
@@ -61,6 +64,12 @@ class BrokerConfig(
     IdentityOptions,
 ):
     """Parsed by `load.py`. Bases are listed in reverse, so that fields are in declaration order."""
+
+    def __init__(self, **values: Any) -> None:
+        """`values` by attribute; other settings have their defaults, which the class has."""
+        if unknown := values.keys() - self.__dataclass_fields__.keys():
+            raise TypeError(f"no such settings: {', '.join(sorted(unknown))}")
+        self.__dict__.update(values)
 
     @property
     def log_directories(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ def names_servers(name: str, value: Any) -> str | None:
 
 # Those of ZooKeeper are internal: not described to clients unless they are set, because Kafka 4 has
 # no such settings.
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class ClusterOptions:
     zookeeper_connect: str | None = option(
         "zookeeper.connect",

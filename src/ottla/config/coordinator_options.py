@@ -18,7 +18,7 @@ from ottla.config.options import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class GroupOptions:
     group_min_session_timeout_ms: int = option(
         "group.min.session.timeout.ms",
@@ -96,7 +96,7 @@ class GroupOptions:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class ConsumerGroupOptions:
     group_consumer_session_timeout_ms: int = option(
         "group.consumer.session.timeout.ms",
@@ -192,7 +192,7 @@ class ConsumerGroupOptions:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class OffsetOptions:
     offset_metadata_max_bytes: int = option(
         "offset.metadata.max.bytes",
@@ -278,7 +278,7 @@ class OffsetOptions:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class TransactionOptions:
     transaction_max_timeout_ms: int = option(
         "transaction.max.timeout.ms",

@@ -22,7 +22,7 @@ from ottla.config.options import (
 DYNAMIC = Scope.CLUSTER_WIDE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class LogDirectoryOptions:
     log_dir: tuple[str, ...] = option(
         "log.dir", ("/tmp/ottla-logs",), LIST, no_blanks, "Used where `log.dirs` is not set."
@@ -72,7 +72,7 @@ class LogDirectoryOptions:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class SegmentOptions:
     log_segment_bytes: int = option(
         "log.segment.bytes",
@@ -161,7 +161,7 @@ class SegmentOptions:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class RetentionOptions:
     log_cleanup_policy: tuple[str, ...] = option(
         "log.cleanup.policy",
@@ -215,7 +215,7 @@ class RetentionOptions:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class CleanerOptions:
     log_cleaner_enable: bool = option(
         "log.cleaner.enable", True, BOOLEAN, anything, "Whether logs are compacted at all."
@@ -302,7 +302,7 @@ class CleanerOptions:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class MessageOptions:
     message_max_bytes: int = option(
         "message.max.bytes",

@@ -9,7 +9,7 @@ from ottla.config.kinds import INT, LIST, LONG, STRING, optional
 from ottla.config.options import INT32_MAX, KIB, MIB, MINUTE_MS, SECOND_MS, Scope, option
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class IdentityOptions:
     node_id: int = option(
         "node.id",
@@ -32,7 +32,7 @@ class IdentityOptions:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class ListenerOptions:
     listeners: tuple[str, ...] = option(
         "listeners",
@@ -73,7 +73,7 @@ class ListenerOptions:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class ConnectionOptions:
     socket_send_buffer_bytes: int = option(
         "socket.send.buffer.bytes",
@@ -161,7 +161,7 @@ class ConnectionOptions:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class RequestOptions:
     queued_max_requests: int = option(
         "queued.max.requests",

@@ -9,7 +9,7 @@ from ottla.config.kinds import INT
 from ottla.config.options import option
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class QuotaOptions:
     quota_window_num: int = option(
         "quota.window.num", 11, INT, at_least(1), "Windows that are kept for client quotas."

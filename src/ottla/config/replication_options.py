@@ -12,7 +12,7 @@ DYNAMIC = Scope.CLUSTER_WIDE
 RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class TopicCreationOptions:
     auto_create_topics_enable: bool = option(
         "auto.create.topics.enable",
@@ -48,7 +48,7 @@ class TopicCreationOptions:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class ReplicaOptions:
     min_insync_replicas: int = option(
         "min.insync.replicas",
@@ -112,7 +112,7 @@ class ReplicaOptions:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class ReplicaFetchOptions:
     num_replica_fetchers: int = option(
         "num.replica.fetchers",
@@ -186,7 +186,7 @@ class ReplicaFetchOptions:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class ReplicationQuotaOptions:
     leader_replication_throttled_rate: int = option(
         "leader.replication.throttled.rate",
