@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from crc32c import crc32c
-
+from ottla.base.checksums import crc32c
 from ottla.metadata.codec import (
     MalformedRecord,
     UnknownRecord,

@@ -11,8 +11,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-import crc32c
-
+from ottla.base.checksums import crc32c
 from ottla.base.log_messages.log_text import shown
 from ottla.base.patterns import Pattern
 from ottla.base.scheduling.steps import Steps
@@ -106,6 +105,6 @@ def client_subscription(
 
 
 def subscription_id(instance_id: bytes, metrics: tuple[str, ...], interval_ms: int) -> int:
-    checksum = crc32c.crc32c(f"{interval_ms},{','.join(metrics)}".encode())
+    checksum = crc32c(f"{interval_ms},{','.join(metrics)}".encode())
     number = checksum ^ int.from_bytes(instance_id[:4], "big")
     return number - (1 << 32) if number >= 1 << 31 else number

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import cramjam
-from crc32c import crc32c
 
+from ottla.base.checksums import crc32c
 from ottla.metadata.codec import (
     MalformedRecord,
     UnknownRecord,

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from struct import Struct
 from typing import NamedTuple
 
-from crc32c import crc32c
-
+from ottla.base.checksums import crc32c
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import InvalidBatch
 

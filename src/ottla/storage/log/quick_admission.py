@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from crc32c import crc32c
-
+from ottla.base.checksums import crc32c
 from ottla.protocol.errors import InvalidBatch
 from ottla.protocol.records import native
 from ottla.protocol.records.batch import (

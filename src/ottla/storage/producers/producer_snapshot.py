@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from struct import Struct
 
-from crc32c import crc32c
-
+from ottla.base.checksums import crc32c
 from ottla.base.files.filesystem import FileSystem, read_file
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.messages import producer_snapshot as message

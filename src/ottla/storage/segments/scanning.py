@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from struct import Struct
 
-from crc32c import crc32c
-
+from ottla.base.checksums import crc32c
 from ottla.base.files.filesystem import File
 from ottla.base.files.readers import BLOCKING, Reader
 from ottla.protocol.records.batch import (
