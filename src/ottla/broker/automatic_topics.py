@@ -7,7 +7,7 @@ Leaves    placement and naming rules to the controller.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from ottla.broker.control.control_plane import ControlPlane
 from ottla.config.broker_options import BrokerConfig
@@ -22,6 +22,8 @@ from ottla.protocol.messages.create_topics_request import (
 )
 
 BROKER_DEFAULT = -1
+# Until the partitions of these topics can be used.
+WaitForTopics = Callable[[Sequence[str]], Awaitable[None]]
 
 
 class AutomaticTopics:
@@ -29,11 +31,11 @@ class AutomaticTopics:
         self,
         config: BrokerConfig,
         control: ControlPlane,
-        made: Callable[[Iterable[str]], Awaitable[None]],
+        waits: Sequence[WaitForTopics],
     ) -> None:
         self._config = config
         self._control = control
-        self._made = made  # waits until the partitions of these topics exist
+        self._waits = waits
 
     async def create(
         self, names: Iterable[str], creator: TopicCreator | None = None
@@ -43,7 +45,8 @@ class AutomaticTopics:
         request = CreateTopicsRequest([self.wanted(name) for name in names], timeout_ms=30_000)
         try:
             answer = await self._control.create_topics(request, creator)
-            await self._made(topic.name for topic in request.topics)
+            for wait in self._waits:
+                await wait([topic.name for topic in request.topics])
         except BrokerError as error:
             return {topic.name: error.code for topic in request.topics}
         codes = {topic.name: ErrorCode(topic.error_code) for topic in answer.topics}

@@ -25,7 +25,7 @@ from ottla.base.scheduling.steps import Steps
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.base.scheduling.threads import Threads, run_in_threads
 from ottla.base.uuids import random_uuid
-from ottla.broker.automatic_topics import AutomaticTopics
+from ottla.broker.automatic_topics import AutomaticTopics, WaitForTopics
 from ottla.broker.change_log import log_changes
 from ottla.broker.cluster_marks import WRITE_INTERVAL_MS, ClusterMarks
 from ottla.broker.connection_limiter import ConnectionLimiter
@@ -38,6 +38,7 @@ from ottla.broker.first_start import (
     restore_ids,
 )
 from ottla.broker.housekeeping import Housekeeping
+from ottla.broker.leaders_elsewhere import LeadersElsewhere
 from ottla.broker.moved_logs import MovedLogs, directory_moves
 from ottla.broker.network_settings import network_settings
 from ottla.broker.offline_directories import OfflineDirectories
@@ -203,8 +204,7 @@ class Broker:
 
     def _build(self, image: Image) -> None:
         self._build_partitions(image)
-        self.automatic_topics = AutomaticTopics(self.config, self.control, self.replicas.made)
-        self._build_peers()
+        self._build_peers(image)
         self._build_coordinators(image)
         self._build_parts(image)
         self._build_network()
@@ -263,11 +263,15 @@ class Broker:
             return self.markers
         return self._peers.markers_to(broker_id)
 
-    def _build_peers(self) -> None:
+    def _build_peers(self, image: Image) -> None:
         channels, timeout_s = self.control.channels, self.config.request_timeout_ms / 1000
         self._peers: TransactionPeers | None = None
+        waits: list[WaitForTopics] = [self.replicas.made]
         if channels is not None:
             self._peers = TransactionPeers(channels, timeout_s, self._tasks)
+            elsewhere = LeadersElsewhere(self.broker_id, image, channels, timeout_s)
+            waits.append(elsewhere.wait_for)
+        self.automatic_topics = AutomaticTopics(self.config, self.control, waits)
 
     def _build_parts(self, image: Image) -> None:
         """The components that request handlers use."""
