@@ -163,8 +163,9 @@ class Controller:
         """Decide events until cancelled. Resigned if the end of the log is not known any more."""
         try:
             while True:
-                first = await self._events.get()
-                await self._decide_round(first)
+                # Not a local variable, which would keep a large request and its answer until the
+                # next event, and then free them at once.
+                await self._decide_round(await self._events.get())
         finally:
             self._resign()
 

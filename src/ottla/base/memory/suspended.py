@@ -6,7 +6,8 @@ variables in one call: for a response of a million items that takes a tenth of a
 
 from __future__ import annotations
 
-from inspect import CO_GENERATOR
+from inspect import CO_COROUTINE, CO_GENERATOR
+from itertools import islice
 from traceback import walk_tb
 from types import FrameType, GeneratorType
 from typing import Any
@@ -24,10 +25,11 @@ def values_in_generator(generator: GeneratorType[Any, Any, Any]) -> list[object]
 
 
 def values_in_traceback(error: BaseException) -> list[object]:
-    """The local variables of the generators that an error has ended."""
+    """The local variables of the generators and coroutines that an error has ended. The first frame
+    is that of the caller, which has caught it."""
     values: list[object] = []
-    for frame, _ in walk_tb(error.__traceback__):
-        if frame.f_code.co_flags & CO_GENERATOR:
+    for frame, _ in islice(walk_tb(error.__traceback__), 1, None):
+        if frame.f_code.co_flags & (CO_GENERATOR | CO_COROUTINE):
             values += _values_in_frame(frame)
     return values
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ottla.base.memory.stored_errors import empty_lists
 from ottla.base.scheduling.threads import Threads
+from ottla.handlers.serving.disposal import Pieces, pieces_of
 from ottla.network.address_queue import FairLock
 from ottla.protocol.errors import MalformedMessage, TooManyItems
 from ottla.protocol.message import Message
@@ -60,7 +61,7 @@ def decode_large(
     items_max = min(ITEMS_MAX, ITEMS_MIN + len(frame) // ITEM_BYTES)
     try:
         message, _end, items = request.decode_counted(frame, version, at, items_max)
-        return DecodedRequest(message, items + held_text(request, frame))
+        return DecodedRequest(message, items + held_text(request, frame), pieces_of(message))
     except MalformedMessage as error:
         empty_lists(error)
         raise
@@ -80,6 +81,9 @@ def current_task() -> asyncio.Task[object]:
 class DecodedRequest(NamedTuple):
     request: Message
     items: int  # that it counts as, until it has taken effect
+    # Kept meanwhile: a handler may replace the lists of a request, which would free all their items
+    # in one call.
+    pieces: Pieces
 
 
 class DecodingThread:
@@ -101,7 +105,8 @@ class DecodingThread:
         connection: Connection,
         address: str,
     ) -> DecodedRequest:
-        """The caller releases its items when the request has taken effect."""
+        """The caller releases its items and disposes of its pieces when the request has taken
+        effect."""
         await self._wait_in_line(connection, address)
         try:
             decoded = await self._threads.run(partial(decode_large, request, frame, version, at))

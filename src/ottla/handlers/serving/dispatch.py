@@ -21,6 +21,7 @@ from ottla.handlers.quotas.request_time import Timed, begin_time, charge_time, s
 from ottla.handlers.serving import decoding, registry
 from ottla.handlers.serving.context import Context, Peer
 from ottla.handlers.serving.decoding import DecodedRequest, DecodingThread, decode_here
+from ottla.handlers.serving.disposal import Pieces
 from ottla.handlers.serving.large_responses import check_built, close_account
 from ottla.handlers.serving.pending import EncodedLater, PendingResponse
 from ottla.handlers.serving.registry import Handler, Outcome, handler_of
@@ -122,11 +123,13 @@ class Dispatcher:
         message = decode_here(handler.request, memoryview(frame), context.version, at)
         if message is not None:
             return await self._forward(handler, message, frame, context, cluster)
-        message, items = await self._decode(handler, memoryview(frame), at, context, connection)
+        message, items, pieces = await self._decode(
+            handler, memoryview(frame), at, context, connection
+        )
         try:
             return await self._forward(handler, message, frame, context, cluster)
         finally:
-            self._decoding.release(items)
+            self._release(items, pieces)
 
     async def _forward(
         self,
@@ -147,7 +150,7 @@ class Dispatcher:
                 request, partial(answer_message, handler, message, context)
             )
         except Exception as error:
-            return await refuse_large(handler, message, context, storable(error))
+            return await refuse_large(handler, message, context, error)
         if context.began_s is not None:
             begin_time(context)  # until now it has waited
         charge_time(context)
@@ -162,7 +165,7 @@ class Dispatcher:
         context: Context,
         connection: Connection,
     ) -> Served:
-        request, items = await self._decode(handler, frame, at, context, connection)
+        request, items, pieces = await self._decode(handler, frame, at, context, connection)
         if context.began_s is not None:
             begin_time(context)  # until now it has waited, or was decoded in a thread
         try:
@@ -172,7 +175,12 @@ class Dispatcher:
                 served = await served.answer
             return served
         finally:
-            self._decoding.release(items)
+            self._release(items, pieces)
+
+    def _release(self, items: int, pieces: Pieces) -> None:
+        """A decoded request has taken effect."""
+        self._decoding.release(items)
+        self._parts.disposal.take(pieces)
 
     async def _decode(
         self,

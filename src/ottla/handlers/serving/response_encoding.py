@@ -12,9 +12,10 @@ from collections.abc import Awaitable
 from functools import partial
 
 from ottla.base.memory.stored_errors import without_traceback
+from ottla.base.memory.suspended import values_in_traceback
 from ottla.handlers.quotas.request_time import charge_time, note_rest
 from ottla.handlers.serving.context import Context
-from ottla.handlers.serving.disposal import Pieces, pieces_of
+from ottla.handlers.serving.disposal import Pieces, pieces_of, pieces_of_values
 from ottla.handlers.serving.large_responses import check_size, close_account
 from ottla.handlers.serving.registry import Handler
 from ottla.network.served import Answer
@@ -88,19 +89,18 @@ async def refuse_large(
     handler: Handler, request: Message, context: Context, error: Exception
 ) -> Answer:
     """For many items without an error message, which would be repeated for each of them."""
+    values = values_in_traceback(error)  # freed below, and not with the traceback
     error = storable(error)
     if isinstance(error, BrokerError) and context.has_many_items:
         error = BrokerError(error.code)
     if context.on_refusal is not None:
         context.on_refusal()
     charge_time(context)
-    response = await context.parts.scheduler.in_thread(
-        partial(refusal, handler, request, context, error)
-    )
-    segments, pieces = await context.parts.scheduler.in_thread(
-        partial(encode_and_cut, request, response, context)
-    )
-    context.parts.disposal.take(pieces)
+    in_thread, disposal = context.parts.scheduler.in_thread, context.parts.disposal
+    response = await in_thread(partial(refusal, handler, request, context, error))
+    disposal.take(await in_thread(partial(pieces_of_values, values)))
+    segments, pieces = await in_thread(partial(encode_and_cut, request, response, context))
+    disposal.take(pieces)
     return Answer(segments, context.throttle_ms)
 
 

@@ -65,16 +65,18 @@ class LineCounter:
 
 
 class CountingLoop(asyncio.SelectorEventLoop):
-    """Notes the turn in which most lines ran."""
+    """Notes the turn in which most lines ran, and the one that freed most blocks of memory."""
 
     def __init__(self, counter: LineCounter) -> None:
         super().__init__()
         self._counter = counter
+        self.most_freed = 0  # less what was allocated in the same turn
 
     def _run_once(self) -> None:
-        before = self._counter.lines
+        before, blocks = self._counter.lines, sys.getallocatedblocks()
         super()._run_once()  # type: ignore[misc]  # asyncio's own
         self._counter.longest_turn = max(self._counter.longest_turn, self._counter.lines - before)
+        self.most_freed = max(self.most_freed, blocks - sys.getallocatedblocks())
 
 
 class PacedThreads(ThreadPoolExecutor):
@@ -112,6 +114,7 @@ class LineClock(ManualClock):
 class CountedWorld(World):
     def __init__(self, config: Mapping[str, str] | None = None) -> None:
         self.counter = LineCounter()
+        self.loop: CountingLoop
         super().__init__(config, loop=CountingLoop(self.counter), clock=LineClock(self.counter))
         self.loop.set_default_executor(PacedThreads(self.loop))
         self.broker.disk.threads = Threads(PacedThreads(self.loop))
