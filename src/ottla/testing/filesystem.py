@@ -21,6 +21,7 @@ import os
 import threading
 from collections.abc import Collection, Sequence
 from random import Random
+from zlib import crc32
 
 from ottla.base.clock import Clock
 from ottla.base.files.filesystem import DiskSpace, ExpectedFile
@@ -129,6 +130,10 @@ class MemoryDisk:
         with self.mutex:
             self._begin("exists", path)
             return isinstance(self._names.find(path), Directory)
+
+    def inode(self, path: str) -> int:
+        """By the path, so that a simulation replays: nothing is copied or renamed that is asked."""
+        return crc32(path.encode())
 
     def size(self, path: str) -> int:
         with self.mutex:

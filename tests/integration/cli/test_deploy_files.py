@@ -95,6 +95,18 @@ def test_the_services_of_compose_run_commands_that_exist() -> None:
 
 
 @pytest.mark.parametrize("name", BROKERS)
+def test_brokers_of_compose_replicate_as_those_of_the_guide(name: str) -> None:
+    config = settings_of(BROKERS[name]["command"]).config
+    factors = (
+        config.default_replication_factor,
+        config.offsets_topic_replication_factor,
+        config.transaction_state_log_replication_factor,
+    )
+    assert factors == (len(BROKERS),) * 3
+    assert (config.min_insync_replicas, config.transaction_state_log_min_isr) == (2, 2)
+
+
+@pytest.mark.parametrize("name", BROKERS)
 def test_ports_and_addresses_of_a_broker_agree(name: str) -> None:
     loaded = settings_of(BROKERS[name]["command"])
     bound = {each.name: each.port for each in loaded.listeners.bound}

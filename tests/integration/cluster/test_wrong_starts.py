@@ -3,6 +3,7 @@ is wrong and what to do, ends with code 1, and changes nothing."""
 
 from __future__ import annotations
 
+import shutil
 import socket
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -67,6 +68,19 @@ def test_after_an_id_that_another_broker_has_the_directory_takes_another_id(
     assert "node.id" in refused(tmp_path, {"node.id": 1, "zookeeper.connect": connect})
     other = RunningBroker(config={"node.id": 4, "zookeeper.connect": connect}, data=tmp_path)
     other.start().close()
+    assert serves(member)
+
+
+def test_a_copy_of_the_directory_of_a_broker_that_runs(
+    member: RunningCluster, tmp_path: Path
+) -> None:
+    """The broker that runs keeps its session."""
+    copy = tmp_path / "copy"
+    shutil.copytree(member.brokers[1].data, copy)
+    said = refused(copy, {"node.id": 1, "zookeeper.connect": member.zookeeper_connect})
+    assert "/brokers/ids/1" in said
+    assert member.brokers[1].bootstrap_servers in said
+    assert member.brokers[1].is_running
     assert serves(member)
 
 

@@ -52,6 +52,9 @@ class DiskFileSystem:
     def is_directory(self, path: str) -> bool:
         return os.path.isdir(path)
 
+    def inode(self, path: str) -> int:
+        return os.stat(path).st_ino
+
     def size(self, path: str) -> int:
         return os.stat(path).st_size
 

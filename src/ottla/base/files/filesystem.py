@@ -110,6 +110,9 @@ class FileSystem(Protocol):
 
     def is_directory(self, path: str) -> bool: ...
 
+    def inode(self, path: str) -> int:
+        """The same after a rename and a restart; another one for a copy."""
+
     def size(self, path: str) -> int: ...
 
     def modified_ms(self, path: str) -> int: ...

@@ -4,11 +4,15 @@ A process that was killed leaves a session behind, and its ephemeral znodes with
 session times out. Its successor, which holds the lock of the data directory and so knows that it
 has ended, takes over that session and closes it: the znodes are removed at once. If the process had
 a later session, which it had no time to store, its own znode is known by the incarnation.
+
+In a copy of the directory the file has no effect: its lock says nothing about the process that uses
+the original, whose session must not be closed. A copy is known by the inode of the directory.
 """
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from ottla.base.files.filesystem import FileSystem, read_file, replace_file
 from ottla.base.uuids import uuid_from_text, uuid_to_text
@@ -17,12 +21,13 @@ from ottla.metadata.zookeeper.service import ZooKeeperSession
 
 NAME = ".zookeeper-session"
 FILE_BYTES_MAX = 4096
+INODE = "inode"  # of the directory; files of earlier versions have none
 ID_BYTES = 8  # of a session, in requests
 
 
 def read_session(files: FileSystem, directory: str, connect: str) -> ZooKeeperSession | None:
     """The session of the last process; None if there is none, or it was in another ensemble."""
-    fields = _read(files, directory)
+    fields = _read_own(files, directory)
     try:
         if fields is None or fields["connect"] != connect:
             return None
@@ -35,7 +40,7 @@ def read_session(files: FileSystem, directory: str, connect: str) -> ZooKeeperSe
 
 def read_incarnation(files: FileSystem, directory: str) -> bytes | None:
     """That of the last process; None if it was not registered, or is not known."""
-    text = (_read(files, directory) or {}).get("incarnation")
+    text = (_read_own(files, directory) or {}).get("incarnation")
     try:
         return uuid_from_text(text) if text else None
     except (ValueError, TypeError, AttributeError):
@@ -49,7 +54,15 @@ def session_owner(files: FileSystem, directory: str) -> str | None:
     return None if fields is None else str(fields.get("connect", "?"))
 
 
-def _read(files: FileSystem, directory: str) -> dict[str, str] | None:
+def _read_own(files: FileSystem, directory: str) -> dict[str, Any] | None:
+    """None in a copy of the directory for which it was written."""
+    fields = _read(files, directory)
+    if fields is None or fields.get(INODE, files.inode(directory)) != files.inode(directory):
+        return None
+    return fields
+
+
+def _read(files: FileSystem, directory: str) -> dict[str, Any] | None:
     path = f"{directory}/{NAME}"
     if not files.exists(path):
         return None
@@ -72,5 +85,6 @@ def write_session(
         "id": session.id,
         "password": session.password.hex(),
         "incarnation": "" if incarnation_id is None else uuid_to_text(incarnation_id),
+        INODE: files.inode(directory),
     }
     replace_file(files, f"{directory}/{NAME}", json.dumps(fields).encode())

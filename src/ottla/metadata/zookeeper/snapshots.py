@@ -73,9 +73,10 @@ class SnapshotPointer:
             offset, parts = whole_number(fields, "offset"), whole_number(fields, "parts")
             found = cls(offset, str(fields["folder"]), parts)
             if found.encode() != data or not found._is_consistent():
-                raise ValueError(f"no broker has written {data[:SHOWN]!r}")
+                raise ValueError("no broker has written that")
         except (ValueError, KeyError) as error:
-            raise CorruptMetadataError(f"the znode {SNAPSHOT}", 0, repr(error)) from error
+            what = f"{data[:SHOWN]!r} names no snapshot: {error}"
+            raise CorruptMetadataError(f"the znode {SNAPSHOT}", 0, what) from error
         return found
 
     def _is_consistent(self) -> bool:
