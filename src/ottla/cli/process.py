@@ -17,6 +17,7 @@ from typing import Any
 from ottla.cli.errors import CommandFailed
 from ottla.cli.output.printable import printable
 
+INPUT_BYTES = 4096
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO)
 
 
@@ -25,16 +26,20 @@ def repair_standard_streams() -> None:
 
     The number of a closed descriptor would be given to a socket, and output would be sent there.
     """
-    for number, name, flags in ((0, "stdin", os.O_RDONLY), (1, "stdout", os.O_RDONLY),
+    for number, name, flags in ((0, "stdin", os.O_WRONLY), (1, "stdout", os.O_RDONLY),
                                 (2, "stderr", os.O_WRONLY)):  # fmt: skip
         if getattr(sys, name) is None and not is_open(number):
-            # Standard output is opened for reading: then writing fails, and is reported.
+            # Input for writing, and output for reading: then their use fails, and is reported.
             opened = os.open(os.devnull, flags)
             if opened != number:
                 os.dup2(opened, number)
                 os.close(opened)
             stream: Any = open(number, "r" if number == 0 else "w", closefd=False)  # noqa: SIM115
             setattr(sys, name, stream)
+        elif not os.get_blocking(number):
+            # Set by a process that shares the file. A read of Python would seem to be at the end of
+            # the input, and a write would lose what the reader has no room for.
+            os.set_blocking(number, True)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -59,6 +64,13 @@ class Messages:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+def wait_for_end_of_input() -> None:
+    """Until standard input ends. One that cannot be read has ended as well."""
+    with suppress(OSError):
+        while os.read(0, INPUT_BYTES):
+            pass
 
 
 def is_open(descriptor: int) -> bool:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import json
 import select
 from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import Consumer
 from tests.integration.cli.conftest import Command
-from tests.integration.cli.ottla_command import start
+from tests.integration.cli.ottla_command import ottla, start
 
 from ottla.testing.broker import RunningBroker
 
@@ -112,7 +113,7 @@ def test_a_new_group_gets_its_first_offsets_for_the_topics_named(
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["--to", "start"], "has committed nothing yet"),
+        (["--to", "start"], "there is no group"),
         (["--to", "99", "--topic", "{topic}"], "no partition has offset 99"),
         (["--to", ":end"], "one position"),
         (["--to", "start", "--topic", "{topic}:7"], "partitions are 0 to 0"),
@@ -200,3 +201,46 @@ def test_a_member_that_gets_no_partition_says_so(
 def test_groups_are_described_by_pattern(command: Command, read_topic: str, group: str) -> None:
     described = command("groups", "describe", f"{group[:-1]}?", "--format", "json").document
     assert group in [each["group"] for each in described]
+
+
+def test_a_pattern_is_not_taken_for_the_name_of_a_new_group(command: Command, topic: str) -> None:
+    refused = command("groups", "reset", "none*", "--to", "start", "--topic", topic)
+    assert (refused.code, refused.out) == (2, "")
+    assert "there is no group none*, and patterns are not accepted here" in refused.err
+    assert "none*" not in command("groups", "list").out
+
+
+def test_a_missing_coordinator_is_named_and_each_group_has_a_result() -> None:
+    with RunningBroker(controls=True) as broker:
+        address = broker.bootstrap_servers
+        ottla("produce", "t", "x", "-b", address)
+        for name in ("a", "b"):
+            ottla("consume", "t", "-g", name, "-e", "-b", address)
+        words = ("--timeout", "2", "-b", address)
+
+        broker.faults.fail("FindCoordinator", "COORDINATOR_NOT_AVAILABLE", times=None)
+        failed = ottla("groups", "delete", "a", "b", "--format", "json", *words)
+        assert failed.returncode == 1
+        assert [each["group"] for each in json.loads(failed.stdout)] == ["a", "b"]
+        for group in ("a", "b"):
+            assert f"{group}: group {group} has no coordinator: Find" in failed.stderr
+        assert "nevertheless" not in failed.stderr
+        for verb in (("describe", "a"), ("reset", "a", "--to", "start"), ("list", "--lag")):
+            failed = ottla("groups", *verb, *words)
+            assert (failed.returncode, failed.stdout) == (1, "")
+            assert f"ottla groups {verb[0]}: group a has no coordinator: Find" in failed.stderr
+            assert failed.stderr.endswith("  see: ottla status\n")
+
+        broker.faults.clear()
+        broker.faults.fail("DeleteGroups", "NOT_COORDINATOR", times=None)
+        failed = ottla("groups", "delete", "a", *words)
+        assert "a: the coordinator of group a is not ready: Broker: Not coordin" in failed.stderr
+
+        broker.faults.clear()
+        broker.faults.drop("DeleteGroups", times=None)
+        failed = ottla("groups", "delete", "a", *words)
+        assert failed.returncode == 1
+        assert (
+            f"the coordinator of group a, broker 1 on {address}, did not respond" in failed.stderr
+        )
+        assert "it may have been deleted nevertheless; see: ottla groups list" in failed.stderr

@@ -55,6 +55,7 @@ def test_an_empty_cluster_is_said_to_be_empty() -> None:
         (["up", "--data", ""], "ottla up: --data: the name is empty"),
         (["up", "--config", ""], "ottla up: --config: the name is empty"),
         (["zookeeper", "--data", ""], "ottla zookeeper: --data: the name is empty"),
+        (["groups", "reset", "g", "--from-file", ""], "--from-file: the name is empty"),
         (["consume", "t", "-o", ""], "--offset '' is not an offset range: try start"),
         (["consume", "t", "--header", ""], "--header '': expected NAME or NAME=VALUE"),
         (["consume", "t", "--header", "=x"], "--header =x: expected NAME or NAME=VALUE"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -137,11 +138,63 @@ def test_a_closed_output_is_an_error_and_not_a_traceback(
         done = shell(f"$OTTLA produce {topic} x >/dev/null; $OTTLA {words} >&-", environment)
         assert done.returncode == 1, words
         assert done.stderr.endswith("the output cannot be written: Bad file descriptor\n"), words
-    done = shell(f"$OTTLA produce {topic} <&-", environment)
-    assert done.returncode == 0
-    assert done.stderr == "ottla produce: the input is empty: 0 records were sent\n"
     done = shell("$OTTLA topics list nothing* 2>&-", environment)
     assert (done.returncode, done.stdout) == (0, "TOPIC  PARTITIONS  REPLICAS\n")
+
+
+@pytest.mark.parametrize("given", ["<&-", "0>/dev/null"], ids=["closed", "only for writing"])
+def test_an_input_that_cannot_be_read_is_an_error(
+    environment: dict[str, str], topic: str, given: str
+) -> None:
+    """It is not empty: the records that were meant are not written."""
+    done = shell(f"$OTTLA produce {topic} {given}", environment)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "ottla produce: standard input cannot be read: Bad file descriptor\n  0 records were sent\n"
+    )
+    assert shell(f"$OTTLA produce {topic} value {given}", environment).returncode == 0
+
+
+NONBLOCKING = """
+import os, subprocess, sys
+read_end, write_end = os.pipe()
+given = read_end if sys.argv[1] == "stdin" else write_end
+os.set_blocking(given, False)
+with subprocess.Popen(sys.argv[2:], **{sys.argv[1]: given}) as command:
+    os.close(given)
+    if given == read_end:
+        while not os.path.exists(f"/proc/{command.pid}/task") or command.poll() is None:
+            # Only once the command waits for its input.
+            if "librdkafka" in open(f"/proc/{command.pid}/maps").read():
+                break
+        os.write(write_end, b"one\\ntwo\\n")
+        os.close(write_end)
+    else:
+        os.write(1, open(read_end, "rb").read())
+sys.exit(command.returncode)
+"""
+
+
+def test_streams_that_another_process_made_nonblocking_are_waited_for(
+    environment: dict[str, str], topic: str
+) -> None:
+    """As Node.js and ssh do with those that they share. A pipe holds 64 KiB."""
+
+    def run(stream: str, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", NONBLOCKING, stream, sys.executable, "-m", "ottla.cli.main",
+             *words],
+            env={**clean_environment(), **environment}, capture_output=True, text=True,
+            timeout=180, check=False,
+        )  # fmt: skip
+
+    written = run("stdin", "produce", topic)
+    assert written.stdout == f"2 records to partition 0 of {topic}, offsets 0 to 1\n"
+    lines = "".join(f"line {number}\n" for number in range(30_000))
+    assert ottla("produce", topic, stdin=lines, environment=environment).returncode == 0
+    read = run("stdout", "consume", topic, "-e")
+    assert (read.returncode, read.stderr) == (0, "")
+    assert read.stdout == "one\ntwo\n" + lines
 
 
 def test_what_the_output_cannot_encode_is_escaped(
@@ -198,16 +251,56 @@ def test_completion_offers_commands_and_options() -> None:
     ask ottla topics create t --part; ask ottla consume x --fr
     ask ottla produce t -z s; ask ottla consume t --isolation read_c; ask ottla completion z
     ask ottla help gr; ask ottla --v; ask ottla up --data x
+    ask ottla produce t --acks =; ask ottla topics list --format = j
     """
     done = subprocess.run(
         ["bash", "-c", script + questions], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == [
         "consume", "create", "reset", "--partitions", "--from-beginning",
-        "snappy", "read_committed", "zsh", "groups", "--version", "",
+        "snappy", "read_committed", "zsh", "groups", "--version", "", "all 1 0", "json",
     ]  # fmt: skip
     fish = ottla("completion", "fish").stdout
     assert "-a produce" in fish
     assert "-s z -l compression -x -a 'none gzip snappy lz4 zstd'" in fish
     assert "-l config -r -F -d" in fish
     assert "bashcompinit" in ottla("completion", "zsh").stdout
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="needs fish")
+def test_fish_offers_what_fits_the_words_before(tmp_path: Path) -> None:
+    script = tmp_path / "ottla.fish"
+    script.write_text(ottla("completion", "fish").stdout)
+    (tmp_path / "orders.yaml").touch()
+
+    def offered(line: str) -> list[str]:
+        done = subprocess.run(
+            ["fish", "--no-config", "-c", f"source {script}; complete -C '{line}'"],
+            capture_output=True, text=True, check=True, cwd=tmp_path,
+        )  # fmt: skip
+        return [each.partition("\t")[0] for each in done.stdout.splitlines()]
+
+    assert offered("ottla con") == ["consume"]
+    assert offered("ottla group re") == ["reset"]
+    assert offered("ottla help topics l") == ["list"]
+    assert offered("ottla --v") == ["--version"]
+    assert offered("ottla pipeline run ord") == ["orders.yaml"]
+    assert offered("ottla topics list --format=j") == ["--format=json"]
+    # `up` and `cluster up` have different options, and a topic may be named as a command.
+    assert offered("ottla cluster up --li") == []
+    assert offered("ottla up --li") == ["--listen"]
+    assert offered("ottla produce up --li") == []
+    assert offered("ottla topics delete create --par") == []
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
+def test_the_script_for_zsh_loads_the_functions_that_it_needs(tmp_path: Path) -> None:
+    script = tmp_path / "ottla.zsh"
+    script.write_text(ottla("completion", "zsh").stdout)
+    ask = "COMP_WORDS=(ottla produce t --acks=a); COMP_CWORD=3; setopt ksharrays; _ottla"
+    done = subprocess.run(
+        ["zsh", "-f", "-c", f"source {script} && print -r -- $_comps[ottla]; {ask};"
+         "print -r -- $COMPREPLY"],
+        capture_output=True, text=True, check=True, env=os.environ | {"HOME": str(tmp_path)},
+    )  # fmt: skip
+    assert done.stdout.splitlines() == ["_bash_complete -o default -F _ottla", "--acks=all"]

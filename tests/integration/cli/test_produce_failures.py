@@ -130,6 +130,20 @@ def test_a_broker_that_is_gone_is_reported_while_waiting_and_at_the_end() -> Non
     assert waited_s < 60  # three seconds, on a machine that may be busy
 
 
+def test_a_full_disk_is_named() -> None:
+    """librdkafka repeats what the broker refuses, and does not say why it was refused."""
+    with RunningBroker(controls=True) as broker:
+        address = broker.bootstrap_servers
+        ottla("topics", "create", "t", "-p", "1", "-b", address)
+        broker.faults.fill_disk()
+        failed = ottla("produce", "t", "x", "-b", address, "--timeout", "2")
+    assert failed.returncode == 1
+    assert failed.stderr.startswith(
+        "ottla produce: value 1: not acknowledged within 2 s: broker 1: the disk of its log "
+        f"directory {broker.data} is full (0 bytes free)\n"
+    )
+
+
 def test_a_topic_that_is_not_created_automatically_is_reported_at_once() -> None:
     with RunningBroker(config={"auto.create.topics.enable": "false"}) as broker:
         begun_s = time.process_time()
@@ -155,6 +169,9 @@ def test_values_can_be_files_and_an_at_sign_can_be_doubled(
     assert refused.code == 2
     assert "the file 'home' cannot be read: No such file" in refused.err
     assert "write @@home" in refused.err
+    endless = command("produce", topic, "@/dev/zero")
+    assert endless.code == 2
+    assert "'/dev/zero' cannot be read: it is longer than 268435456 bytes" in endless.err
 
 
 def test_bytes_that_are_not_utf_8_are_written_as_they_are(

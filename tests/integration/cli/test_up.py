@@ -237,6 +237,37 @@ def test_arguments_that_cannot_be_meant_are_refused(words: list[str], told: str)
     assert told in done.stderr
 
 
+def test_a_log_directory_in_another_one_is_refused(tmp_path: Path) -> None:
+    """Its name may be that of a partition."""
+    outer, inner = tmp_path / "disks", tmp_path / "disks" / "disk-1"
+    done = ottla("up", "--listen", "127.0.0.1:0", "--data", f"{outer},{inner}")
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"ottla up: the log directory {inner} is in the log directory {outer}\n"
+        "  give directories of which none is in another one\n"
+    )
+    assert not outer.exists()
+    with RunningBroker(data=inner):
+        pass
+    done = ottla("up", "--listen", "127.0.0.1:0", "--data", str(outer))
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"ottla up: {outer} is not a data directory, but has one in it\n"
+        f"  start it with --data {inner}, or choose another directory with --data DIR\n"
+    )
+    assert os.listdir(outer) == ["disk-1"]
+
+
+def test_an_input_that_cannot_be_read_has_ended(tmp_path: Path) -> None:
+    with open(os.devnull, "wb") as write_only:
+        done = subprocess.run(
+            [sys.executable, "-m", "ottla.cli.main", "up", "--listen", "127.0.0.1:0", "--data",
+             str(tmp_path), "--stop-with-stdin"],
+            stdin=write_only, capture_output=True, timeout=120, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_a_file_that_has_no_settings_is_refused_in_readable_text(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"=x\n\x1b[31mred=1\n" + b"".join(b"foo%d\n" % i for i in range(30)))

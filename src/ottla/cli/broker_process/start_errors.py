@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ottla import __version__
 from ottla.base.files.disk import DiskFileSystem
@@ -71,7 +71,9 @@ async def problem_before_loading(settings: LoadedConfig) -> str | None:
     for path in settings.config.log_directories:
         if (in_use := directory_in_use(path)) is not None:
             return in_use
-    return unusable_directories(settings.config.log_directories)
+    return nested_directories(settings.config.log_directories) or unusable_directories(
+        settings.config.log_directories
+    )
 
 
 def explain(error: Exception, settings: LoadedConfig) -> str:
@@ -195,6 +197,35 @@ def directory_in_use(path: str) -> str | None:
     if owner is None or owner.pid == os.getpid():
         return None
     return f"{path} is in use by {owner}\n  stop it, or {OTHER_DIRECTORY}"
+
+
+def nested_directories(paths: Sequence[str]) -> str | None:
+    """A log directory in another one, which would be taken for a partition of the outer one."""
+    for outer in paths:
+        for inner in paths:
+            if os.path.realpath(inner).startswith(os.path.realpath(outer) + os.sep):
+                return (
+                    f"the log directory {inner} is in the log directory {outer}\n"
+                    "  give directories of which none is in another one"
+                )
+        if (inner_name := data_directory_in(outer)) is not None:
+            return (
+                f"{outer} is not a data directory, but has one in it\n"
+                f"  start it with --data {os.path.join(outer, inner_name)}, or {OTHER_DIRECTORY}"
+            )
+    return None
+
+
+def data_directory_in(path: str) -> str | None:
+    """The name of a broker's directory in a directory that is none."""
+    if os.path.exists(os.path.join(path, META_PROPERTIES_NAME)):
+        return None
+    try:
+        names = sorted(os.listdir(path))
+    except OSError:
+        return None
+    is_one = (os.path.exists(os.path.join(path, name, META_PROPERTIES_NAME)) for name in names)
+    return next((name for name, found in zip(names, is_one, strict=True) if found), None)
 
 
 def unusable_directories(paths: Iterable[str]) -> str | None:

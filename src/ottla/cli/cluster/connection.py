@@ -80,6 +80,10 @@ def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+class NoResponse(CommandFailed):
+    """A request was not answered in time. It may have been carried out nevertheless."""
+
+
 class Connection:
     """Creates clients of one cluster, and explains their errors."""
 
@@ -204,11 +208,11 @@ class Connection:
     def last_error(self) -> str:
         return self._errors[-1] if self._errors else self._last_reported
 
-    def no_response(self, reason: str = "") -> CommandFailed:
+    def no_response(self, reason: str = "") -> NoResponse:
         for client in self._clients:
             client.poll(0)  # calls error_cb
         cause = self.last_error or reason
-        return CommandFailed(
+        return NoResponse(
             f"{self.servers} accepts connections, but did not respond within {self.timeout_s:g} s"
             + (f": {cause}" if cause else ""),
             "check that it is a Kafka listener and that its advertised addresses are reachable",

@@ -10,6 +10,7 @@ from typing import Any
 
 from ottla.base.ids import TopicPartition
 from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.cluster.coordinators import wait_for_coordinator
 from ottla.cli.cluster.leaders import SEE_STATUS
 from ottla.cli.cluster.names import require_known
 from ottla.cli.errors import USAGE, CommandFailed
@@ -91,7 +92,9 @@ def require_groups(names: Iterable[str], groups: dict[str, Any]) -> None:
 
 def described_groups(connection: Connection, admin: Any, names: list[str]) -> dict[str, Any]:
     futures = admin.describe_consumer_groups(names, request_timeout=connection.timeout_s)
-    return {name: connection.wait(future) for name, future in futures.items()}
+    return {
+        name: wait_for_coordinator(connection, name, future) for name, future in futures.items()
+    }
 
 
 def committed_offsets(connection: Connection, admin: Any, group: str) -> dict[TopicPartition, int]:
@@ -110,7 +113,10 @@ def committed_offsets_of(
         )[group]
         for group in groups
     }
-    return {group: committed_in(connection.wait(future)) for group, future in futures.items()}
+    return {
+        group: committed_in(wait_for_coordinator(connection, group, future))
+        for group, future in futures.items()
+    }
 
 
 def committed_in(result: Any) -> dict[TopicPartition, int]:

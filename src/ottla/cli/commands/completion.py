@@ -17,17 +17,50 @@ examples:
 """
 BASH = """\
 _ottla() {{
-    local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words=
+    local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words= prefix=
+    # --name=value are three words in bash, and one in zsh.
+    if [[ $before == "=" ]]; then
+        before=${{COMP_WORDS[COMP_CWORD-2]}}
+    elif [[ $word == "=" ]]; then
+        word=
+    elif [[ $word == --*=* ]]; then
+        before=${{word%%=*}} word=${{word#*=}} prefix=$before=
+    fi
     case "${{COMP_WORDS[1]-}} ${{COMP_WORDS[2]-}}" in
 {cases}
         "help "*) [[ $COMP_CWORD -eq 2 ]] && words="{commands}" ;;
         *) [[ $COMP_CWORD -eq 1 ]] && words="{commands} help --help --version" ;;
     esac
-    COMPREPLY=($(compgen -W "$words" -- "$word"))
+    COMPREPLY=($(compgen -P "$prefix" -W "$words" -- "$word"))
+    if [[ -n $prefix && -z $words ]]; then
+        COMPREPLY=($(compgen -f -P "$prefix" -- "$word"))
+    fi
 }}
 complete -o default -F _ottla ottla
 """
-ZSH = "autoload -U +X bashcompinit && bashcompinit\n" + BASH
+ZSH = (
+    """\
+(( $+functions[compdef] )) || {{ autoload -U +X compinit && compinit }}
+autoload -U +X bashcompinit && bashcompinit
+"""
+    + BASH
+)
+FISH = """\
+# Whether these are the first words of the line, and as many as there are with `only`.
+function __ottla_at
+    set -l words (commandline -opc)[2..]
+    if test "$argv[1]" = only
+        set -e argv[1]
+        test (count $words) -eq (count $argv); or return 1
+    end
+    test (count $words) -ge (count $argv); or return 1
+    for i in (seq (count $argv))
+        contains -- $words[$i] (string split "|" -- $argv[$i]); or return 1
+    end
+end
+complete -c ottla -f
+"""
+FILES = ("FILE", "DIR")
 
 
 class CompletedOption(NamedTuple):
@@ -103,28 +136,34 @@ def options(command: tuple[str, ...]) -> list[CompletedOption]:
 
 
 def fish_script() -> str:
-    lines = ["complete -c ottla -f"]
+    lines = [
+        fish_line("only", "-l help", "list the commands"),
+        fish_line("only", "-l version", "show the installed version"),
+        fish_line("only", "-a help", "describe a command"),
+    ]
     for name, entry in COMMANDS.items():
+        names = "|".join([name, *(alias for alias, known in ALIASES.items() if known == name)])
         summary = entry if isinstance(entry, str) else f"{', '.join(entry)} {name}"
-        lines.append(fish_line("__fish_use_subcommand", f"-a {name}", summary))
+        lines.append(fish_line("only", f"-a {name}", summary))
+        lines.append(fish_line("only help", f"-a {name}", summary))
         verbs = {} if isinstance(entry, str) else entry
         for verb, about in verbs.items():
-            seen = f"__fish_seen_subcommand_from {name}; and not __fish_seen_subcommand_from"
-            lines.append(fish_line(f"{seen} {' '.join(verbs)}", f"-a {verb}", about))
+            lines.append(fish_line(f'only "{names}"', f"-a {verb}", about))
+            lines.append(fish_line(f'only help "{names}"', f"-a {verb}", about))
         commands: list[tuple[str, ...]] = [(name, verb) for verb in verbs]
         for command in commands or [(name,)]:
-            seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in command)
+            seen = " ".join([f'"{names}"', *command[1:]])
             lines += [
                 fish_line(seen, fish_option(each), each.help_text)
                 for each in options(command)
-                if each.names or each.choices
+                if each.names or each.choices or each.value in FILES
             ]
-    return "\n".join(lines) + "\n"
+    return FISH + "\n".join(lines) + "\n"
 
 
 def fish_line(condition: str, what: str, description: str) -> str:
     quoted = description.replace("\\", "\\\\").replace("'", "\\'")
-    return f"complete -c ottla -n '{condition}' {what} -d '{quoted}'"
+    return f"complete -c ottla -n '__ottla_at {condition}' {what} -d '{quoted}'"
 
 
 def fish_option(option: CompletedOption) -> str:
@@ -136,4 +175,6 @@ def fish_option(option: CompletedOption) -> str:
         return f"{names} -x -a '{' '.join(option.choices)}'".strip()
     if not option.value:
         return names
-    return f"{names} {'-r -F' if option.value in ('FILE', 'DIR') else '-x'}"
+    if option.value in FILES:
+        return f"{names} -r -F" if names else "-F"
+    return f"{names} -x"

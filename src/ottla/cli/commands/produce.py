@@ -147,7 +147,10 @@ def open_input(arguments: argparse.Namespace) -> tuple[BinaryIO, bool]:
         return stdin, True
     if stdin.isatty():
         print("each line is a record; Ctrl-D ends the input", file=sys.stderr)
-    return take_short_input(stdin)
+    try:
+        return take_short_input(stdin)
+    except BadRecord as error:
+        raise CommandFailed(str(error), "0 records were sent") from error
 
 
 def check_format(arguments: argparse.Namespace) -> None:

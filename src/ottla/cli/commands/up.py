@@ -27,7 +27,7 @@ from ottla.base.memory.collector import begin_broker_process
 from ottla.cli.arguments.texts import Once, path_name
 from ottla.cli.broker_process.event_loop import NAMES, run_on
 from ottla.cli.broker_process.open_files import raise_open_files_limit
-from ottla.cli.process import discard_output, print_error
+from ottla.cli.process import discard_output, print_error, wait_for_end_of_input
 from ottla.config.addresses import parse_port
 
 if TYPE_CHECKING:
@@ -369,8 +369,7 @@ def stop_signals(*, stops_with_stdin: bool) -> asyncio.Event:
     if stops_with_stdin:
 
         def wait_for_end() -> None:
-            while os.read(sys.stdin.fileno(), 4096):
-                pass
+            wait_for_end_of_input()
             loop.call_soon_threadsafe(stopping.set)
 
         # A thread, because event loops watch pipes but not every other kind of file.

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ottla.cli.arguments.texts import path_name
 from ottla.cli.errors import CommandFailed
+from ottla.cli.process import wait_for_end_of_input
 from ottla.cli.zookeeper_process.jars import find_jars
 from ottla.cli.zookeeper_process.java import find_java
 from ottla.cli.zookeeper_process.readiness import is_process_alive, wait_until_serving
@@ -181,7 +182,6 @@ def announce(address: Address, server: int, servers: list[EnsembleServer]) -> No
 
 
 def stop_at_end_of_input(server: int) -> None:
-    while os.read(sys.stdin.fileno(), 4096):
-        pass
+    wait_for_end_of_input()
     with suppress(ProcessLookupError):
         os.kill(server, signal.SIGKILL)

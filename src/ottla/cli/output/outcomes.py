@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ottla.cli.cluster.connection import confluent_kafka
+from ottla.cli.errors import CommandFailed
 from ottla.cli.output.documents import show
 from ottla.cli.process import output_after
 
@@ -29,6 +30,8 @@ def attempt(
     `messages` has clearer messages for some error codes."""
     try:
         return Outcome(name, work())
+    except CommandFailed as error:  # no response: others may have succeeded
+        return Outcome(name, "", error.message, error.advice)
     except confluent_kafka().KafkaException as error:
         kafka_error = error.args[0]
         text = messages.get(kafka_error.code(), kafka_error.str())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.cluster.disks import disk_problem
 from ottla.cli.cluster.topic_configs import message_bytes_max, topic_number
 from ottla.cli.cluster.topics import INTERNAL
 from ottla.cli.errors import CommandFailed, suggestions
@@ -71,7 +72,7 @@ def no_topic(topic: str, topics: Any) -> list[str]:
 
 def not_acknowledged(connection: Connection, producer: Any, failure: Failure) -> list[str]:
     # Other brokers may have taken over from those that ended: what is missing is the better reason.
-    cause = missing_replicas(connection, producer, failure) or connection.last_error
+    cause = refusal(connection, producer, failure) or connection.last_error
     return [
         f"not acknowledged within {connection.timeout_s:g} s" + (f": {cause}" if cause else ""),
         "it may have been written nevertheless: check before you send it again",
@@ -79,7 +80,7 @@ def not_acknowledged(connection: Connection, producer: Any, failure: Failure) ->
     ]
 
 
-def missing_replicas(connection: Connection, producer: Any, failure: Failure) -> str | None:
+def refusal(connection: Connection, producer: Any, failure: Failure) -> str | None:
     """Why the partition takes no records; librdkafka tries again without a word."""
     library = confluent_kafka()
     try:
@@ -87,6 +88,8 @@ def missing_replicas(connection: Connection, producer: Any, failure: Failure) ->
         partition = topics[failure.topic].partitions[failure.partition]
         if partition.leader < 0:
             return f"partition {failure.partition} has no leader"
+        if (problem := disk_problem(connection, partition.leader)) is not None:
+            return problem
         needed = topic_number(connection, connection.admin(), failure.topic, "min.insync.replicas")
     except (library.KafkaException, CommandFailed, KeyError):
         return None

@@ -11,7 +11,6 @@ import os
 import select
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from ottla.cli.errors import USAGE, CommandFailed
@@ -128,7 +127,11 @@ def argument_value(text: str) -> bytes:
     if name.startswith(FILE_SIGN):
         return os.fsencode(name)
     try:
-        return Path(name).read_bytes()
+        with open(name, "rb") as file:
+            content = file.read(INPUT_BYTES_MAX + 1)
+        if len(content) > INPUT_BYTES_MAX:
+            raise ValueError(TOO_LONG)
+        return content
     except (OSError, ValueError) as error:
         raise CommandFailed(
             f"{text}: the file {name!r} cannot be read: {getattr(error, 'strerror', error)}",
@@ -187,15 +190,23 @@ def with_defaults(
 def take_short_input(stdin: BinaryIO) -> tuple[BinaryIO, bool]:
     """The same input, and whether it is complete and fits into one chunk.
 
-    Waits for the first bytes, as reading the first record would.
+    Waits for the first bytes, as reading the first record would. BadRecord if it cannot be read.
     """
-    chunk = stdin.read1(CHUNK_BYTES)  # type: ignore[attr-defined]
+    chunk = read_some(stdin)
     if not chunk:
         return io.BytesIO(), True
-    rest = stdin.read1(CHUNK_BYTES) if has_input(stdin) else None  # type: ignore[attr-defined]
+    rest = read_some(stdin) if has_input(stdin) else None
     if rest == b"":
         return io.BytesIO(chunk), True
     return io.BufferedReader(Continued(chunk + (rest or b""), stdin), CHUNK_BYTES), False
+
+
+def read_some(stdin: BinaryIO, size: int = CHUNK_BYTES) -> bytes:
+    """What there is, at most `size` bytes; empty at the end."""
+    try:
+        return bytes(stdin.read1(size))  # type: ignore[attr-defined]
+    except OSError as error:
+        raise BadRecord(f"standard input cannot be read: {error.strerror}") from error
 
 
 def has_input(stdin: BinaryIO) -> bool:
@@ -217,8 +228,9 @@ class Continued(io.RawIOBase):
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        content: bytes | memoryview
         if not self._begin:
-            content = self._file.read1(len(buffer))  # type: ignore[attr-defined]
+            content = read_some(self._file, len(buffer))
         else:
             content, self._begin = self._begin[: len(buffer)], self._begin[len(buffer) :]
         buffer[: len(content)] = content

@@ -75,6 +75,7 @@ class RecordSender:
         self._failures: list[Failure] = []
         self._failed_count = 0
         self._last_sent = 0
+        self._sent_count = 0
         self._is_complete = False  # the whole input was sent
 
     def send_all(self, records: Iterable[Numbered]) -> None:
@@ -88,7 +89,7 @@ class RecordSender:
         self._drain(self._connection.timeout_s + 5)
         if self._failures:
             raise self._first_failure()
-        if len(self.producer):
+        if self._unknown_count:
             raise self._connection.no_response()
 
     def stop(self) -> None:
@@ -97,7 +98,7 @@ class RecordSender:
 
     def summary(self) -> list[str]:
         """How many records were acknowledged, and which were not."""
-        count = sum(each[0] for each in self.acknowledged.values())
+        count = self._acknowledged_count
         verb = "sent" if self._acks == "0" else "acknowledged"
         lines = [f"{count_text(count, 'record')} {'was' if count == 1 else 'were'} {verb}"]
         if self._failed_count:
@@ -107,11 +108,19 @@ class RecordSender:
             lines[0] += f"; not {verb}: {self._unit} {shown}" + (
                 f" and {more} more" if more else ""
             )
-        unknown = len(self.producer)
-        if unknown:
+        if unknown := self._unknown_count:
             were = "was" if unknown == 1 else "were"
             lines.append(f"{count_text(unknown, 'record')} {were} sent, but not acknowledged yet")
         return lines
+
+    @property
+    def _acknowledged_count(self) -> int:
+        return sum(each[0] for each in self.acknowledged.values())
+
+    @property
+    def _unknown_count(self) -> int:
+        """Without an answer so far. `len(producer)` also counts other events, such as errors."""
+        return self._sent_count - self._acknowledged_count - self._failed_count
 
     def _send(self, number: int, record: Record) -> None:
         timestamp = {"timestamp": record.timestamp_ms} if record.timestamp_ms >= 0 else {}
@@ -133,8 +142,10 @@ class RecordSender:
                 if self._failures:
                     return
             except confluent_kafka().KafkaException as error:
+                self._sent_count += 1
                 self._fail(number, record, error.args[0])
                 return
+        self._sent_count += 1
         self._last_sent = number
         self.producer.poll(0)
 

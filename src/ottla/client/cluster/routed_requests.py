@@ -137,6 +137,18 @@ def send_to_coordinator(
         retries.pause(problem)
 
 
+def find_coordinator(cluster: Cluster, kind: int, key: str) -> tuple[int, Address]:
+    """The broker that coordinates this group (GROUP) or transactional id (TRANSACTION).
+
+    KafkaError if there is none now.
+    """
+    retries = Retries(f"FindCoordinator of {key!r}", cluster.settings)
+    code, broker_id, address, message = _request_coordinator(cluster, kind, key, retries)
+    if code != ErrorCode.NONE:
+        raise kafka_error(code, f"FindCoordinator of {key!r}", message)
+    return broker_id, address
+
+
 def _find_coordinator(cluster: Cluster, kind: int, key: str, retries: Retries) -> int:
     known = cluster.coordinators.get((kind, key))
     if known is not None:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
+from ottla.cli.cluster.connection import (
+    Connection,
+    NoResponse,
+    add_connection_arguments,
+    confluent_kafka,
+)
+from ottla.cli.cluster.coordinators import wait_for_coordinator
 from ottla.cli.cluster.groups import (
     SEE_GROUPS,
     add_groups_argument,
@@ -14,9 +20,11 @@ from ottla.cli.cluster.groups import (
     report_missing_groups,
 )
 from ottla.cli.cluster.topics import is_pattern
-from ottla.cli.errors import suggestions
+from ottla.cli.errors import CommandFailed, suggestions
 from ottla.cli.output.documents import add_format_argument
 from ottla.cli.output.outcomes import Outcome, attempt, report
+
+MAY_BE_DELETED = "it may have been deleted nevertheless; see: ottla groups list"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +47,10 @@ def delete(connection: Connection, admin: Any, name: str, future: Any) -> Outcom
     library = confluent_kafka().KafkaError
 
     def work() -> str:
-        connection.wait(future)
+        try:
+            wait_for_coordinator(connection, name, future)
+        except NoResponse as error:
+            raise CommandFailed(error.message, MAY_BE_DELETED, *error.advice) from error
         return f"deleted {name}"
 
     def advice(error: Any) -> list[str]:

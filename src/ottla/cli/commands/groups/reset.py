@@ -12,7 +12,9 @@ from ottla.base.ids import TopicPartition
 from ottla.cli.arguments.numbers import INT64_MAX, whole_number
 from ottla.cli.arguments.offset_files import BadOffsets, Offsets, parse_offsets
 from ottla.cli.arguments.offset_ranges import At, BadRange, Position, parse_position
+from ottla.cli.arguments.texts import path_name
 from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
+from ottla.cli.cluster.coordinators import wait_for_coordinator
 from ottla.cli.cluster.groups import (
     IDLE_STATES,
     add_groups_argument,
@@ -23,7 +25,7 @@ from ottla.cli.cluster.groups import (
     state_name,
 )
 from ottla.cli.cluster.partition_offsets import partition_ends, require_offset, resolve
-from ottla.cli.cluster.topics import all_topics, refuse_patterns, require_topics
+from ottla.cli.cluster.topics import all_topics, is_pattern, refuse_patterns, require_topics
 from ottla.cli.errors import USAGE, CommandFailed, suggestions
 from ottla.cli.output.documents import add_format_argument, show
 from ottla.cli.output.tables import Column, table
@@ -62,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="add N to each offset; N may be negative",
     )
     where.add_argument(
-        "--from-file", metavar="FILE",
+        "--from-file", metavar="FILE", type=path_name,
         help="as `groups describe --format json` prints them, or lines of topic,partition,offset",
     )  # fmt: skip
     parser.add_argument(
@@ -131,6 +133,12 @@ def parse_to(text: str | None) -> Position | None:
 def require_idle(connection: Connection, admin: Any, group: str) -> None:
     """A group that does not exist is idle: it gets its first offsets."""
     if group not in all_groups(connection, admin):
+        if is_pattern(group):
+            raise CommandFailed(
+                f"there is no group {group}, and patterns are not accepted here",
+                f"see: ottla groups list '{group}'",
+                code=USAGE,
+            )
         return
     described = described_groups(connection, admin, [group])[group]
     state = state_name(described.state)
@@ -150,11 +158,13 @@ def chosen_partitions(
 ) -> list[TopicPartition]:
     if not given:
         if not committed:
-            groups = set(all_groups(connection, admin)) - {group}
+            groups = all_groups(connection, admin)
             raise CommandFailed(
-                f"group {group} has committed nothing yet",
-                "name the topics with --topic",
-                *suggestions(group, groups),
+                f"group {group} has committed nothing yet"
+                if group in groups
+                else f"there is no group {group}",
+                "name the topics with --topic, for which it gets its first offsets",
+                *([] if group in groups else suggestions(group, groups)),
             )
         return sorted(committed)
     topics = all_topics(connection, admin)
@@ -210,7 +220,7 @@ def existing_positions(connection: Connection, admin: Any, wanted: Offsets) -> O
 
 
 def given_offsets(arguments: argparse.Namespace, group: str) -> Offsets:
-    name = f"--from-file {arguments.from_file or repr('')}"
+    name = f"--from-file {arguments.from_file}"
     if arguments.topic:
         raise CommandFailed(f"{name} has the partitions: --topic cannot be used", code=USAGE)
     try:
@@ -264,7 +274,7 @@ def commit(connection: Connection, admin: Any, group: str, targets: Offsets) -> 
         [library.ConsumerGroupTopicPartitions(group, partitions)],
         request_timeout=connection.timeout_s,
     )
-    result = connection.wait(futures[group])
+    result = wait_for_coordinator(connection, group, futures[group])
     failed = [each for each in result.topic_partitions if each.error is not None]
     if failed:
         raise CommandFailed(

@@ -23,6 +23,7 @@ from ottla.cli.pipelines.pipeline_file import (
     load_file,
     pipeline_failures,
 )
+from ottla.cli.process import wait_for_end_of_input
 
 if TYPE_CHECKING:
     from ottla.pipelines.batch_report import BatchReport
@@ -88,8 +89,7 @@ def stop_with_stdin(service: PipelineService) -> None:
     """The process ends with its parent, also if Spark no longer answers."""
 
     def wait() -> None:
-        while os.read(0, 4096):
-            pass
+        wait_for_end_of_input()
         service.stop()
         time.sleep(STOP_S)
         os._exit(1)  # the JVM ends too: its standard input is closed
