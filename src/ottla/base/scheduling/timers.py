@@ -1,18 +1,22 @@
 """Deadlines by key, in one priority queue.
 
 Promises  extending a deadline only stores it: the queue entry is moved when it reaches the head. A
-          cancelled or expired key is released at once. Nothing expires by itself: the owner of the
+          cancelled or expired key is released at once. Stale queue entries are removed a few with
+          each call, however many timers there are. Nothing expires by itself: the owner of the
           clock calls `take_expired`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 STALE_MAX = 1000  # stale queue entries, in addition to twice the number of timers
+MOVED_AT_ONCE = 4  # entries of a queue with many stale ones
+
+Entry = tuple[int, int, "_Timer[K]"]
 
 
 def ignore(_at_ms: int) -> None: ...
@@ -36,7 +40,9 @@ class Timers(Generic[K]):
         self._timers: dict[K, _Timer[K]] = {}
         # One entry per timer, and stale ones: with an earlier deadline, or of a timer without a
         # key.
-        self._queue: list[tuple[int, int, _Timer[K]]] = []
+        self._queue: list[Entry[K]] = []
+        # A queue that has had too many stale ones, whose entries move to the other one.
+        self._old_queue: list[Entry[K]] = []
         self._count = 0  # equal times expire in the order in which they were set
 
     def __len__(self) -> int:
@@ -56,7 +62,7 @@ class Timers(Generic[K]):
             timer.deadline_ms = deadline_ms
             if deadline_ms < timer.queued_ms:
                 self._enqueue(timer)
-                self._limit_stale()
+        self._limit_stale()
 
     def start_if_absent(self, key: K, delay_ms: int) -> None:
         if key not in self._timers:
@@ -71,17 +77,19 @@ class Timers(Generic[K]):
     def clear(self) -> None:
         self._timers.clear()
         self._queue.clear()
+        self._old_queue.clear()
 
     @property
     def next_ms(self) -> int | None:
         """The time of the next call of `take_expired`: nothing expires before it."""
-        return self._queue[0][0] if self._queue else None
+        first = self._first_queue()
+        return first[0][0] if first else None
 
     def take_expired(self) -> K | None:
         """Remove and return the key that expired first; None if none has."""
         now_ms = self._now_ms()
-        while self._queue and self._queue[0][0] <= now_ms:
-            queued_ms, _, timer = heappop(self._queue)
+        while (queue := self._first_queue()) and queue[0][0] <= now_ms:
+            queued_ms, _, timer = heappop(queue)
             key = timer.key
             if key is None or queued_ms != timer.queued_ms:
                 continue
@@ -98,12 +106,22 @@ class Timers(Generic[K]):
         heappush(self._queue, (timer.queued_ms, self._count, timer))
         self._started(timer.queued_ms)
 
+    def _first_queue(self) -> list[Entry[K]]:
+        """The one whose first entry is due first."""
+        new, old = self._queue, self._old_queue
+        return old if old and (not new or old[0][:2] < new[0][:2]) else new
+
     def _limit_stale(self) -> None:
-        if len(self._queue) > 2 * len(self._timers) + STALE_MAX:
-            self._queue = [entry for entry in self._queue if _is_current(entry)]
-            heapify(self._queue)
+        old = self._old_queue
+        if old:
+            for _ in range(min(MOVED_AT_ONCE, len(old))):
+                entry = old.pop()  # the rest is still a heap
+                if _is_current(entry):
+                    heappush(self._queue, entry)
+        elif len(self._queue) > 2 * len(self._timers) + STALE_MAX:
+            self._old_queue, self._queue = self._queue, []
 
 
-def _is_current(entry: tuple[int, int, _Timer[K]]) -> bool:
+def _is_current(entry: Entry[K]) -> bool:
     queued_ms, _, timer = entry
     return timer.key is not None and queued_ms == timer.queued_ms

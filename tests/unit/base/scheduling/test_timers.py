@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ottla.base.scheduling import timers as timers_module
-from ottla.base.scheduling.timers import STALE_MAX, Timers
+from ottla.base.scheduling.timers import MOVED_AT_ONCE, STALE_MAX, Timers
 from ottla.testing.clock import ManualClock
 
 
@@ -162,3 +162,18 @@ def test_entries_of_deadlines_that_are_brought_forward_are_bounded() -> None:
         timers.start("a", delay_ms)
     assert len(timers._queue) <= STALE_MAX + 3
     assert timers.next_ms == 1
+
+
+def test_very_many_stale_entries_are_removed_a_few_with_each_call() -> None:
+    timers: Timers[int] = Timers(lambda: 0)
+    for at in range(20 * STALE_MAX):
+        timers.start(at, 1000 + at)
+    entries = len(timers._queue)
+    for at in range(20 * STALE_MAX - 5):
+        timers.cancel(at)
+        before, entries = entries, len(timers._queue) + len(timers._old_queue)
+        assert before - entries <= MOVED_AT_ONCE
+    for _ in range(2 * STALE_MAX):
+        timers.start(20 * STALE_MAX, 50_000)
+    assert len(timers._queue) + len(timers._old_queue) <= 2 * STALE_MAX
+    assert len(timers) == 6
