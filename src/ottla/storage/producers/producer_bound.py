@@ -1,19 +1,21 @@
 """Limits of the number of producers in memory: of one partition, and of a broker.
 
 Owns      the two limits, and when the least recently used producers are evicted.
-Promises  a new producer costs constant time. Above the limit of the broker, the partition with most
-          producers evicts some, not the one that gets a new producer.
+Promises  a new producer costs constant time, also if there are very many partitions: they are
+          counted some at a time. Above the limit of the broker, partitions that have more than an
+          equal share evict some, not the one that gets a new producer.
 Leaves    which to evict to the partition: never a producer with an open transaction.
 """
 
 from __future__ import annotations
 
 from typing import Protocol
-from weakref import WeakSet
+from weakref import ref
 
 EVICTED_AT_ONCE = 64  # considered, by a partition above its limit
 NO_LIMIT = 2**63
-COUNTED_EACH = 256  # new producers: then all partitions are counted
+COUNTED_EACH = 256  # new producers: then all partitions are counted again
+VISITED_AT_ONCE = 100  # partitions, with each new producer
 
 
 class Producers(Protocol):
@@ -31,32 +33,64 @@ class ProducerBound:
     def __init__(self, partition_max: int, total_max: int) -> None:
         self.partition_max = partition_max
         self.total_max = total_max
-        self._partitions: WeakSet[Producers] = WeakSet()  # with producers
+        self._partitions: set[ref[Producers]] = set()  # with producers
         self._added = 0
+        # A pass over all partitions counts them, and the next one evicts the excess.
+        self._unvisited: list[ref[Producers]] = []
+        self._total = 0  # of those that were visited
+        self._share = 0  # of each partition, in a pass that evicts
+        self._excess = 0  # still to be evicted
 
     def producer_added(self, producers: Producers) -> None:
         """One will be, to these."""
         if producers.count >= self.partition_max:
             producers.evict(EVICTED_AT_ONCE)
-        self._partitions.add(producers)
+        self._note(producers)
         self._added += 1
-        if self._added % COUNTED_EACH == 0:
-            self._limit_total()
+        if self._unvisited:
+            self._visit_some()
+        elif self._added >= COUNTED_EACH:
+            self._added = 0
+            self._begin_pass()
 
     def producers_read(self, producers: Producers) -> None:
         """A log has read these from its files."""
         producers.evict(max(0, producers.count - self.partition_max))
         if producers.count:
-            self._partitions.add(producers)
+            self._note(producers)
+
+    def _note(self, producers: Producers) -> None:
+        self._partitions.add(ref(producers, self._partitions.discard))
 
     def of_one_partition(self) -> ProducerBound:
         """While the producers of a log are being read, in any thread."""
         return ProducerBound(self.partition_max, NO_LIMIT)
 
-    def _limit_total(self) -> None:
-        counts = {each: each.count for each in self._partitions}
-        if counts and sum(counts.values()) > self.total_max:
-            max(counts, key=counts.__getitem__).evict(2 * COUNTED_EACH)
+    def _begin_pass(self) -> None:
+        self._unvisited, self._total = list(self._partitions), 0
+        self._visit_some()
+
+    def _visit_some(self) -> None:
+        some = self._unvisited[-VISITED_AT_ONCE:]
+        del self._unvisited[-VISITED_AT_ONCE:]
+        for each in some:
+            if (producers := each()) is not None:
+                count = producers.count
+                self._total += count
+                if self._excess > 0 and count > self._share:
+                    evicted = min(count - self._share, self._excess)
+                    self._excess -= evicted
+                    producers.evict(evicted)
+        if not self._unvisited:
+            self._end_pass()
+
+    def _end_pass(self) -> None:
+        """The shares of all together are the limit, so those that have more have the excess."""
+        was_evicting, self._share = self._share > 0, 0
+        self._excess = 0 if was_evicting else max(0, self._total - self.total_max)
+        if self._excess:
+            self._share = max(1, self.total_max // len(self._partitions))
+            self._begin_pass()
 
 
 UNBOUNDED = ProducerBound(NO_LIMIT, NO_LIMIT)

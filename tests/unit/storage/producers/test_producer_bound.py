@@ -16,6 +16,7 @@ from ottla.storage.producers.append_decisions import ACCEPTED
 from ottla.storage.producers.producer_bound import (
     COUNTED_EACH,
     EVICTED_AT_ONCE,
+    VISITED_AT_ONCE,
     ProducerBound,
 )
 from ottla.storage.producers.producer_snapshot import encode_snapshot, read_snapshot
@@ -102,6 +103,16 @@ def test_beyond_the_limit_of_all_the_partition_with_most_forgets_some() -> None:
     assert small.states.count == 100
     assert large.states.count <= 900 + COUNTED_EACH
     assert 9999 in large.known
+
+
+def test_the_limit_of_all_holds_if_very_many_partitions_have_few_each() -> None:
+    limit, many = 3000, 20 * VISITED_AT_ONCE
+    bound = ProducerBound(MANY, limit)
+    partitions = [Partition(bound) for _ in range(many)]
+    for producer_id in range(5 * limit):
+        partitions[producer_id * 7 % many].write(producer_id)
+    total = sum(each.states.count for each in partitions)
+    assert limit // 2 < total <= limit + 2 * COUNTED_EACH
 
 
 def test_a_partition_that_is_gone_counts_no_more() -> None:
