@@ -135,6 +135,15 @@ def test_a_protocol_is_chosen_by_votes_among_those_that_all_can_do(harness: Harn
     assert [reply.response.protocol_name for reply in replies] == ["range"] * 3
 
 
+def test_names_of_protocols_that_no_member_offers_any_more_are_forgotten(harness: Harness) -> None:
+    client = ClassicClient(harness)
+    rebalance(harness, client)
+    for number in range(10):
+        client.protocols = {"range": b""} | {f"{number}-{other}": b"" for other in range(5)}
+        rebalance(harness, client)
+    assert harness.classic()._supported.keys() == client.protocols.keys()
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_tied_vote_goes_to_the_protocol_that_kafka_takes(harness: Harness, order: int) -> None:
     offers = [{"roundrobin": b"", "range": b""}, {"range": b"", "roundrobin": b""}]

@@ -104,7 +104,13 @@ def new_member(request: JoinGroupRequest, member_id: str, caller: Caller) -> Cla
 def select_protocol(members: Collection[ClassicMember]) -> str:
     """The protocol that all members support and most prefer; ties are resolved as in Kafka."""
     supported = count_protocols(members)
-    candidates = {name for name, count in supported.items() if count == len(members)}
+    return elect({name for name, count in supported.items() if count == len(members)}, members)
+
+
+def elect(candidates: Collection[str], members: Iterable[ClassicMember]) -> str:
+    """The one of the protocols that most members prefer."""
+    if len(candidates) == 1:
+        return next(iter(candidates))
     votes: dict[str, int] = {}
     for member in members:
         choice = member.vote(candidates)

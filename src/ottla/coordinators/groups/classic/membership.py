@@ -41,6 +41,12 @@ class Membership:
     def has_all_joined(self) -> bool:
         return self.joining == len(self.members) and not self.pending
 
+    @property
+    def common_protocols(self) -> set[str]:
+        """Those that all members support."""
+        count = len(self.members)
+        return {name for name, members in self._supported.items() if members == count}
+
     def is_supported_by_all(self, protocol: str) -> bool:
         return self._supported.get(protocol, 0) == len(self.members)
 
@@ -72,6 +78,12 @@ class Membership:
         self.take_back(member_id)
         self.pending_sync.discard(member_id)
         self.shared.timers.cancel(self.deadline(TimerKind.SESSION, member_id))
+
+    def remove_all(self, member_ids: Iterable[str]) -> None:
+        """In the order of the members. The last one first: to find the first member that is left,
+        as the next leader, takes the longer the more were removed before it."""
+        for member_id in reversed(list(member_ids)):
+            self.remove(member_id)
 
     def replace(self, old: ClassicMember, new: ClassicMember) -> None:
         """A static member returned with a new id, which replaces the old one."""
@@ -140,8 +152,13 @@ class Membership:
         self.shared.usage.member_bytes += change
 
     def _count(self, protocols: Iterable[OfferedProtocol], change: int) -> None:
+        supported = self._supported
         for each in protocols:
-            self._supported[each.name] = self._supported.get(each.name, 0) + change
+            count = supported.get(each.name, 0) + change
+            if count:
+                supported[each.name] = count
+            else:  # a client may join again with other names each time
+                del supported[each.name]
 
     # Waiting requests
 

@@ -15,7 +15,7 @@ import logging
 from ottla.base.log_messages.log_text import shown
 from ottla.coordinators.groups.classic.answers import joined
 from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
-from ottla.coordinators.groups.classic.member import ClassicMember, select_protocol
+from ottla.coordinators.groups.classic.member import ClassicMember, elect
 from ottla.coordinators.groups.classic.stored import empty_record
 from ottla.coordinators.groups.shared import TimerKind
 from ottla.coordinators.records import CoordinatorRecord
@@ -100,9 +100,11 @@ def complete_join(group: ClassicGroup) -> Records:
     timeout."""
     for waits in (TimerKind.JOIN, TimerKind.INITIAL_JOIN):
         group.shared.timers.cancel(group.deadline(waits))
-    for member in list(group.members.values()):
-        if not member.is_joining and not member.is_static:
-            group.remove(member.member_id)
+    group.remove_all(
+        each.member_id
+        for each in group.members.values()
+        if not each.is_joining and not each.is_static
+    )
     if not group.members:
         group.shared.when_refused(lambda _code: try_again_to_end(group))
         return [empty_record(group)]
@@ -129,7 +131,7 @@ def elect_leader(group: ClassicGroup) -> bool:
 
 def begin_generation(group: ClassicGroup) -> None:
     group.generation += 1
-    group.protocol = select_protocol(group.members.values())
+    group.protocol = elect(group.common_protocols, group.members.values())
     group.state = ClassicGroupState.COMPLETING_REBALANCE
     group.is_first_rebalance = False
     group.note_subscriptions()
@@ -168,14 +170,13 @@ def expire_join(group: ClassicGroup) -> Records:
 
 def expire_sync(group: ClassicGroup) -> Records:
     """The sync timeout has expired: remove the members that did not sync."""
-    late = list(group.pending_sync)
+    late = [member_id for member_id in group.members if member_id in group.pending_sync]
     if not late or group.state not in (
         ClassicGroupState.COMPLETING_REBALANCE,
         ClassicGroupState.STABLE,
     ):
         return []
-    for member_id in late:
-        group.remove(member_id)
+    group.remove_all(late)
     return prepare_rebalance(group, f"{len(late)} members have not synced in time")
 
 
