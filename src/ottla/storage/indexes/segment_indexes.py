@@ -182,6 +182,12 @@ class SegmentIndexes:
         self._times.renamed(paths[1])
         self.transactions.renamed(paths[2])
 
+    def moved(self, old_directory: str, new_directory: str) -> None:
+        """The files are in another directory now. A log may have very many segments."""
+        at = len(old_directory)
+        for index in (self._offsets, self._times, self.transactions):
+            index.renamed(new_directory + index.path[at:])
+
     def close(self) -> None:
         self.offsets.close()
         self.times.close()

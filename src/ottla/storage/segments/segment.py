@@ -265,10 +265,10 @@ class Segment:
 
     def moved(self, directory: str) -> None:
         """The partition's directory has another name now."""
+        self.indexes.moved(self._directory, directory)
         self._directory = directory
         if self._file is not None:
             self._file.renamed(self.path)
-        self.indexes.renamed(index_paths(directory, self.base_offset, self.state))
 
     def close(self) -> None:
         """Close the files as they are."""
