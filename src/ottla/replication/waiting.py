@@ -19,6 +19,7 @@ from ottla.replication.fetch_sessions import Watcher
 
 NOT_KNOWN_YET = 2**63  # bytes: more than can be appended during one read
 UNREGISTERED_AT_ONCE = 100  # partitions that a fetch unregisters from at a time
+OF_CROWD_AT_ONCE = 50  # fetches of one partition that are notified at a time
 
 Done = Callable[[Exception | None], None]
 END_OFFSET = attrgetter("end_offset")
@@ -273,6 +274,56 @@ def leave(watcher: Watcher, watched: list[Watchable]) -> None:
         watched.pop().watchers.pop(watcher, None)
     if watched:
         asyncio.get_running_loop().call_soon(leave, watcher, watched)
+
+
+def notify(watcher: Watcher, size: int | None, *, is_stable: bool) -> None:
+    if size is None:
+        watcher.wake()
+    else:
+        watcher.data_arrived(size, is_stable=is_stable)
+
+
+class WatcherCrowd:
+    """Very many fetches that wait for one partition: a few are notified in each iteration of the
+    event loop. What is appended meanwhile, they are notified of together."""
+
+    __slots__ = ("_is_stable", "_left", "_pending", "_size", "_watchers")
+
+    def __init__(self, watchers: dict[Watcher, None]) -> None:
+        self._watchers = watchers
+        self._left: list[Watcher] = []  # to be notified of the change below, the first at the end
+        self._size: int | None = 0
+        self._is_stable = False
+        self._pending: tuple[int | None, bool] | None = None  # changes since, together
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._left and self._pending is None
+
+    def notify(self, size: int | None, *, is_stable: bool) -> None:
+        if self._pending is not None:
+            earlier, was_stable = self._pending
+            size = None if size is None or earlier is None else size + earlier
+            is_stable |= was_stable
+        self._pending = size, is_stable
+        if not self._left:
+            self._begin()
+
+    def _begin(self) -> None:
+        if self._pending is not None:
+            (self._size, self._is_stable), self._pending = self._pending, None
+            self._left = list(reversed(self._watchers))
+            asyncio.get_running_loop().call_soon(self._notify_some)
+
+    def _notify_some(self) -> None:
+        left = self._left
+        for watcher in reversed(left[-OF_CROWD_AT_ONCE:]):
+            notify(watcher, self._size, is_stable=self._is_stable)
+        del left[-OF_CROWD_AT_ONCE:]
+        if left:
+            asyncio.get_running_loop().call_soon(self._notify_some)
+        else:
+            self._begin()
 
 
 class ParkedFetches:
