@@ -12,12 +12,14 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
+from pathlib import Path
 from traceback import walk_tb
 
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.support.apache_kafka import ApacheKafka
 from tests.support.kafka_jars import OLDER_VERSION
+from tests.support.left_out_files import is_left_out
 from tests.support.long_run import VARIABLE as LONG_RUN
 from tests.support.long_run import is_wanted
 from tests.support.oracle import Oracle
@@ -98,6 +100,11 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    is_test_file = collection_path.name.startswith("test_")
+    return True if is_test_file and is_left_out(collection_path, config.option.markexpr) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
