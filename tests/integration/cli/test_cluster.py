@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.cli.cluster_command import ClusterCommand, is_alive, wait_until_gone
-from tests.integration.cli.conftest import CommandFor
+from tests.integration.cli.conftest import Command, CommandFor
 from tests.integration.cli.ottla_command import ottla, start
 from tests.support.waiting import wait_until
 
@@ -31,9 +31,10 @@ def shared_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster
 def cluster(shared_cluster: ClusterCommand) -> Iterator[ClusterCommand]:
     """Three brokers, all running: those that a failed test has ended are started again."""
     yield shared_cluster
-    for name, member in shared_cluster.members.items():
+    running = json.loads((shared_cluster.data / "running.json").read_text())
+    for member in running["members"]:
         if member["state"] != "running":
-            shared_cluster("start", name)
+            shared_cluster("start", member["name"])
 
 
 def test_three_brokers_serve(cluster: ClusterCommand, command_for: CommandFor) -> None:
@@ -109,21 +110,24 @@ def test_status_shows_a_broker_that_is_down_and_what_is_offline(
     assert command("topics", "delete", "spread").code == 0
 
 
-def test_what_waits_for_replicas_and_leaders_says_so(cluster: ClusterCommand) -> None:
+def test_what_waits_for_replicas_and_leaders_says_so(
+    cluster: ClusterCommand, command_for: CommandFor
+) -> None:
     at = {"OTTLA_BOOTSTRAP": cluster.bootstrap_servers}
+    command = command_for(cluster.bootstrap_servers)
     ottla("topics", "create", "waiting", "-p", "2", environment=at)
     ottla("produce", "waiting", "-p", "0", "one", environment=at)
     ottla("consume", "waiting", "-e", "-g", "waiters", environment=at)
 
     cluster("kill", "2", "3")
-    wait_until(lambda: in_sync("waiting", at) == [[1], [1]], "in-sync replicas")
+    wait_until(lambda: in_sync("waiting", command) == [[1], [1]], "in-sync replicas")
     done = ottla("produce", "waiting", "-p", "1", "two", "--timeout", "3", environment=at)
     assert done.returncode == 1
     assert "partition 1 has 1 of 3 replicas in sync, and needs 2" in done.stderr
 
     cluster("kill", "1")
     cluster("start", "2")
-    wait_until(lambda: in_sync("waiting", at) == [[], []], "the controller")
+    wait_until(lambda: in_sync("waiting", command) == [[], []], "the controller")
     read = ottla("consume", "waiting", "-e", environment=at)
     assert (read.returncode, read.stdout) == (1, "")
     told = "there is no leader of waiting-0, waiting-1\n  see: ottla status\n"
@@ -159,12 +163,11 @@ def test_a_paused_broker_is_reported_and_can_be_stopped(cluster: ClusterCommand)
     assert (stopped.returncode, stopped.stdout) == (0, f"stopped broker-{paused}\n")
 
 
-def in_sync(topic: str, environment: dict[str, str]) -> list[list[int]]:
-    """The in-sync replicas of partitions that have a leader."""
-    done = ottla("topics", "describe", topic, "--format", "json", environment=environment)
+def in_sync(topic: str, command: Command) -> list[list[int]]:
+    """The in-sync replicas of partitions that have a leader. It is asked many times."""
+    done = command("topics", "describe", topic, "--format", "json", "--timeout", "10")
     return [
-        each["in_sync_replicas"]
-        for each in json.loads(done.stdout or "[{}]")[0].get("partitions", [])
+        each["in_sync_replicas"] for each in json.loads(done.out or "[{}]")[0].get("partitions", [])
     ]
 
 
