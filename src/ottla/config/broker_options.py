@@ -39,8 +39,8 @@ from ottla.config.replication_options import (
 )
 
 
-# Compiling methods for 200 fields, and methods that nothing uses, would take some hundredths of the time in
-# which a broker starts. The bases have no objects of their own.
+# Compiling methods for 200 fields, and methods that nothing uses, would take some hundredths of
+# the time in which a broker starts. The bases have no objects of their own.
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class BrokerConfig(
     ClusterOptions,
