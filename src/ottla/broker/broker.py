@@ -416,7 +416,9 @@ class Broker:
         self.replication.close()
         await self._tasks.close()
         try:
-            if self.logs.online and not self._has_lost_metadata:
+            if self._has_lost_metadata:
+                self.marks.close()  # the next start must not accept less than was published here
+            elif self.logs.online:
                 await self._close_in_order()
         finally:
             await self.control.release()
@@ -425,7 +427,7 @@ class Broker:
             await self.scheduler.in_thread(self.disk.threads.close)
 
     async def _close_in_order(self) -> None:
-        """Only with intact metadata: otherwise the files on disk are left unchanged."""
+        """Only with intact metadata: otherwise the files of partitions are left unchanged."""
         await self.control.check()
         self.replicas.close()
         self.housekeeping.close()

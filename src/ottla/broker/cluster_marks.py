@@ -1,7 +1,8 @@
 """Marks in the log directories: the position of the metadata log that each has seen.
 
 Promises  a mark is written after the metadata log, never ahead of it: within a second after the log
-          has grown, and at every clean shutdown. A directory that cannot be written to is skipped.
+          has grown, at every clean shutdown, and when the log is lost while the broker runs. A
+          directory that cannot be written to is skipped.
 Threads   a job whose task was cancelled may still run at shutdown: one job runs at a time.
 Leaves    comparing marks at the next start to `first_start.py`.
 """

@@ -192,6 +192,30 @@ def test_an_older_copy_of_the_metadata_is_refused(disk: MemoryDisk, is_killed: b
     assert live(disk, read) == FILLED
 
 
+def test_metadata_that_is_lost_under_a_broker_is_not_replaced_by_an_older_copy(
+    disk: MemoryDisk,
+) -> None:
+    """Though the mark that is written once a second does not have the last changes yet."""
+    live(disk, nothing)
+    older = tree(disk, METADATA)
+    newest: Tree = {}
+
+    async def story(life: Life) -> None:
+        await fill(life)
+        newest.update(tree(disk, METADATA))
+        put(disk, METADATA, older)
+        with pytest.raises(BaseExceptionGroup) as ended:
+            await life.broker.run()
+        assert ended.value.split(MetadataLost)[0] is not None
+
+    with suppress(MetadataLost):
+        live(disk, story)
+    with pytest.raises(MetadataLost, match="this is an older copy"):
+        live(disk, nothing)
+    put(disk, METADATA, newest)
+    assert live(disk, read) == FILLED
+
+
 def test_metadata_of_another_cluster_is_refused(disk: MemoryDisk) -> None:
     live(disk, fill)
     other = MemoryDisk()
