@@ -14,9 +14,11 @@ from tests.integration.cluster.harness import (
     create_topic,
     kazoo_client,
     others,
+    running,
 )
+from tests.support.waiting import wait_until
 
-from ottla.metadata.zookeeper.layout import LOG
+from ottla.metadata.zookeeper.layout import LOG, broker_path
 from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from ottla.testing.broker import BrokerFailed, RunningBroker
 from ottla.testing.cluster import RunningCluster
@@ -109,3 +111,33 @@ def test_an_older_copy_of_zookeeper_is_refused_by_brokers_that_have_seen_more(
                 assert "which this broker has seen" in said
                 assert "this is an older copy" in refused(broker)
             assert client.get_children(LOG) == names
+
+
+def test_an_older_copy_that_a_broker_has_continued_is_refused_by_those_that_have_seen_more(
+    tmp_path: Path,
+) -> None:
+    """The one that was paused cannot know what is missing."""
+    with RunningCluster(3, config=CONFIG, data=tmp_path) as cluster:
+        create_topic(cluster, "before", [1, 2, 3])
+        data = tmp_path / "zookeeper"
+        cluster.zookeeper.kill()
+        shutil.copytree(data, tmp_path / "copy")
+        cluster.zookeeper.start()
+        paused = others(cluster)[0]
+        cluster.pause(paused)
+        with kazoo_client(cluster.zookeeper_connect) as client:
+            wait_until(lambda: client.exists(broker_path(paused)) is None, "it is fenced")
+        create_topic(cluster, "since", [controller_of(cluster)], via=controller_of(cluster))
+        for broker_id in running(cluster):
+            cluster.stop(broker_id)
+        cluster.zookeeper.kill()
+        shutil.rmtree(data)
+        shutil.copytree(tmp_path / "copy", data)
+        cluster.zookeeper.start()
+        cluster.resume(paused)
+        for number in range(20):  # more than is missing
+            create_topic(cluster, f"other-{number}", [paused], via=paused)
+        for broker_id in set(cluster.ids) - {paused}:
+            said = refused(cluster.brokers[broker_id])
+            assert f"the znode {LOG}/" in said  # another batch, or none begins at its offset
+            assert "this broker has seen" in said

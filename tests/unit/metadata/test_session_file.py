@@ -7,10 +7,12 @@ import pytest
 
 from ottla.base.files.disk import DiskFileSystem
 from ottla.base.files.filesystem import replace_file
+from ottla.metadata.zookeeper.log_comparison import SeenEnd
 from ottla.metadata.zookeeper.service import ZooKeeperSession
 from ottla.metadata.zookeeper.session_file import (
     NAME,
     read_incarnation,
+    read_seen_end,
     read_session,
     session_owner,
     write_session,
@@ -28,6 +30,21 @@ def test_the_last_session_is_read_again() -> None:
     write_session(disk, "/d", "host:2181/x", SESSION, b"1" * 16)
     assert read_session(disk, "/d", "host:2181/x") == SESSION
     assert read_incarnation(disk, "/d") == b"1" * 16
+    assert read_seen_end(disk, "/d") == SeenEnd()
+
+
+def test_the_end_of_the_metadata_log_is_read_again() -> None:
+    disk = MemoryDisk()
+    disk.make_directory("/d")
+    assert read_seen_end(disk, "/d") == SeenEnd()
+    end = SeenEnd(7, 5, "nonce")
+    write_session(disk, "/d", "host:2181/x", SESSION, None, end)
+    assert read_seen_end(disk, "/d") == end
+    write_session(disk, "/d", "host:2181/x", SESSION, None, SeenEnd(7))  # only a snapshot was read
+    assert read_seen_end(disk, "/d") == SeenEnd()
+    for seen in (b"[7]", b'"x"', b'["a", 5, ""]', b"[1e999, 5, 5]", b"7"):
+        replace_file(disk, f"/d/{NAME}", b'{"seen": ' + seen + b"}")
+        assert read_seen_end(disk, "/d") == SeenEnd()
 
 
 def test_a_session_in_another_ensemble_is_not_taken_over() -> None:

@@ -130,7 +130,9 @@ class ClusterControl:
         metadata_log = ZooKeeperMetadataLog(
             service, self._disk.in_thread, lambda: random_uuid().hex()
         )
+        metadata_log.remember(self._session.read_last_end())
         image = await load_known(metadata_log, past.known)
+        self._session.metadata_log = metadata_log
         ended = self._session.read_last_incarnation()
         await require_free_id(service, self._broker_id, ended)  # before the directory belongs to it
         self._session.write(service)  # not before: it may be the ZooKeeper of another cluster
@@ -235,6 +237,7 @@ class ClusterControl:
         assert self._membership is not None
         self._start(self._liveness.run(), "liveness of brokers")
         self._start(self._membership.stay(), "membership")
+        self._start(self._session.run(self._service), "end of the metadata log")
         timeout_s = self._config.zookeeper_session_timeout_ms / 1000
         self._start(self._outside.watch_event_loop(timeout_s), "event loop watchdog")
         done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -301,7 +304,8 @@ class ClusterControl:
         """What is in ZooKeeper is compared whenever it is loaded."""
 
     async def close(self) -> None:
-        """Nothing to do: all of it is in ZooKeeper."""
+        if self._service is not None:
+            await self._session.keep_if_changed(self._service)
 
     async def release(self) -> None:
         for task in self._tasks:

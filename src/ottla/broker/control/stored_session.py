@@ -1,6 +1,7 @@
 """The ZooKeeper session of this process, and its record in the data directory.
 
-Owns      opening the session, and storing it for the next process.
+Owns      opening the session, and storing it for the next process, with the last batch of the
+          metadata log that was seen: at most STORE_EVERY_S after it was.
 Promises  the session that the last process of this directory left behind is closed first, so that
           its ephemeral znodes do not delay the start until they time out.
 Leaves    the file to `metadata/zookeeper/session_file.py`, what the session is used for to
@@ -20,10 +21,18 @@ from ottla.broker.outside import Outside
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.zookeeper_connect import ConnectString
 from ottla.metadata.zookeeper.kazoo_service import open_service
+from ottla.metadata.zookeeper.log_comparison import SeenEnd
 from ottla.metadata.zookeeper.service import ZooKeeperService, ZooKeeperSession
-from ottla.metadata.zookeeper.session_file import read_incarnation, read_session, write_session
+from ottla.metadata.zookeeper.session_file import (
+    read_incarnation,
+    read_seen_end,
+    read_session,
+    write_session,
+)
+from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
 
 log = logging.getLogger(__name__)
+STORE_EVERY_S = 1.0  # while the metadata log grows
 
 
 class StoredSession:
@@ -42,6 +51,9 @@ class StoredSession:
         self._outside = outside
         self.connect = ConnectString.parse(config.zookeeper_connect or "")
         self.incarnation_id: bytes | None = None  # once this process announces itself
+        self.metadata_log: ZooKeeperMetadataLog | None = None  # once there is one
+        self._stored = SeenEnd()
+        self._writing = asyncio.Lock()
 
     async def open(self) -> ZooKeeperService:
         open_ = self._outside.open_zookeeper or self._connect_to_zookeeper
@@ -74,10 +86,35 @@ class StoredSession:
         """That of the last process; None if it was not registered, or is not known."""
         return read_incarnation(self._files, self._directory)
 
+    def read_last_end(self) -> SeenEnd:
+        """What the last process has seen of the metadata log."""
+        return read_seen_end(self._files, self._directory)
+
     def write(self, service: ZooKeeperService) -> None:
-        connect, incarnation_id = str(self.connect), self.incarnation_id
-        write_session(self._files, self._directory, connect, service.session, incarnation_id)
+        self._write(service.session, self._seen_end())
 
     async def keep(self, service: ZooKeeperService) -> None:
         """As `write`, in a thread."""
-        await self._disk.in_thread(partial(self.write, service))
+        async with self._writing:  # one file
+            await self._disk.in_thread(partial(self._write, service.session, self._seen_end()))
+
+    async def run(self, service: ZooKeeperService) -> None:
+        """Keep up with the metadata log, until cancelled."""
+        while True:
+            await asyncio.sleep(STORE_EVERY_S)
+            await self.keep_if_changed(service)
+
+    async def keep_if_changed(self, service: ZooKeeperService) -> None:
+        if self._seen_end() != self._stored:
+            try:
+                await self.keep(service)
+            except OSError as error:  # it stays at an earlier batch
+                log.warning("the end of the metadata log is not stored: %s", error)
+
+    def _seen_end(self) -> SeenEnd:
+        return SeenEnd() if self.metadata_log is None else self.metadata_log.seen_end
+
+    def _write(self, session: ZooKeeperSession, seen: SeenEnd) -> None:
+        connect, incarnation_id = str(self.connect), self.incarnation_id
+        write_session(self._files, self._directory, connect, session, incarnation_id, seen)
+        self._stored = seen

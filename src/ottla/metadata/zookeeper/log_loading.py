@@ -1,7 +1,8 @@
 """Loads the whole metadata log: the snapshot, and the batches after it.
 
 Promises  a log from which something was deleted is MetadataLost, and never taken for that of a new
-          cluster. Nothing is created before the log is known to be complete.
+          cluster; so is an older copy, however far other brokers have continued it. Nothing is
+          created before the log is known to be complete.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ class LogLoader:
                 "batches: they were deleted"
             )
         known.check(image, log_location(self._service.address))
+        if self._seen.end.offset:
+            await self._seen.compare()
         for folder in FOLDERS:  # not before: a log that is refused is not changed
             await create_missing(self._service, folder)
         self._seen.note(seen)

@@ -27,6 +27,10 @@ class SeenLog:
             self._losses += 1
 
     @property
+    def end(self) -> SeenEnd:
+        return self._end
+
+    @property
     def losses(self) -> int:
         """How many connections were lost: another ZooKeeper may answer since."""
         return self._losses

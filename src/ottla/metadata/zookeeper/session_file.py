@@ -1,4 +1,5 @@
-"""The ZooKeeper session and the incarnation of this broker, in a file of its data directory.
+"""The ZooKeeper session and the incarnation of this broker, and the last batch of the metadata log
+that it has seen, in a file of its data directory.
 
 A process that was killed leaves a session behind, and its ephemeral znodes with it, until the
 session times out. Its successor, which holds the lock of the data directory and so knows that it
@@ -17,11 +18,14 @@ from typing import Any
 from ottla.base.files.filesystem import FileSystem, read_file, replace_file
 from ottla.base.uuids import uuid_from_text, uuid_to_text
 from ottla.metadata.zookeeper.json_data import decode_object
+from ottla.metadata.zookeeper.log_comparison import SeenEnd
 from ottla.metadata.zookeeper.service import ZooKeeperSession
 
 NAME = ".zookeeper-session"
 FILE_BYTES_MAX = 4096
+SEEN = "seen"
 INODE = "inode"  # of the directory; files of earlier versions have none
+NOTHING_SEEN = SeenEnd()
 ID_BYTES = 8  # of a session, in requests
 
 
@@ -45,6 +49,16 @@ def read_incarnation(files: FileSystem, directory: str) -> bytes | None:
         return uuid_from_text(text) if text else None
     except (ValueError, TypeError, AttributeError):
         return None
+
+
+def read_seen_end(files: FileSystem, directory: str) -> SeenEnd:
+    """What the last process has seen of the metadata log. Also in a copy of the directory."""
+    seen = (_read(files, directory) or {}).get(SEEN)
+    try:
+        offset, base_offset, nonce = seen or (0, 0, "")
+        return SeenEnd(int(offset), int(base_offset), str(nonce))
+    except (ValueError, TypeError, OverflowError):
+        return NOTHING_SEEN
 
 
 def session_owner(files: FileSystem, directory: str) -> str | None:
@@ -78,6 +92,7 @@ def write_session(
     connect: str,
     session: ZooKeeperSession,
     incarnation_id: bytes | None,
+    seen: SeenEnd = NOTHING_SEEN,
 ) -> None:
     """`incarnation_id` is None until this process announces itself."""
     fields = {
@@ -86,5 +101,6 @@ def write_session(
         "password": session.password.hex(),
         "incarnation": "" if incarnation_id is None else uuid_to_text(incarnation_id),
         INODE: files.inode(directory),
+        SEEN: seen if seen.nonce else None,
     }
     replace_file(files, f"{directory}/{NAME}", json.dumps(fields).encode())

@@ -22,6 +22,7 @@ from ottla.metadata.zookeeper.batch_reader import BatchReader
 from ottla.metadata.zookeeper.batch_writer import BatchWriter, append_refused
 from ottla.metadata.zookeeper.claim import Claim
 from ottla.metadata.zookeeper.layout import CONTROLLER_EPOCH, log_location
+from ottla.metadata.zookeeper.log_comparison import SeenEnd
 from ottla.metadata.zookeeper.log_following import LogFollower
 from ottla.metadata.zookeeper.log_loading import LogLoader
 from ottla.metadata.zookeeper.seen_log import SeenLog
@@ -73,6 +74,15 @@ class ZooKeeperMetadataLog:
     @property
     def end_offset(self) -> int:
         return self._end_offset
+
+    @property
+    def seen_end(self) -> SeenEnd:
+        """The last batch that was read or appended."""
+        return self._seen.end
+
+    def remember(self, end: SeenEnd) -> None:
+        """What an earlier process of this broker has seen. To be called before `load`."""
+        self._seen.note(end)
 
     async def begin(self, claim: Claim, offset: int) -> list[Batch]:
         """Append under this claim from here on. Returns the batches from `offset` to the end of the

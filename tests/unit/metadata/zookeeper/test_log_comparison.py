@@ -247,6 +247,37 @@ def test_a_follower_does_not_go_on_in_an_older_copy(others: int) -> None:
     told(story)
 
 
+@pytest.mark.parametrize("others", [2, 6])
+def test_a_start_does_not_use_an_older_copy_that_others_have_continued(others: int) -> None:
+    """It has all offsets that were seen, with other records, and of the same epoch."""
+
+    async def story(world: World) -> None:
+        await world.begin(3)
+        copy = dict(world.ensemble.tree)
+        await world.append(2)
+        known = KnownState.of(world.image)
+        world.restore({path: each for path, each in copy.items() if not each.owner})
+        service = ModelService(world.ensemble)
+        other = world.new_log(service)
+        image = await other.load(KnownState())
+        await other.begin(await claimed(service), image.offset)
+        for offset in range(3, 3 + others):
+            await other.append(batch(offset))
+            image.apply(batch(offset))
+        started = world.new_log(world.by_hand)
+        started.remember(world.log.seen_end)
+        with pytest.raises(MetadataLost, match=f"the znode {batch_path(4)} has another batch"):
+            await started.load(known)
+        again = world.new_log(world.by_hand)
+        again.remember(other.seen_end)
+        assert (await again.load(known)).offset == 3 + others
+        await other.write_snapshot(image)
+        assert (await again.load(known)).offset == 3 + others
+        await service.close()
+
+    told(story, seeds=3)
+
+
 def test_a_controller_does_not_go_on_in_an_older_copy() -> None:
     """Although the copy is of its own epoch, so that the log accepts what it appends."""
 
