@@ -20,6 +20,7 @@ from ottla.replication.fetch_sessions import Watcher
 NOT_KNOWN_YET = 2**63  # bytes: more than can be appended during one read
 UNREGISTERED_AT_ONCE = 100  # partitions that a fetch unregisters from at a time
 OF_CROWD_AT_ONCE = 50  # fetches of one partition that are notified at a time
+CALLED_AT_ONCE = 200  # waiters for offsets of one partition
 
 Done = Callable[[Exception | None], None]
 END_OFFSET = attrgetter("end_offset")
@@ -40,14 +41,18 @@ class OffsetWaiters:
 
     Nearly all are added in this order: only a request with very many partitions registers its
     appends after later ones of other requests. A cancelled waiter is removed at the ends of the
-    queue; from the middle once half of the queue is cancelled.
+    queue; from the middle once half of the queue is cancelled. A follower or a disk that was slow
+    may reach the offsets of very many at once: some are called in each iteration of the event
+    loop.
     """
 
-    __slots__ = ("_cancelled", "_waiting")
+    __slots__ = ("_cancelled", "_is_calling", "_reached", "_waiting")
 
     def __init__(self) -> None:
         self._waiting: deque[OffsetWaiter] = deque()
         self._cancelled = 0  # waiters that are still in the queue
+        self._reached = -1  # the largest high watermark
+        self._is_calling = False  # in the next iteration of the event loop
 
     def __bool__(self) -> bool:
         """Whether there are waiters."""
@@ -109,13 +114,32 @@ class OffsetWaiters:
             self.remove(waiter)
 
     def reached(self, high_watermark: int) -> None:
-        while (waiting := self._waiting) and waiting[0].end_offset <= high_watermark:
+        self._reached = high_watermark
+        if not self._is_calling:
+            self._call_some()
+
+    def _call_some(self) -> None:
+        left, self._is_calling = CALLED_AT_ONCE, False
+        while self._has_reached_first:
+            if not left:
+                self._is_calling = True
+                asyncio.get_running_loop().call_soon(self._call_some)
+                return
             self._call_first(None)
+            left -= 1
         if self._cancelled:
             self._trim()
 
+    @property
+    def _has_reached_first(self) -> bool:
+        waiting = self._waiting
+        return bool(waiting) and waiting[0].end_offset <= self._reached
+
     def fail(self, error: Exception) -> None:
-        """The partition has another leader or its disk failed: fail all waiters."""
+        """The partition has another leader or its disk failed: fail all waiters, except those that
+        are about to be called."""
+        while self._is_calling and self._has_reached_first:
+            self._call_first(None)
         while self._waiting:
             self._call_first(error)
 

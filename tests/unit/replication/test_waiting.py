@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from functools import partial
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -18,6 +19,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.fetch_sessions import Watcher
 from ottla.replication.waiting import (
+    CALLED_AT_ONCE,
     UNREGISTERED_AT_ONCE,
     DataWaiter,
     LargeWaiter,
@@ -404,3 +406,32 @@ def test_waiting_fetches_share_a_bound() -> None:
     assert [parked.has_room(each) for each in (0, 10, 11)] == [True, True, False]
     parked.partitions = 4
     assert [parked.has_room(each) for each in (6, 7)] == [True, False]
+
+
+@pytest.mark.parametrize("is_failed", [False, True])
+def test_very_many_waiters_are_called_some_in_each_iteration_of_the_loop(is_failed: bool) -> None:
+    outcomes: list[tuple[int, Exception | None]] = []
+    count, reached = 6 * CALLED_AT_ONCE, 5 * CALLED_AT_ONCE
+
+    def note(at: int, error: Exception | None) -> None:
+        outcomes.append((at, error))
+
+    async def run() -> None:
+        waiters = OffsetWaiters()
+        for end_offset in range(1, count + 1):
+            waiters.add(end_offset, partial(note, end_offset))
+        waiters.reached(reached // 2)
+        waiters.reached(reached)
+        assert len(outcomes) == CALLED_AT_ONCE
+        error = BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if is_failed:
+            waiters.fail(error)
+        for number in range(2, 10):
+            await asyncio.sleep(0)
+            if not is_failed:
+                assert len(outcomes) == min(number * CALLED_AT_ONCE, reached)
+        last = range(reached + 1, count + 1) if is_failed else ()
+        expected = [(at, None) for at in range(1, reached + 1)]
+        assert outcomes == expected + [(at, error) for at in last]
+
+    asyncio.run(run())

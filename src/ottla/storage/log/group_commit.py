@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ottla.base.scheduling.steps import Start, Steps
+from ottla.base.scheduling.steps import PAUSE, Start, Steps
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.flushing import flushing
 
 if TYPE_CHECKING:
     from ottla.storage.log.log import Log
 
+SERVED_AT_ONCE = 200
 Done = Callable[[Exception | None], None]
 
 
@@ -46,7 +47,7 @@ class GroupCommit:
                 except Exception as error:
                     self._end_all(error)
                 else:
-                    self._serve()
+                    yield from self._serving()
         finally:
             self._is_running = False
 
@@ -54,10 +55,13 @@ class GroupCommit:
         if self._log.is_closed:
             raise StorageUnavailable(f"{self._log.partition}: closed before its sync")
 
-    def _serve(self) -> None:
+    def _serving(self) -> Steps[None]:
+        """After a slow sync, very many may have waited for it."""
         point, end_offset = self._log.offsets.recovery_point, self._log.offsets.end
         waiting, self._waiting = self._waiting, []
-        for offset, done in waiting:
+        for number, (offset, done) in enumerate(waiting, 1):
+            if number % SERVED_AT_ONCE == 0:
+                yield PAUSE
             if offset <= point:
                 done(None)
             elif offset > end_offset:  # truncated: replication decides what is acknowledged

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 from dataclasses import replace
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -9,11 +10,11 @@ from tests.support.steps_by_hand import JobsLater
 from tests.unit.storage.log_making import PATH, SMALL, Place, append, append_many, values_of
 
 from ottla.base.files.readers import BLOCKING
-from ottla.base.scheduling.steps import run_blocking
+from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.config.options import INT64_MAX
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.flushing import SEGMENTS_AT_ONCE, flush, is_flush_due
-from ottla.storage.log.group_commit import GroupCommit
+from ottla.storage.log.group_commit import SERVED_AT_ONCE, GroupCommit
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint
 
@@ -317,3 +318,21 @@ def test_a_sync_that_overtakes_another_makes_new_files_durable_too(seed: int) ->
     end_offset = log.recovery_point
     place.disk.crash(Random(seed))
     assert place.open(Checkpoint()).log_end_offset == end_offset
+
+
+def test_very_many_that_waited_for_one_sync_are_served_some_at_a_time(place: Place) -> None:
+    log = place.open()
+    started: list[Steps[None]] = []
+    commit = GroupCommit(log, started.append)
+    append_many(log, 5)
+    waiters = [Waiter() for _ in range(3 * SERVED_AT_ONCE)]
+    for waiter in waiters:
+        commit.wait(5, waiter)
+    served = []
+    for step in started[0]:
+        if not isinstance(step, int):
+            step()
+        served.append(sum(len(each.errors) for each in waiters))
+    assert served[0] == 0
+    assert max(after - before for before, after in pairwise(served)) <= SERVED_AT_ONCE
+    assert [each.errors for each in waiters] == [[None]] * len(waiters)
