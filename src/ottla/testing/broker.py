@@ -331,17 +331,30 @@ def remove(data: Path, started: Sequence[subprocess.Popen[str]], owner: int) -> 
 
 
 def as_settings(config: Mapping[str, Any] | None) -> dict[str, str]:
-    """Settings as text: 3 is "3" and True is "true"."""
+    """Settings as text: 3 is "3", True is "true"; TypeError for what is no setting."""
     if config is not None and not isinstance(config, Mapping):
         raise TypeError(f"config={config!r}: expected settings such as {{'retention.ms': 1000}}")
     for name, value in (config or {}).items():
         if not isinstance(name, str) or value is None:
             raise TypeError(f"config: {name!r}: {value!r} is not a setting with a value")
-    return {name: as_text(value) for name, value in (config or {}).items()}
+    return {name: as_text(name, value) for name, value in (config or {}).items()}
 
 
-def as_text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def as_text(name: str, value: Any) -> str:
+    """A setting as Kafka writes it: a list is separated by commas."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case float() if value.is_integer():
+            return str(int(value))
+        case str() | int() | float() | Path():
+            return str(value)
+        case list() | tuple():
+            return ",".join(as_text(name, each) for each in value)
+    raise TypeError(
+        f"config: {name!r}: {value!r} is neither text nor a number, boolean or list; times are in "
+        "the unit of the setting's name"
+    )
 
 
 def last_lines(text: str, count: int) -> str:

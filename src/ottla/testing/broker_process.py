@@ -114,6 +114,9 @@ def refuse(message: str, code: int) -> int:
 
 async def serve(settings: LoadedConfig, loop: MovedLoop, clock: MovedClock) -> int:
     """Until a signal or the end of standard input."""
+    lines: asyncio.Queue[str] = asyncio.Queue()  # commands; an empty one ends the broker
+    for name in (signal.SIGTERM, signal.SIGINT):  # before it is ready, as it may be stopped then
+        loop.add_signal_handler(name, lines.put_nowait, "")
     controlled = ControlledBroker(settings, loop, clock)
     broker = controlled.broker
     try:
@@ -123,7 +126,7 @@ async def serve(settings: LoadedConfig, loop: MovedLoop, clock: MovedClock) -> i
     running = asyncio.create_task(broker.run(), name="broker")
     await broker.ready()
     print(f"ottla is ready on {broker.address}", flush=True)
-    stop = asyncio.create_task(commands(controlled, loop), name="commands")
+    stop = asyncio.create_task(commands(controlled, loop, lines), name="commands")
     await asyncio.wait([stop, running], return_when=asyncio.FIRST_COMPLETED)
     if running.done():
         stop.cancel()
@@ -137,17 +140,16 @@ async def serve(settings: LoadedConfig, loop: MovedLoop, clock: MovedClock) -> i
     return refuse("the broker ended by itself", 1)
 
 
-async def commands(controlled: ControlledBroker, loop: MovedLoop) -> None:
+async def commands(
+    controlled: ControlledBroker, loop: MovedLoop, lines: asyncio.Queue[str]
+) -> None:
     """Carry out commands, one after the other, until there will be no more."""
-    lines: asyncio.Queue[str] = asyncio.Queue()
 
     def read() -> None:
         for line in sys.stdin:
             loop.call_soon_threadsafe(lines.put_nowait, line)
         loop.call_soon_threadsafe(lines.put_nowait, "")
 
-    for name in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(name, lines.put_nowait, "")
     # A thread, because event loops watch pipes but not every other kind of file.
     threading.Thread(target=read, name="commands", daemon=True).start()
     while line := await lines.get():

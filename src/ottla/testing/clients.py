@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 RECONNECT_MS = 200  # after a restart no test should wait longer, however long it lasted
+MESSAGE_BYTES_MAX = 100_000_000  # of a request; the topic's max.message.bytes is the limit
 
 
 class Clients:
@@ -17,7 +18,8 @@ class Clients:
 
     @property
     def producer(self) -> Any:
-        return self._shared("confluent_kafka", "Producer", {"linger.ms": 1})
+        settings = {"linger.ms": 1, "message.max.bytes": MESSAGE_BYTES_MAX}
+        return self._shared("confluent_kafka", "Producer", settings)
 
     @property
     def admin(self) -> Any:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from secrets import token_hex
 from typing import Any
 
+from ottla.testing.async_broker import AsyncBroker
 from ottla.testing.broker import RunningBroker, as_settings
 from ottla.testing.clients import Clients, load
 from ottla.testing.differences import counted, difference, listed, shown
@@ -24,6 +25,7 @@ from ottla.testing.records import Record, Rows, as_record, rows_of
 REQUEST_TIMEOUT_S = 30.0  # with what must be answered
 TIMEOUT_S = 10.0  # with what may come later
 REPORT_S = 5.0  # for what failing tests show, also of a broker that they have killed
+DISK_MS = 5_000  # to ask for the reason of a refused write
 DUMPED_RECORDS = 20
 
 
@@ -32,7 +34,7 @@ class Kafka:
 
     def __init__(
         self,
-        bootstrap_servers: str | Clients | RunningBroker,
+        bootstrap_servers: str | Clients | RunningBroker | AsyncBroker,
         prefix: str | None = None,
         *,
         broker: RunningBroker | None = None,
@@ -47,10 +49,14 @@ class Kafka:
         and group that is new.
         """
         __tracebackhide__ = True
+        if isinstance(bootstrap_servers, AsyncBroker):
+            bootstrap_servers = bootstrap_servers.broker
         if isinstance(bootstrap_servers, RunningBroker):
             broker, bootstrap_servers = bootstrap_servers, bootstrap_servers.bootstrap_servers
         if not bootstrap_servers:
             raise ValueError("no address of a broker: was it started?")
+        if not isinstance(bootstrap_servers, str | Clients):
+            raise TypeError(f"{bootstrap_servers!r} is neither an address nor a broker")
         self._has_own_clients = isinstance(bootstrap_servers, str)
         if isinstance(bootstrap_servers, str):
             bootstrap_servers = Clients(bootstrap_servers)
@@ -165,7 +171,7 @@ class Kafka:
             if error is None:
                 delivered.append(from_message(message))
             else:
-                failed.append(error.str())
+                failed.append(reason_of(error))
 
         try:
             for record in records:
@@ -180,7 +186,7 @@ class Kafka:
             self._forget_unwritten()
             about = self._missing_partition(full, records)
             raise RuntimeError(
-                f"writing to {topic}: {about or self._why(what)}{self._missing_replicas(full)}"
+                f"writing to {topic}: {about or self._why(what)}{self._refusal(full)}"
             )
         return delivered
 
@@ -200,8 +206,8 @@ class Kafka:
         self._clients.producer.flush(POLL_S)
         self._clients.end("Producer")
 
-    def _missing_replicas(self, full: str) -> str:
-        """Why a partition may not take records, to be appended to the error."""
+    def _refusal(self, full: str) -> str:
+        """Why a topic may not take records, to be appended to the error."""
         if self._broker is not None and (not self._broker.is_running or self._broker.is_paused):
             return ""
         try:
@@ -213,7 +219,24 @@ class Kafka:
                 return f"; partition {each.id} has no leader"
             if len(each.isrs) < len(each.replicas):
                 return f"; partition {each.id}: {len(each.isrs)} of {len(each.replicas)} in sync"
+        leaders = {each.leader for each in topics[full].partitions.values()}
+        for problem in map(self._disk_problem, sorted(leaders)):
+            if problem is not None:
+                return f"; {problem}"
         return ""
+
+    def _disk_problem(self, broker_id: int) -> str | None:
+        from ottla.client.admin.log_directories import disk_problem
+        from ottla.client.cluster.cluster import Cluster
+        from ottla.client.errors import ClientError
+        from ottla.client.settings import ClientSettings
+
+        settings = ClientSettings(self.bootstrap_servers, default_api_timeout_ms=DISK_MS)
+        try:
+            with Cluster(settings) as cluster:
+                return disk_problem(cluster, broker_id)
+        except ClientError:
+            return None
 
     def _send(self, topic: str, record: Record, note: Any) -> None:
         __tracebackhide__ = True
@@ -342,6 +365,16 @@ class Kafka:
         if self._has_own_clients:
             self._clients.end("AdminClient")
         self.topics.clear()
+
+
+def reason_of(error: Any) -> str:
+    """Of a record that was refused."""
+    library = load("confluent_kafka", "KafkaError")
+    advice = {
+        library.INVALID_RECORD: "; a compacted topic takes only records with a key",
+        library.MSG_SIZE_TOO_LARGE: "; the limit is the setting max.message.bytes of the topic",
+    }
+    return f"{error.str()}{advice.get(error.code(), '')}"
 
 
 def lags(committed: Sequence[Any], ends: Sequence[int]) -> list[int]:

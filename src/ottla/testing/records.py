@@ -57,7 +57,11 @@ def rows_of(rows: Rows) -> list[Row]:
             f"{rows!r} may be one row, (key, value), or several rows: put rows in a list"
         )
     is_single = isinstance(rows, str | bytes | bytearray | memoryview | Mapping | Record)
-    return [rows] if is_single or not isinstance(rows, Iterable) else list(rows)
+    found = [rows] if is_single or not isinstance(rows, Iterable) else list(rows)
+    for row in found:
+        if isinstance(row, Record):
+            require_place(row)
+    return found
 
 
 def as_record(row: Row) -> Record:
@@ -72,13 +76,26 @@ def as_record(row: Row) -> Record:
     return Record(as_bytes(row))
 
 
+def require_place(record: Record) -> None:
+    """TypeError or ValueError for a partition, an offset or a timestamp that cannot be one."""
+    __tracebackhide__ = True
+    for name, greatest in (("partition", 2**31), ("offset", 2**63), ("timestamp_ms", 2**63)):
+        number = getattr(record, name)
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise TypeError(f"Record: {name}={number!r} is not a whole number")
+        if not -1 <= number < greatest:
+            raise ValueError(f"Record: {name}={number}: it is 0 or more, or left out")
+
+
 def header_pairs(headers: Any) -> list[tuple[str, Any]]:
     """Of a mapping, or of a list of pairs; TypeError for anything else."""
     __tracebackhide__ = True
     pairs = headers.items() if isinstance(headers, Mapping) else headers
     if isinstance(pairs, Iterable) and not isinstance(pairs, str | bytes):
         pairs = list(pairs)
-        if all(isinstance(each, tuple | list) and len(each) == 2 for each in pairs):
+        if all(isinstance(each, tuple | list) and len(each) == 2 for each in pairs) and all(
+            isinstance(name, str) for name, _ in pairs
+        ):
             return [(name, value) for name, value in pairs]
     raise TypeError(f"headers={headers!r}: expected {{name: value}} or [(name, value)]")
 

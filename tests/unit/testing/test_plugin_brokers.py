@@ -44,10 +44,36 @@ def test_a_broker_in_asyncios_style() -> None:
             await broker.pause()
             assert broker.broker.is_paused
             await broker.resume()
-            kafka = Kafka(broker.bootstrap_servers, prefix="")
+            kafka = Kafka(broker, prefix="")
             return [each.text for each in await asyncio.to_thread(kafka.consume, "t", 1)]
 
     assert asyncio.run(story()) == ["hello"]
+
+
+@pytest.mark.parametrize("controls", [False, True], ids=["plain", "with controls"])
+def test_a_broker_that_was_just_started_stops_cleanly(controls: bool, tmp_path: Path) -> None:
+    for _ in range(3):
+        assert Broker(data=tmp_path, controls=controls).start().stop() == 0
+
+
+def test_a_large_record_is_written_if_its_topic_takes_it() -> None:
+    with Broker() as broker:
+        kafka = Kafka(broker)
+        topic = kafka.topic("large", config={"max.message.bytes": 5e6})
+        kafka.produce(topic, "x" * 2_000_000)
+        kafka.assert_messages(topic, "x" * 2_000_000)
+
+
+def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Broker(controls=True) as broker:
+        kafka = Kafka(broker)
+        topic = kafka.topic("t")
+        broker.faults.fill_disk()
+        monkeypatch.setattr("ottla.testing.kafka.REQUEST_TIMEOUT_S", 2)
+        with pytest.raises(
+            RuntimeError, match=r"2 s; broker 1: the disk of its log directory .*full"
+        ):
+            kafka.produce(topic, "x")
 
 
 def test_start_can_be_chained_and_repeated() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ottla.cli.cluster.connection import Connection, confluent_kafka
-from ottla.cli.cluster.disks import disk_problem
+from ottla.cli.cluster.disks import disk_problem_of
 from ottla.cli.cluster.topic_configs import message_bytes_max, topic_number
 from ottla.cli.cluster.topics import INTERNAL
 from ottla.cli.errors import CommandFailed, suggestions
@@ -88,7 +88,7 @@ def refusal(connection: Connection, producer: Any, failure: Failure) -> str | No
         partition = topics[failure.topic].partitions[failure.partition]
         if partition.leader < 0:
             return f"partition {failure.partition} has no leader"
-        if (problem := disk_problem(connection, partition.leader)) is not None:
+        if (problem := disk_problem_of(connection, partition.leader)) is not None:
             return problem
         needed = topic_number(connection, connection.admin(), failure.topic, "min.insync.replicas")
     except (library.KafkaException, CommandFailed, KeyError):
