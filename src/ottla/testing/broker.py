@@ -37,6 +37,13 @@ PORTS_TRIED = 3
 POLL_S = 0.05
 COMMAND_S = 60.0
 LOG_LINES = 30  # at most, in messages
+# Kafka has 50 of each. To make them, when the first group or transaction begins, takes a fifth of
+# the CPU time of a broker that lives for one test. Not where data is kept: the numbers must not
+# change, and it may be the data of another broker.
+FEW_PARTITIONS: Mapping[str, str] = {
+    "offsets.topic.num.partitions": "6",
+    "transaction.state.log.num.partitions": "6",
+}
 
 
 class BrokerFailed(RuntimeError):
@@ -73,7 +80,7 @@ class RunningBroker:
         With `controls` there are `clock` and `faults`, and the event loop is asyncio's own.
         """
         self._controls = Controls(self._command) if controls else None
-        self._config = as_settings(config)
+        self._config = {**(FEW_PARTITIONS if data is None else {}), **as_settings(config)}
         self._arguments = ["--log-level", log_level, *arguments]
         self.environment = dict(environment or {})  # besides this process's own, at the next start
         self._port = port

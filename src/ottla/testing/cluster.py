@@ -23,7 +23,7 @@ from uuid import uuid4
 
 from ottla.base.ports import non_ephemeral_ports
 from ottla.config.replicated_defaults import replicated_defaults
-from ottla.testing.broker import START_S, BrokerFailed, RunningBroker
+from ottla.testing.broker import FEW_PARTITIONS, START_S, BrokerFailed, RunningBroker
 from ottla.testing.zookeeper import ZooKeeperServer
 
 __tracebackhide__ = True  # pytest shows failures at the line of the test
@@ -63,7 +63,8 @@ class RunningCluster:
         self._zookeeper = None if zookeeper else ZooKeeperServer(self._directory / "zookeeper")
         self._zookeeper_address = zookeeper
         self._chroot = "/ottla" if self._is_kept else f"/ottla-{uuid4().hex[:8]}"
-        self._config = {**replicated_defaults(brokers), **DEFAULTS, **(config or {})}
+        defaults = {**DEFAULTS, **({} if self._is_kept else FEW_PARTITIONS)}
+        self._config = {**replicated_defaults(brokers), **defaults, **(config or {})}
         self._config_of = config_of or (lambda _broker_id: {})
         self._log_level = log_level
         self.ids = range(1, brokers + 1)

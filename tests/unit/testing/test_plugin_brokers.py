@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from aiokafka import AIOKafkaProducer
+from confluent_kafka.admin import ConfigResource
 
 import ottla.testing
 from ottla.testing import AsyncBroker, Broker, BrokerFailed, Kafka, Record
@@ -29,6 +30,26 @@ def test_records_outlive_a_kill_and_the_port_stays(tmp_path: Path) -> None:
         kafka.produce("t", ["after"])
         kafka.assert_messages("t", ["before", "after"])
     assert (tmp_path / ".kafka_cleanshutdown").exists()  # what is kept is left in good order
+
+
+@pytest.mark.parametrize("config", [{}, {"offsets.topic.num.partitions": 9}])
+def test_partitions_for_groups_are_few_unless_data_is_kept(
+    config: dict[str, int], tmp_path: Path
+) -> None:
+    name = "offsets.topic.num.partitions"
+    with Broker(config=config) as own, Broker(config=config, data=tmp_path) as kept:
+        assert count_of(own, name) == config.get(name, 6)
+        assert count_of(kept, name) == config.get(name, 50)
+
+
+def count_of(broker: Broker, name: str) -> int:
+    kafka = Kafka(broker.bootstrap_servers)
+    (node,) = kafka.admin.list_topics(timeout=60).brokers
+    asked = ConfigResource(ConfigResource.Type.BROKER, str(node))
+    (found,) = kafka.admin.describe_configs([asked]).values()
+    value = found.result(60)[name].value
+    kafka.close()
+    return int(value)
 
 
 def test_a_broker_in_asyncios_style() -> None:
