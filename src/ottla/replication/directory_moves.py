@@ -18,7 +18,7 @@ from ottla.base.clock import Clock
 from ottla.base.ids import TopicPartition
 from ottla.base.rates import RateMeter, Windows
 from ottla.base.scheduling.steps import Driver
-from ottla.base.scheduling.tasks import OwnedTasks
+from ottla.base.scheduling.tasks import OwnedTasks, next_iteration
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition import Partition
@@ -61,6 +61,7 @@ class DirectoryMoves:
         self._meter = RateMeter()
         self._tasks = OwnedTasks()
         self._running: dict[TopicPartition, asyncio.Task[None]] = {}
+        self._replacing = asyncio.Lock()
 
     def __contains__(self, name: TopicPartition) -> bool:
         return name in self._running
@@ -147,8 +148,7 @@ class DirectoryMoves:
                 ):  # so that the replacement does not wait for the disk
                     await self._driver.run(partition.log.producers.loading())
                 await self._driver.run(flushing(future))
-                if self._is_wanted(partition, future) and copy_rest(partition.log, future):
-                    self._take_over(partition, future)
+                if await self._replace_if_copied(partition, future):
                     await self._replicas.deleted()  # checkpoints in the old directory are removed
                     return  # a later move may have started
         except (BrokerError, StorageError, OSError) as error:
@@ -187,6 +187,16 @@ class DirectoryMoves:
 
     def _now_ms(self) -> int:
         return int(self._clock.monotonic_s() * 1000)
+
+    async def _replace_if_copied(self, partition: Partition, future: Log) -> bool:
+        """Whether the future log has replaced the current one. Each waits for syncs, so there is at
+        most one in an iteration of the event loop."""
+        async with self._replacing:
+            is_copied = self._is_wanted(partition, future) and copy_rest(partition.log, future)
+            if is_copied:
+                self._take_over(partition, future)
+                await next_iteration()
+            return is_copied
 
     def _take_over(self, partition: Partition, future: Log) -> None:
         """Replace the log. Synchronous, so nothing can be appended in between."""

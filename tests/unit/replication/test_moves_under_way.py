@@ -16,11 +16,18 @@ from tests.unit.handlers.test_alter_replica_log_dirs import (
     records,
     settle,
 )
-from tests.unit.handlers.world import World
+from tests.unit.handlers.world import DIRECTORIES, World
 
 from ottla.base.scheduling.steps import Steps
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.alter_replica_log_dirs_request import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
 from ottla.replication import directory_moves
+from ottla.replication.partition import Partition
+from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.log import log_copying
 from ottla.storage.log.flushing import flushing
 from ottla.storage.log.log import Log
@@ -71,6 +78,32 @@ def test_a_move_that_is_taken_back_ends_at_once_and_leaves_no_copy(
     assert (place(world), world.broker.logs.moves.get(HERE)) == (here, None)
     append(world, 1)
     assert world.broker.replicas.partition(*HERE).log.log_end_offset == 51
+
+
+def test_logs_that_were_copied_together_are_replaced_one_in_an_iteration_of_the_loop() -> None:
+    """Each replacement waits for syncs."""
+    replaced_in: list[int] = []
+    with World() as world:
+        world.create_topic("many", 30)
+        moves, iteration = world.broker.parts.directory_moves, 0
+        moved = moves._moved
+
+        def tick() -> None:
+            nonlocal iteration
+            iteration += 1
+            world.loop.call_soon(tick)
+
+        def note(partition: Partition, directory: LogDirectory) -> None:
+            replaced_in.append(iteration)
+            moved(partition, directory)
+
+        moves._moved = note
+        tick()
+        wanted = AlterReplicaLogDirTopic("many", list(range(30)))
+        world.ask(AlterReplicaLogDirsRequest([AlterReplicaLogDir(DIRECTORIES[0], [wanted])]), 2)
+        settle(world)
+    assert len(replaced_in) >= 10
+    assert len(set(replaced_in)) == len(replaced_in)
 
 
 def test_nothing_is_moved_while_a_directory_is_offline(world: World) -> None:
