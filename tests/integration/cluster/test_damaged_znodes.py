@@ -229,7 +229,7 @@ def test_a_log_that_may_not_be_written_stops_administration_and_no_broker(
     try:
         for each in cluster.ids:
             assert create(cluster, each, f"denied-{each}") == ErrorCode.KAFKA_STORAGE_ERROR
-        assert "its ACL denies it" in new_log(cluster, before)
+        assert "its ACL or that of its parent denies it" in new_log(cluster, before)
         assert controller_of(cluster) == controller
     finally:
         znodes.set_acls(LOG, [make_acl("world", "anyone", all=True)])

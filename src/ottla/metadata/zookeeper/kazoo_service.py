@@ -65,7 +65,7 @@ _REFUSALS = {
     kazoo_errors.BadVersionError: VersionMismatch,
 }
 _REFUSAL_REASONS = {
-    kazoo_errors.NoAuthError: "its ACL denies it; brokers need all permissions (setAcl)",
+    kazoo_errors.NoAuthError: "its ACL or that of its parent denies it: brokers need all (setAcl)",
     kazoo_errors.NotEmptyError: "it has znodes below it that no broker has created: delete them",
     kazoo_errors.QuotaExceededError: "its quota is exceeded (setquota)",
 }

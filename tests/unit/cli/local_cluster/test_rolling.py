@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ottla.base.ids import TopicPartition
+from ottla.cli.commands.cluster.restart import require_zookeeper
+from ottla.cli.errors import CommandFailed
 from ottla.cli.local_cluster.rolling import behind, in_order, stopped_without
 from ottla.client.cluster.topology import PartitionDescription
 
@@ -43,3 +47,23 @@ def test_a_partition_that_never_has_enough_replicas_does_not_hold_it_up() -> Non
     assert stopped_without(partition((1,), (1,)), {"t": 2}, 1) == []
     assert stopped_without(partition((1, 2), (1, 2)), {"t": 2}, 1) == []
     assert stopped_without(partition((1, 2), (1,)), {"t": 2}, 1) == [AT]
+
+
+@pytest.mark.parametrize(
+    ("states", "stopped"),
+    [
+        (["running"], ""),
+        (["running", "killed", "running"], ""),
+        (["killed"], "zookeeper-1"),
+        (["failed", "running", "stopped"], "zookeeper-1 zookeeper-3"),
+    ],
+)
+def test_no_broker_is_stopped_that_could_not_start_again(states: list[str], stopped: str) -> None:
+    """A start waits for ZooKeeper, which has no majority."""
+    servers = [{"name": f"zookeeper-{n}", "state": each} for n, each in enumerate(states, 1)]
+    members = [*servers, {"name": "broker-1", "state": "killed"}]
+    if stopped:
+        with pytest.raises(CommandFailed, match=f"ottla cluster start {stopped};"):
+            require_zookeeper(members)
+    else:
+        require_zookeeper(members)

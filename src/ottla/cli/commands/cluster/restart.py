@@ -7,6 +7,7 @@ the controller last.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ottla.cli.arguments.numbers import seconds
@@ -55,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.force or any(each not in known for each in names) or len(brokers) < len(names):
         arguments.ids = arguments.ids or [each.removeprefix("broker-") for each in brokers]
         return run_verb("restart", arguments, DONE, continues=False)
+    require_zookeeper(status["members"])
     running = [each["address"] for each in status["members"] if is_running_broker(each)]
     if not running:
         raise CommandFailed("no broker is running", "start them: ottla cluster start ID")
@@ -75,6 +77,17 @@ def roll(
             restart_all(cluster, ordered, restart, arguments.wait)
     except ClientError as error:
         raise CommandFailed(str(error), "or use --force") from error
+
+
+def require_zookeeper(members: Sequence[Mapping[str, Any]]) -> None:
+    """CommandFailed if a broker that is stopped could not start again."""
+    servers = [each for each in members if str(each["name"]).startswith("zookeeper-")]
+    stopped = [str(each["name"]) for each in servers if each["state"] != ProcessState.RUNNING]
+    if 2 * len(stopped) >= len(servers) > 0:
+        raise CommandFailed(
+            f"no broker is restarted: it could not start again without {', '.join(stopped)}",
+            f"start ZooKeeper first: ottla cluster start {' '.join(stopped)}; or use --force",
+        )
 
 
 def is_running_broker(member: dict[str, Any]) -> bool:
