@@ -171,6 +171,21 @@ def in_sync(topic: str, command: Command) -> list[list[int]]:
     ]
 
 
+def test_a_change_without_zookeeper_says_what_it_waits_for(
+    cluster: ClusterCommand, command_for: CommandFor
+) -> None:
+    cluster("kill", "zookeeper-1")
+    command = command_for(cluster.bootstrap_servers)
+    failed = command("topics", "create", "waits", "--timeout", "1")
+    assert failed.code == 1
+    assert "accepted the request, but did not respond within 1 s" in failed.err
+    assert "ZooKeeper" in failed.err
+    refused = cluster("restart", "1")
+    assert refused.returncode == 1
+    assert "ottla cluster start zookeeper-1" in refused.stderr
+    assert cluster.members["broker-1"]["state"] == "running"
+
+
 def test_several_are_restarted_in_turn_with_changed_settings(cluster: ClusterCommand) -> None:
     path = cluster.data / "broker-1" / "server.properties"
     path.write_text(path.read_text() + "broker.rack=r1\n")

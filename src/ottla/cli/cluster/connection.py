@@ -31,6 +31,7 @@ DEFAULT_SERVERS = "localhost:9092"
 TIMEOUT_S = 10.0
 TIMEOUT_S_MIN, TIMEOUT_S_MAX = 0.001, 3600  # of librdkafka
 CONNECT_S = 5.0
+WAITING = "waiting for response"  # of librdkafka, which has sent the request
 CLIENT_ID = "ottla"
 PLAINTEXT = "plaintext"
 ERRORS_MAX = 20
@@ -181,7 +182,7 @@ class Connection:
     def failure(self, error: Any) -> Exception:
         """The exception for an error in a response: CommandFailed if there was no response."""
         if is_no_response(error):
-            return self.no_response(error.str())
+            return self._not_answered(error.str())
         exception: Exception = confluent_kafka().KafkaException(error)
         return exception
 
@@ -207,6 +208,17 @@ class Connection:
     @property
     def last_error(self) -> str:
         return self._errors[-1] if self._errors else self._last_reported
+
+    def _not_answered(self, reason: str = "") -> NoResponse:
+        """There was no response to a request that may have been sent."""
+        if WAITING not in reason:
+            return self.no_response(reason)
+        return NoResponse(
+            f"{self.servers} accepted the request, but did not respond within {self.timeout_s:g} s",
+            "a change waits for a controller, and that one for ZooKeeper: see the logs of the "
+            "brokers",
+            "it may still be made",
+        )
 
     def no_response(self, reason: str = "") -> NoResponse:
         for client in self._clients:
