@@ -9,6 +9,10 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import logging
 
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 AGAIN_S = 0.01
@@ -89,3 +93,15 @@ class Interruptions:
 
 
 interruptions = Interruptions()
+
+
+def hide_interrupted_calls() -> None:
+    """Of a call into the JVM that a signal interrupts, py4j logs a traceback to the root logger."""
+    import logging
+
+    logging.getLogger().addFilter(is_no_interruption)
+
+
+def is_no_interruption(record: logging.LogRecord) -> bool:
+    kind = record.exc_info[0] if record.exc_info else None
+    return kind is None or not issubclass(kind, KeyboardInterrupt)

@@ -104,6 +104,9 @@ def report_failures(name: str, command: Callable[[], int]) -> int:
         if not has_current_directory():
             print_error(f"{name}: the current directory was deleted: change to another one")
             return 1
+        if error.filename is not None:
+            print_error(f"{name}: {error.filename}: {error.strerror}")
+            return 1
         if error.errno not in OUTPUT_ERRORS or is_output_writable():
             raise
         discard_output()

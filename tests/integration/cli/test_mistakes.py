@@ -56,6 +56,11 @@ def test_an_empty_cluster_is_said_to_be_empty() -> None:
         (["up", "--config", ""], "ottla up: --config: the name is empty"),
         (["zookeeper", "--data", ""], "ottla zookeeper: --data: the name is empty"),
         (["groups", "reset", "g", "--from-file", ""], "--from-file: the name is empty"),
+        (["pipeline", "init", ""], "FILE: the name is empty"),
+        (["pipeline", "validate", ""], "FILE: the name is empty"),
+        (["pipeline", "test", "x.yaml", "--fixtures", ""], "--fixtures: the name is empty"),
+        (["pipeline", "init", "x.yaml", "-b", ""], "--bootstrap: '' is not HOST:PORT"),
+        (["audit", "run", "--html", ""], "--html: the name is empty"),
         (["consume", "t", "-o", ""], "--offset '' is not an offset range: try start"),
         (["consume", "t", "--header", ""], "--header '': expected NAME or NAME=VALUE"),
         (["consume", "t", "--header", "=x"], "--header =x: expected NAME or NAME=VALUE"),
@@ -605,3 +610,32 @@ def test_offsets_of_a_group_are_kept_in_a_file_and_set_again(
         refused = run("groups", "reset", group, *words)
         assert (refused.returncode, refused.stdout) == (2, "")
         assert told in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["pipeline", "init", "new.yaml", "--topic", "a b"], "'a b' is not a valid topic name"),
+        (["pipeline", "init", "new.yaml", "-b", "http://x"], "expected HOST:PORT without http://"),
+        (["pipeline", "validate", "."], "ottla pipeline validate: .: Is a directory\n"),
+        (["audit", "run", "--html", "none/a.html"], "--html: there is no directory none"),
+        (["audit", "run", "--metrics", "."], "--metrics: . is a directory"),
+        (["audit", "report", "--html", "none/a.html"], "--html: there is no directory none"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)
+def test_what_would_fail_later_is_refused_at_once(
+    words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused = ottla(*words)
+    assert refused.returncode in (1, 2)
+    assert told in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_audit_of_no_topic_says_so(environment: Environment) -> None:
+    done = ottla("audit", "run", "none*", "--once", "--without-spark", environment=environment)
+    assert (done.returncode, done.stderr) == (0, "ottla audit run: no topic matches none*\n")
+    done = ottla("audit", "report", "none*", environment=environment)
+    assert done.stderr == "ottla audit report: no topic matches none*\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,15 @@ def path_name(text: str) -> str:
     """An argparse type. An empty name, as of a variable that is not set, is not the default."""
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
+    return text
+
+
+def new_file(text: str) -> str:
+    """An argparse type: a file to write at the end of the work, which would be lost without it."""
+    if not os.path.isdir(os.path.dirname(path_name(text)) or "."):
+        raise argparse.ArgumentTypeError(f"there is no directory {os.path.dirname(text)}")
+    if os.path.isdir(text):
+        raise argparse.ArgumentTypeError(f"{text} is a directory")
     return text
 
 

@@ -101,18 +101,13 @@ class Connection:
 
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> Connection:
-        option, servers = servers_of(arguments.bootstrap, os.environ)
-        refuse_ports(option, servers)
-        try:
-            addresses = parse_addresses(servers)
-        except ValueError as error:
-            raise CommandFailed(f"{option}: {error}", code=USAGE) from error
+        servers = valid_servers(arguments.bootstrap)
         settings = parse_name_values("-X", arguments.client_settings)
         for name in settings:
             if name in REFUSED_SETTINGS:
                 raise CommandFailed(f"-X {name}: {REFUSED_SETTINGS[name]}", code=USAGE)
         connection = cls(servers, settings, arguments.timeout)
-        require_reachable(addresses, connection.security_protocol)
+        require_reachable(connection.addresses, connection.security_protocol)
         return connection
 
     @property
@@ -230,6 +225,17 @@ class Connection:
             "check that it is a Kafka listener and that its advertised addresses are reachable",
             "TLS and SASL need -X security.protocol=... and the related settings",
         )
+
+
+def valid_servers(given: str | None) -> str:
+    """The bootstrap servers, of the option or of a variable. CommandFailed names which."""
+    option, servers = servers_of(given, os.environ)
+    refuse_ports(option, servers)
+    try:
+        parse_addresses(servers)
+    except ValueError as error:
+        raise CommandFailed(f"{option}: {error}", code=USAGE) from error
+    return servers
 
 
 def refuse_ports(option: str, servers: str) -> None:

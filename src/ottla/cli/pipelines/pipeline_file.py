@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from ottla.cli.arguments.texts import path_name
 from ottla.cli.errors import USAGE, CommandFailed, suggestions
+from ottla.cli.interruptions import hide_interrupted_calls
 
 if TYPE_CHECKING:
     from ottla.pipelines.declaration.tree import Declaration
@@ -17,7 +19,9 @@ NEEDED = ("yaml", "pyspark", "pyarrow")
 
 
 def add_file_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a pipeline file: .yaml, or .py")
+    parser.add_argument(
+        "file", metavar="FILE", type=path_name, help="a pipeline file: .yaml, or .py"
+    )
 
 
 def add_names_argument(parser: argparse.ArgumentParser) -> None:
@@ -49,6 +53,7 @@ def pipeline_failures() -> Iterator[None]:
 
 def load_file(path: str) -> Declaration:
     require_libraries()
+    hide_interrupted_calls()
     from ottla.pipelines.declaration.loading import load
 
     with pipeline_failures():

@@ -54,11 +54,14 @@ def checked(node: Node, file: str) -> Declaration:
 def _text_of(path: Path) -> str:
     try:
         return path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
+    except FileNotFoundError as error:
         raise DeclarationError(
-            f"{path}: {error.strerror if isinstance(error, OSError) else error}: "
-            f"`ottla pipeline init {path}` makes a file to begin with"
+            f"{path}: {error.strerror}: `ottla pipeline init {path}` makes a file to begin with"
         ) from None
+    except OSError as error:
+        raise DeclarationError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise DeclarationError(f"{path}: this is no text in UTF-8: {error}") from None
 
 
 def _from_python(path: Path) -> Declaration:

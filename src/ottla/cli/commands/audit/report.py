@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import time
 
+from ottla.cli.arguments.texts import new_file
 from ottla.cli.auditing.cluster import add_audit_arguments, read_books
-from ottla.cli.cluster.names import matches_any
+from ottla.cli.cluster.names import matches_any, report_unmatched
 from ottla.cli.output.documents import add_format_argument, show
 
 
@@ -14,7 +15,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "patterns", nargs="*", metavar="PATTERN", help="only these topics, such as 'orders*'"
     )
-    parser.add_argument("--html", metavar="FILE", help="also write the page of the audit here")
+    parser.add_argument(
+        "--html", metavar="FILE", type=new_file, help="also write the page of the audit here"
+    )
     add_format_argument(parser)
     add_audit_arguments(parser)
 
@@ -54,4 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     document = {"books": documents, "faults": faults, "pipelines": pipelines}
     show(arguments.format, document, as_text)
+    report_unmatched(
+        "ottla audit report", "topic", arguments.patterns, [each.topic for each in books]
+    )
     return 0

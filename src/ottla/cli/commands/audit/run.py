@@ -11,13 +11,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ottla.cli.arguments.numbers import INT64_MAX, whole_number
+from ottla.cli.arguments.texts import new_file
 from ottla.cli.auditing.cluster import (
     add_audit_arguments,
     duration_ms,
     lakes_of,
     opened_cluster,
 )
+from ottla.cli.cluster.names import report_unmatched
 from ottla.cli.errors import USAGE, CommandFailed
+from ottla.cli.interruptions import hide_interrupted_calls
 from ottla.cli.output.documents import add_format_argument, show
 
 if TYPE_CHECKING:
@@ -61,9 +64,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--without-spark", action="store_true", help="count in this process, for small clusters"
     )
-    parser.add_argument("--html", metavar="FILE", help="write the page of the audit here")
     parser.add_argument(
-        "--metrics", metavar="FILE", help="write metrics for Prometheus' node exporter here"
+        "--html", metavar="FILE", type=new_file, help="write the page of the audit here"
+    )
+    parser.add_argument(
+        "--metrics",
+        metavar="FILE",
+        type=new_file,
+        help="write metrics for Prometheus' node exporter here",
     )
     parser.add_argument(
         "--step",
@@ -94,6 +102,9 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.step,
         )
         writer = audit.open()
+        if arguments.topics:
+            names = cluster.list_topics()
+            report_unmatched("ottla audit run", "topic", arguments.topics, names)
 
         def one_pass() -> None:
             audit.lakes = opened_lakes(directories, sides)
@@ -186,6 +197,7 @@ def opened_engine(arguments: argparse.Namespace, cluster: Any) -> Iterator[Any]:
     if arguments.without_spark:
         yield LocalEngine(cluster)
         return
+    hide_interrupted_calls()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers run this Python too
     try:
         from pyspark.sql import SparkSession

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
-from ottla.cli.cluster.connection import DEFAULT_SERVERS, servers_of
+from ottla.cli.arguments.texts import path_name
+from ottla.cli.cluster.connection import DEFAULT_SERVERS, valid_servers
 from ottla.cli.errors import CommandFailed
+from ottla.cli.producing.failures import invalid_topic_name, is_valid_topic_name
 
 NEXT = """\
 wrote {path}: a lake and a feed of the topic {topic}. Next:
@@ -19,7 +20,9 @@ wrote {path}: a lake and a feed of the topic {topic}. Next:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="the file to write, such as orders.yaml")
+    parser.add_argument(
+        "file", metavar="FILE", type=path_name, help="the file to write, such as orders.yaml"
+    )
     parser.add_argument("--topic", default="orders", help="the topic to read (default: orders)")
     parser.add_argument(
         "--lake-format", choices=("parquet", "delta", "iceberg"), default="parquet",
@@ -35,7 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
     from ottla.pipelines.verbs.skeleton import skeleton
 
     path = Path(arguments.file)
-    _, servers = servers_of(arguments.bootstrap, os.environ)
+    servers = valid_servers(arguments.bootstrap)
+    if not is_valid_topic_name(arguments.topic):
+        raise invalid_topic_name(arguments.topic)
     text = skeleton(servers, arguments.topic, arguments.lake_format)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ottla.base.fault_points import ONCE, VARIABLE, PipelinePoint
+from ottla.cli.arguments.texts import path_name
 from ottla.cli.errors import CommandFailed
 from ottla.cli.output.documents import add_format_argument, show
 from ottla.cli.pipelines.pipeline_file import (
@@ -54,7 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_file_argument(parser)
     add_names_argument(parser)
     parser.add_argument(
-        "--fixtures", metavar="FILE", help="the file of the test (default: beside the pipelines)"
+        "--fixtures",
+        metavar="FILE",
+        type=path_name,
+        help="the file of the test (default: beside the pipelines)",
     )
     parser.add_argument(
         "--crash-after", metavar="POINT", choices=POINTS,
