@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import signal
 import socket
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from kazoo.client import KazooClient
-from tests.integration.cli.ottla_command import ottla, start
+from tests.integration.cli.ottla_command import PATIENCE_S, ottla, start
 
 from ottla.testing.ports import non_ephemeral_ports
 from ottla.testing.zookeeper import ZooKeeperServer
@@ -99,3 +101,25 @@ def test_what_cannot_be_done_is_said(
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_data_directory_that_takes_no_bytes_is_named(tmp_path: Path) -> None:
+    """As on a full disk, where empty files can still be made."""
+    words = ["-m", "ottla.cli.main", "zookeeper", "--listen", "localhost:0", "--data", tmp_path]
+    done = subprocess.run(
+        ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", sys.executable, "-B", *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert f"--data {tmp_path}: File too large" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_server_that_ends_before_it_serves_is_noticed(tmp_path: Path) -> None:
+    done = ottla("zookeeper", "--listen", "localhost:0", "--data", str(tmp_path), "--heap", "1k")
+    assert done.returncode == 1
+    assert "ended before it served clients: --log shows why" in done.stderr

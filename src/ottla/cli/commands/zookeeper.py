@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 from contextlib import suppress
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 
 from ottla.cli.arguments.texts import path_name
@@ -28,6 +29,7 @@ DEFAULT_DATA = "ottla-zookeeper"
 STANDALONE = "org.apache.zookeeper.server.ZooKeeperServerMain"
 ENSEMBLE_MEMBER = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 JAVA_OPTIONS = ("-Xms32m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+PROBE_BYTES = 64 * 1024  # a full disk can still have empty files
 WITHOUT_LOG = "-Dslf4j.internal.verbosity=ERROR"  # no warning that there is none
 
 
@@ -124,10 +126,13 @@ def data_directory(name: str) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
         probe = path / ".writable"
-        probe.touch()
-        probe.unlink()
+        try:
+            probe.write_bytes(bytes(PROBE_BYTES))
+        finally:
+            probe.unlink(missing_ok=True)
     except OSError as error:
-        raise CommandFailed(f"--data {name}: {error.strerror}", code=2) from error
+        advice = "make room on its disk" if error.errno in (ENOSPC, EDQUOT) else ""
+        raise CommandFailed(f"--data {name}: {error.strerror}", advice, code=2) from error
     return path
 
 
@@ -178,6 +183,9 @@ def announce(address: Address, server: int, servers: list[EnsembleServer]) -> No
 
     if wait_until_serving(address, lambda: is_process_alive(server), remind):
         print(f"zookeeper is ready on {address}", flush=True)
+    else:
+        what = f"the server on {address} ended before it served clients: --log shows why"
+        print(f"ottla zookeeper: {what}", file=sys.stderr, flush=True)
     os.close(sys.stdout.fileno())
 
 
