@@ -71,6 +71,12 @@ class BrokerConfig(
             raise TypeError(f"no such settings: {', '.join(sorted(unknown))}")
         self.__dict__.update(values)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, BrokerConfig):
+            return NotImplemented
+        names = self.__dataclass_fields__
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
     @property
     def log_directories(self) -> tuple[str, ...]:
         return self.log_dirs or self.log_dir

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
-from tests.integration.cli.ottla_command import ottla, start
+from tests.integration.cli.ottla_command import clean_environment, ottla, start
 
 from ottla.cli.local_cluster.directory import ClusterDirectory
 from ottla.testing.broker import RunningBroker
@@ -264,6 +264,7 @@ def test_an_input_that_cannot_be_read_has_ended(tmp_path: Path) -> None:
             [sys.executable, "-m", "ottla.cli.main", "up", "--listen", "127.0.0.1:0", "--data",
              str(tmp_path), "--stop-with-stdin"],
             stdin=write_only, capture_output=True, timeout=120, check=False,
+            env=clean_environment(),
         )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
 
