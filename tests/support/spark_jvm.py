@@ -11,11 +11,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.support.class_archive import SHORT_LIFE, TrainingFailed, archive_of, option_of
 from tests.support.kafka_jars import ROOT
@@ -43,9 +44,22 @@ def use_archive() -> None:
     os.environ.update(short_life_environment(option_of(archive)))
 
 
+class SharedJvm(NamedTuple):
+    variables: dict[str, str]  # of the environment of a program
+    clear: Callable[[], None]  # before each program: one that failed may have left its Spark
+
+
+def _stop_context(gateway: Any) -> None:
+    """A JVM can have one context only: the next program would be refused."""
+    companion = getattr(gateway.jvm.org.apache.spark, "SparkContext$")  # Scala's object
+    left = getattr(companion, "MODULE$").getActive()
+    if left.isDefined():
+        left.get().stop()
+
+
 @contextmanager
-def shared_jvm() -> Iterator[dict[str, str]]:
-    """A JVM for programs that run one after another, by variables of their environment.
+def shared_jvm() -> Iterator[SharedJvm]:
+    """A JVM for programs that run one after another.
 
     Each has a Spark of its own in it, as with `spark-submit`. To load classes again, link thousands
     of lambdas and compile the same methods would take most of the CPU time of a short program.
@@ -56,10 +70,11 @@ def shared_jvm() -> Iterator[dict[str, str]]:
     gateway = launch_gateway()
     where = gateway.gateway_parameters
     try:
-        yield {
+        variables = {
             "PYSPARK_GATEWAY_PORT": str(where.port),
             "PYSPARK_GATEWAY_SECRET": where.auth_token,
         }
+        yield SharedJvm(variables, partial(_stop_context, gateway))
     finally:
         gateway.shutdown()
         gateway.proc.stdin.close()  # its sign to end

@@ -13,7 +13,7 @@ from tests.integration.examples.test_examples import EXAMPLES, PATIENCE_S, envir
 from tests.integration.examples.test_guides import SPARK_GUIDE, check_guide
 from tests.integration.spark.queries import insist
 from tests.support.postgresql import find_postgresql, running_postgresql
-from tests.support.spark_jvm import shared_jvm
+from tests.support.spark_jvm import SharedJvm, shared_jvm
 
 from ottla.testing.broker import RunningBroker
 
@@ -24,18 +24,19 @@ Tell = Callable[..., list[str]]
 
 
 @pytest.fixture(scope="module")
-def jvm(spark_jvm: None) -> Iterator[dict[str, str]]:
-    with shared_jvm() as variables:
-        yield variables
+def jvm(spark_jvm: None) -> Iterator[SharedJvm]:
+    with shared_jvm() as shared:
+        yield shared
 
 
 @pytest.fixture
-def tell(jvm: dict[str, str]) -> Tell:
+def tell(jvm: SharedJvm) -> Tell:
     def tell(name: str, *more: str) -> list[str]:
         with RunningBroker(config={"num.partitions": "3"}) as broker:
             program = str(EXAMPLES / "spark" / name)
             words = [sys.executable, program, broker.bootstrap_servers, *more]
-            return run(words, broker, jvm).splitlines()
+            jvm.clear()
+            return run(words, broker, jvm.variables).splitlines()
 
     return tell
 
@@ -92,13 +93,14 @@ def test_declarative_pipelines_of_spark_read_and_write_topics(tmp_path: Path) ->
 
 
 def test_the_guide_of_spark_shows_what_happens(
-    jvm: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    jvm: SharedJvm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its programs run in this process, with the same JVM."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    for name, value in jvm.items():
+    jvm.clear()
+    for name, value in jvm.variables.items():
         monkeypatch.setenv(name, value)
     # A gateway of other tests of this process stays theirs.
     monkeypatch.setattr(SparkContext, "_gateway", None)
