@@ -105,7 +105,8 @@ def test_what_cannot_be_done_is_said(
 
 def test_a_data_directory_that_takes_no_bytes_is_named(tmp_path: Path) -> None:
     """As on a full disk, where empty files can still be made."""
-    words = ["-m", "ottla.cli.main", "zookeeper", "--listen", "localhost:0", "--data", tmp_path]
+    words = ["-m", "ottla.cli.main", "zookeeper", "--listen", "localhost:0"]
+    words += ["--data", str(tmp_path)]
     done = subprocess.run(
         ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", sys.executable, "-B", *words],
         stdin=subprocess.DEVNULL,
