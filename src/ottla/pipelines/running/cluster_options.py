@@ -9,7 +9,7 @@ from ottla.pipelines.declaration.tree import ClusterAddress
 from ottla.spark.options.consumer_options import parse_kafka_options
 
 TIMEOUT = "default.api.timeout.ms"
-ATTENDED_TIMEOUT_MS = 10_000  # a pipeline waits longer for its cluster than a person does
+INTERACTIVE_TIMEOUT_MS = 10_000  # pipelines wait longer for their cluster
 
 
 def kafka_options(cluster: ClusterAddress) -> dict[str, str]:
@@ -22,9 +22,9 @@ def client_settings(cluster: ClusterAddress) -> ClientSettings:
     return parse_kafka_options(kafka_options(cluster)).settings
 
 
-def attended_settings(cluster: ClusterAddress) -> ClientSettings:
-    """For a command that somebody waits for: it gives up early, unless the file has a timeout."""
+def interactive_settings(cluster: ClusterAddress) -> ClientSettings:
+    """For interactive commands: they give up early, unless the file has a timeout."""
     settings = client_settings(cluster)
     if TIMEOUT in (cluster.settings or {}):
         return settings
-    return replace(settings, default_api_timeout_ms=ATTENDED_TIMEOUT_MS)
+    return replace(settings, default_api_timeout_ms=INTERACTIVE_TIMEOUT_MS)

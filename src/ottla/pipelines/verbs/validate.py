@@ -18,7 +18,7 @@ from ottla.pipelines.errors import PipelineError
 from ottla.pipelines.lake.opening import open_table
 from ottla.pipelines.lake.parquet_table import check_empty
 from ottla.pipelines.lake.table import added_columns
-from ottla.pipelines.running.cluster_options import attended_settings
+from ottla.pipelines.running.cluster_options import interactive_settings
 from ottla.pipelines.running.lake_plans import columns_of
 from ottla.pipelines.running.output_topics import check_sources
 from ottla.pipelines.running.query import PipelineQuery
@@ -84,7 +84,7 @@ def _check(pipeline: str, what: str, act: Callable[[], Any]) -> CheckResult:
 
 def _sources(declared: Declaration, pipeline: Pipeline) -> None:
     try:
-        with Cluster(attended_settings(declared.cluster_of(pipeline.source.cluster))) as cluster:
+        with Cluster(interactive_settings(declared.cluster_of(pipeline.source.cluster))) as cluster:
             check_sources(cluster, pipeline)
     except ClientError as error:
         raise PipelineError(f"the cluster does not respond: {error}") from error
@@ -106,5 +106,5 @@ def check_table(pipeline: Pipeline, rows: Any) -> None:
 def _feed(declared: Declaration, to: ToTopic, rows: Any) -> None:
     check_columns(rows, to.topic)
     if to.cluster is not None:
-        with Cluster(attended_settings(declared.cluster_of(to.cluster))) as cluster:
+        with Cluster(interactive_settings(declared.cluster_of(to.cluster))) as cluster:
             cluster.broker_ids()

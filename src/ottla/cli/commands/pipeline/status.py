@@ -58,12 +58,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def status_of(declared: Declaration, name: str) -> dict[str, Any]:
     from ottla.client.cluster.cluster import Cluster
-    from ottla.pipelines.running.cluster_options import attended_settings
+    from ottla.pipelines.running.cluster_options import interactive_settings
     from ottla.pipelines.status.lag import lag_of
     from ottla.pipelines.status.report_topic import read_reports
 
     pipeline = declared.pipelines[name]
-    with Cluster(attended_settings(declared.cluster_of(pipeline.source.cluster))) as cluster:
+    with Cluster(interactive_settings(declared.cluster_of(pipeline.source.cluster))) as cluster:
         report = read_reports(cluster).get(name)
         if report is None:
             return {key: None for _, key, _ in COLUMNS} | {
