@@ -103,7 +103,7 @@ def new_network(kind: str, path: str):  # type: ignore[no-untyped-def]
     from ottla.base.memory.allocator import keep_freed_memory
     from ottla.network import sender
     from ottla.network.network import Network
-    from ottla.network.served import Answer
+    from ottla.network.request_server import Answer
     from ottla.network.settings import ListenerSettings, NetworkSettings
     from ottla.storage.files.file_range import FileRange
 

@@ -117,7 +117,7 @@ class Client:
         self.member_id, self.generation_id = "", -1
 
     async def serve(self, frame: bytes) -> list[Any]:
-        from ottla.network.served import Answer
+        from ottla.network.request_server import Answer
 
         served: Any = self._dispatcher.serve(memoryview(bytearray(frame)), self)
         while not isinstance(served, Answer):

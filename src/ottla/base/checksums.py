@@ -1,7 +1,7 @@
 """CRC-32C: the function of the package crc32c, from its compiled module.
 
 Its `__init__` also loads a command and `importlib.metadata`, with some 60 modules of the standard
-library: some hundredths of the time in which a broker starts.
+library: a few percent of the time that a broker needs to start.
 """
 
 from __future__ import annotations

@@ -5,11 +5,7 @@ Inner loops over records use plain ints; the types are used where values cross a
 
 from typing import NamedTuple, NewType
 
-BrokerId = NewType("BrokerId", int)
-Offset = NewType("Offset", int)
-LeaderEpoch = NewType("LeaderEpoch", int)
 ProducerId = NewType("ProducerId", int)
-ProducerEpoch = NewType("ProducerEpoch", int)
 TopicId = NewType("TopicId", bytes)  # the 16 raw bytes of a UUID
 
 NO_TOPIC_ID = TopicId(bytes(16))

@@ -27,9 +27,18 @@ MEMORY_BYTES_MAX = 64 * 1024  # for one pattern: about 5,000 instructions
 STEPS_MAX = 4 * 1024 * 1024  # instructions times bytes of the text
 SHOWN_CHARS_MAX = 200
 
+UNBALANCED = ("missing ", "trailing ", "unexpected ")  # RE2 has no other sign of these errors
+
 
 class PatternError(ValueError):
-    """A pattern that cannot be used; the message is the reason."""
+    """A pattern that cannot be used; the message is the reason.
+
+    `is_unbalanced`: something in it is not closed, or not opened; Java rejects it as well.
+    """
+
+    def __init__(self, reason: str, *, is_unbalanced: bool = False) -> None:
+        super().__init__(reason)
+        self.is_unbalanced = is_unbalanced
 
 
 class Pattern:
@@ -65,7 +74,8 @@ def compile_pattern(text: str) -> Pattern:
     except UnicodeEncodeError:
         raise PatternError("it is not valid Unicode") from None
     except re2.error as error:
-        raise PatternError(_reason(error)) from None
+        reason = _reason(error)
+        raise PatternError(reason, is_unbalanced=reason.startswith(UNBALANCED)) from None
 
 
 def check_costs(texts: Iterable[str]) -> None:

@@ -31,6 +31,7 @@ from ottla.broker.cluster_marks import WRITE_INTERVAL_MS, ClusterMarks
 from ottla.broker.connection_limiter import ConnectionLimiter
 from ottla.broker.control.control_plane import ControlPlane
 from ottla.broker.control.embedded import EmbeddedControl
+from ottla.broker.environment import Environment
 from ottla.broker.first_start import (
     DirectoryHistory,
     exclude_empty_directories,
@@ -38,18 +39,17 @@ from ottla.broker.first_start import (
     restore_ids,
 )
 from ottla.broker.housekeeping import Housekeeping
-from ottla.broker.leaders_elsewhere import LeadersElsewhere
 from ottla.broker.moved_logs import MovedLogs, directory_moves
 from ottla.broker.network_settings import network_settings
 from ottla.broker.offline_directories import OfflineDirectories
-from ottla.broker.outside import Outside
 from ottla.broker.preloading import preload
 from ottla.broker.producer_ids import ProducerIds
 from ottla.broker.registration import host_name, registration
+from ottla.broker.remote_leaders import RemoteLeaders
 from ottla.broker.replication_parts import build_replication
 from ottla.broker.storage_events import StorageEvents
 from ottla.broker.transaction_peers import RoutedCoordinator, TransactionPeers
-from ottla.config.listeners import Listener
+from ottla.config.listeners import ListenerEndpoint
 from ottla.config.load import LoadedConfig
 from ottla.controller.controller import ControllerSettings
 from ottla.coordinators.groups.coordinator import GroupCoordinator
@@ -68,8 +68,8 @@ from ottla.metadata.current_config import CurrentConfig
 from ottla.metadata.image import Image
 from ottla.metadata.log import MetadataLost
 from ottla.network.network import Network
+from ottla.network.request_server import RequestServer
 from ottla.network.response_memory import ResponseMemory
-from ottla.network.served import RequestServer
 from ottla.replication.directory_reports import DirectoryReports
 from ottla.replication.replica_manager import ReplicaManager, is_placed
 from ottla.replication.session_cache import FetchSessions
@@ -95,11 +95,11 @@ class Broker:
         clock: Clock | None = None,
         rng: Random | None = None,
         server: Callable[[Parts], RequestServer] = Dispatcher,
-        outside: Outside = Outside(),  # noqa: B008
+        environment: Environment = Environment(),  # noqa: B008
     ) -> None:
         self.settings = settings
         self._make_server = server
-        self._outside = outside
+        self._environment = environment
         self.config = settings.config
         self.broker_id = self.config.node_id
         self.clock = clock or SystemClock()
@@ -134,7 +134,7 @@ class Broker:
                 self.config.ottla_partition_producer_ids_max, self.config.ottla_producer_ids_max
             ),
         )
-        self.logs.take()  # before anything there is read: the metadata log repairs what it finds
+        self.logs.take()  # before anything is read: opening the metadata log may repair it
         self.control = self._new_control(directories[0])
         try:
             await self._join()
@@ -192,7 +192,7 @@ class Broker:
             self._tasks,
             self.clock,
             listener,
-            self._outside,
+            self._environment,
         )
 
     def _expect_directories(self, image: Image, past: DirectoryHistory) -> None:
@@ -269,8 +269,8 @@ class Broker:
         waits: list[WaitForTopics] = [self.replicas.made]
         if channels is not None:
             self._peers = TransactionPeers(channels, timeout_s, self._tasks)
-            elsewhere = LeadersElsewhere(self.broker_id, image, channels, timeout_s)
-            waits.append(elsewhere.wait_for)
+            remote = RemoteLeaders(self.broker_id, image, channels, timeout_s)
+            waits.append(remote.wait_for)
         self.automatic_topics = AutomaticTopics(self.config, self.control, waits)
 
     def _build_parts(self, image: Image) -> None:
@@ -317,7 +317,7 @@ class Broker:
             network_settings(self.config, self.settings.listeners, self.current.layers),
             self._make_server(self.parts),
             self.parts.response_memory,
-            self._outside.bind,
+            self._environment.bind,
             self.clock,
         )
         self._connection_limiter = ConnectionLimiter(
@@ -402,7 +402,7 @@ class Broker:
         """The address of the first listener."""
         return self.settings.listeners.reached_with(self.ports).address
 
-    def advertised(self) -> tuple[Listener, ...]:
+    def advertised(self) -> tuple[ListenerEndpoint, ...]:
         return self.settings.listeners.advertised_with(host_name(), self.ports)
 
     async def drain(self) -> None:

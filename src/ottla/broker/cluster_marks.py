@@ -9,7 +9,6 @@ Leaves    comparing marks at the next start to `first_start.py`.
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -18,8 +17,6 @@ from ottla.base.scheduling.steps import Driver
 from ottla.broker.housekeeping import in_directory
 from ottla.metadata.image import Image
 from ottla.storage.directories.log_manager import LogManager
-
-log = logging.getLogger(__name__)
 
 WRITE_INTERVAL_MS = 1_000
 

@@ -16,7 +16,7 @@ from ottla.config.listener_options import LIMITS, listener_limits
 from ottla.config.listeners import Listeners
 from ottla.config.options import InvalidOption
 from ottla.handlers.quotas.client_quotas import quota_windows
-from ottla.handlers.quotas.payers import AddressLimits
+from ottla.handlers.quotas.quota_limits import AddressLimits
 from ottla.network.addresses import normal_address
 from ottla.network.limits import UNLIMITED, ConnectionLimits
 from ottla.network.settings import (

@@ -6,14 +6,16 @@ import socket
 from collections.abc import Iterable
 
 from ottla.base.uuids import random_uuid
-from ottla.config.listeners import Listener
+from ottla.config.listeners import ListenerEndpoint
 from ottla.controller.registration import PROTOCOLS
 from ottla.metadata.features import SUPPORTED
 from ottla.protocol.messages.broker_registration_request import (
     BrokerRegistrationRequest,
     Feature,
 )
-from ottla.protocol.messages.broker_registration_request import Listener as RegisteredListener
+from ottla.protocol.messages.broker_registration_request import (
+    Listener as RegisteredListener,
+)
 from ottla.storage.directories.log_manager import LogManager
 
 
@@ -21,7 +23,7 @@ def registration(
     broker_id: int,
     cluster_id: str,
     rack: str | None,
-    listeners: Iterable[Listener],
+    listeners: Iterable[ListenerEndpoint],
     logs: LogManager,
 ) -> BrokerRegistrationRequest:
     shutdowns = [directory.last_shutdown for directory in logs.online]

@@ -19,7 +19,7 @@ from ottla.metadata.current_config import CurrentConfig
 from ottla.metadata.image import Image
 from ottla.replication.following.leader_fetchers import FollowerSettings, LeaderFetchers
 from ottla.replication.following.lost_leaders import LostLeaders
-from ottla.replication.following.replica_session import FetchLimits
+from ottla.replication.following.replica_session import ReplicaFetchLimits
 from ottla.replication.in_sync_changes import InSyncChanges
 from ottla.replication.leader_events import LeaderEvents
 from ottla.replication.leader_role import LeaderListener
@@ -157,7 +157,7 @@ def quota_windows(current: CurrentConfig) -> Windows:
 
 
 def follower_settings(config: BrokerConfig) -> FollowerSettings:
-    limits = FetchLimits(
+    limits = ReplicaFetchLimits(
         config.replica_fetch_max_bytes,
         config.replica_fetch_response_max_bytes,
         config.replica_fetch_min_bytes,

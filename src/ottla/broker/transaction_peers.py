@@ -204,7 +204,7 @@ class RoutedCoordinator:
 
 
 def _for_leader(code: ErrorCode) -> ErrorCode:
-    """A producer asks a leader, and would not know what to do with errors of a coordinator."""
+    """The response of a leader: producers do not expect error codes of a coordinator in it."""
     if code in (ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE):
         return ErrorCode.NOT_ENOUGH_REPLICAS
     return code

@@ -96,7 +96,7 @@ interruptions = Interruptions()
 
 
 def hide_interrupted_calls() -> None:
-    """Of a call into the JVM that a signal interrupts, py4j logs a traceback to the root logger."""
+    """py4j logs a traceback of a JVM call that a signal interrupts to the root logger."""
     import logging
 
     logging.getLogger().addFilter(is_no_interruption)

@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None, *, takes_interrupts: bool = Fal
 
 
 def show(text: str, code: int) -> int:
-    """Print what `find_command` returned instead of a command; the exit code."""
+    """Print what `find_command` returned instead of a command. Returns the exit code."""
     stream = sys.stderr if code else sys.stdout
     try:
         if stream is not None:

@@ -48,7 +48,7 @@ def repair_standard_streams() -> None:
 
 
 class Messages:
-    """Standard error. That it cannot be written changes neither the work nor the exit code."""
+    """Standard error. If it cannot be written, neither the work nor the exit code changes."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream

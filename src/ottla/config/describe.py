@@ -49,10 +49,6 @@ class ConfigEntry(NamedTuple):
     doc: str | None
 
 
-def describe_topic(overrides: Mapping[str, str], layers: BrokerLayers) -> list[ConfigEntry]:
-    return TopicDescriptions(layers).of(overrides)
-
-
 class TopicDescriptions:
     """For many topics: settings that a topic does not override are described once."""
 
@@ -148,10 +144,6 @@ def _broker_entry(name: str, text: str | None, synonyms: tuple[SourcedText, ...]
         entry = _entry(option, text, synonyms, is_read_only=True)
         return entry._replace(name=name, doc=None)
     return _entry(option, text, synonyms, is_read_only=option.scope is Scope.READ_ONLY)
-
-
-def describe_group(overrides: Mapping[str, str], layers: BrokerLayers) -> list[ConfigEntry]:
-    return GroupDescriptions(layers).of(overrides)
 
 
 class GroupDescriptions:

@@ -133,11 +133,6 @@ class TopicDefaults:
         return _replaced(self._base, values)
 
 
-def topic_config(overrides: Mapping[str, str], layers: BrokerLayers) -> TopicConfig:
-    """The effective settings of a topic; InvalidOption for an invalid text."""
-    return TopicDefaults(layers).checked_config(overrides)
-
-
 def _replaced(base: TopicConfig, values: Mapping[str, Any]) -> TopicConfig:
     fields = {_TOPIC_FIELDS[name]: value for name, value in values.items()}
     if (internal := fields.get("internal_segment_bytes")) is not None:

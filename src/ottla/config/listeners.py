@@ -22,7 +22,7 @@ _EVERY_INTERFACE = ("", "0.0.0.0", "::")
 THIS_MACHINE = "localhost"
 
 
-class Listener(NamedTuple):
+class ListenerEndpoint(NamedTuple):
     name: str
     protocol: str
     host: str  # "" for all interfaces, or for this host's name in an advertised listener
@@ -38,11 +38,13 @@ class Listener(NamedTuple):
 
 
 class Listeners(NamedTuple):
-    bound: tuple[Listener, ...]
-    advertised: tuple[Listener, ...]
+    bound: tuple[ListenerEndpoint, ...]
+    advertised: tuple[ListenerEndpoint, ...]
     inter_broker_name: str
 
-    def advertised_with(self, host_name: str, ports: Mapping[str, int]) -> tuple[Listener, ...]:
+    def advertised_with(
+        self, host_name: str, ports: Mapping[str, int]
+    ) -> tuple[ListenerEndpoint, ...]:
         """As advertised: empty hosts and port 0 are replaced by the actual values."""
         return tuple(
             each._replace(
@@ -52,7 +54,7 @@ class Listeners(NamedTuple):
             for each in self.advertised
         )
 
-    def reached_with(self, ports: Mapping[str, int]) -> Listener:
+    def reached_with(self, ports: Mapping[str, int]) -> ListenerEndpoint:
         """The first listener as reachable from this host, whatever address is advertised."""
         first = self.bound[0]
         host = first.host if first.host not in _EVERY_INTERFACE else THIS_MACHINE
@@ -91,7 +93,7 @@ def parse_protocol_map(text: str) -> dict[str, str]:
     return protocols
 
 
-def parse_listener(setting: str, text: str, protocols: Mapping[str, str]) -> Listener:
+def parse_listener(setting: str, text: str, protocols: Mapping[str, str]) -> ListenerEndpoint:
     parts = _split_listener(text.strip())
     if parts is None:
         raise InvalidOption(f"{setting}: {text!r} is not NAME://host:port")
@@ -105,7 +107,7 @@ def parse_listener(setting: str, text: str, protocols: Mapping[str, str]) -> Lis
             f"{setting}: no security protocol is defined for listener {name}; name it in "
             "listener.security.protocol.map"
         )
-    return Listener(name, protocol, host, port)
+    return ListenerEndpoint(name, protocol, host, port)
 
 
 def _split_listener(text: str) -> tuple[str, str, str] | None:
@@ -125,7 +127,7 @@ def _split_listener(text: str) -> tuple[str, str, str] | None:
 
 def _parse_all(
     setting: str, texts: tuple[str, ...], protocols: Mapping[str, str], excluded: frozenset[str]
-) -> tuple[Listener, ...]:
+) -> tuple[ListenerEndpoint, ...]:
     wanted = [text for text in texts if text.partition(":")[0].strip().upper() not in excluded]
     found = tuple(parse_listener(setting, text, protocols) for text in wanted)
     for each in found:
@@ -139,7 +141,7 @@ def _parse_all(
     return found
 
 
-def _check_ports(setting: str, listeners: tuple[Listener, ...]) -> None:
+def _check_ports(setting: str, listeners: tuple[ListenerEndpoint, ...]) -> None:
     """Two listeners may share a port only as IPv4 and IPv6."""
     taken: dict[int, list[str]] = {}
     for each in listeners:
@@ -166,7 +168,9 @@ def _is_ip(kind: type[IPv4Address] | type[IPv6Address], host: str) -> bool:
     return True
 
 
-def _check_advertised(advertised: tuple[Listener, ...], bound: tuple[Listener, ...]) -> None:
+def _check_advertised(
+    advertised: tuple[ListenerEndpoint, ...], bound: tuple[ListenerEndpoint, ...]
+) -> None:
     unbound = {each.name for each in advertised} - {each.name for each in bound}
     if unbound:
         raise InvalidOption(
@@ -179,7 +183,7 @@ def _check_advertised(advertised: tuple[Listener, ...], bound: tuple[Listener, .
             )
 
 
-def _inter_broker_name(config: BrokerConfig, advertised: tuple[Listener, ...]) -> str:
+def _inter_broker_name(config: BrokerConfig, advertised: tuple[ListenerEndpoint, ...]) -> str:
     names = [each.name for each in advertised]
     if (name := config.inter_broker_listener_name) is not None:
         if name.upper() not in names:

@@ -153,7 +153,8 @@ def _with_one_id(static: dict[str, str]) -> dict[str, str]:
 
 
 def _is_repeated(problem: ConfigProblem, known: Mapping[str, GivenSetting]) -> bool:
-    """About the synonym of an id that was given under its other name, which is reported itself."""
+    """Whether the problem is that of `broker.id` or `node.id` again, under the name that was not
+    given."""
     others = {name for name in _IDS if name not in problem.settings}
     return (
         len(others) < len(_IDS) and not known.keys() & problem.settings and others <= known.keys()

@@ -131,16 +131,3 @@ def stored_values(options: Mapping[str, Option[Any]], texts: Mapping[str, str]) 
         except InvalidOption as error:
             log.warning("stored setting ignored: %s", text_shown(str(error)))
     return values
-
-
-C = TypeVar("C")
-
-
-def parse_config(config_type: type[C], values: Mapping[str, str]) -> C:
-    """A config object from texts by Kafka's names; InvalidOption for an invalid one."""
-    fields = {f.metadata["option"].name: f for f in dataclasses.fields(cast(Any, config_type))}
-    unknown = sorted(values.keys() - fields.keys())
-    if unknown:
-        raise InvalidOption(f"unknown setting: {', '.join(unknown)}")
-    parsed = {fields[n].name: fields[n].metadata["option"].parse(v) for n, v in values.items()}
-    return config_type(**parsed)

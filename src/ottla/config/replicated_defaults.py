@@ -10,7 +10,8 @@ REPLICAS_MAX = 3
 
 
 def replicated_defaults(brokers: int) -> dict[str, str]:
-    """Three replicas of every topic, as far as there are brokers; one of three may be away."""
+    """Three replicas of every topic, or one for each broker if there are fewer; one of three may
+    fail."""
     replicas = min(REPLICAS_MAX, brokers)
     in_sync = max(1, replicas - 1)
     return {

@@ -115,9 +115,5 @@ def _compile_match(name: str, pattern: str) -> Pattern:
         return compiled
     except PatternError as error:
         what = f"Illegal client matching pattern: {name}={shortened(pattern)}"
-        raise InvalidOption(what if _is_plain_mistake(error) else f"{what}: {error}") from None
-
-
-def _is_plain_mistake(error: PatternError) -> bool:
-    """A pattern that Java rejects too: the response contains only Kafka's message."""
-    return str(error).startswith(("missing ", "trailing ", "unexpected "))
+        # Of a pattern that Java rejects too, the response contains only Kafka's message.
+        raise InvalidOption(what if error.is_unbalanced else f"{what}: {error}") from None

@@ -85,7 +85,7 @@ class _Alteration:
         if data.partition_epoch < partition.partition_epoch:
             return ErrorCode.INVALID_UPDATE_VERSION
         wanted = [each.broker_id for each in in_sync]
-        if not is_withdrawal and not _is_right(partition, data, wanted):
+        if not is_withdrawal and not _is_valid(partition, data, wanted):
             return ErrorCode.INVALID_REQUEST
         if not all(self._is_eligible(each) for each in in_sync):
             return ErrorCode.INELIGIBLE_REPLICA
@@ -149,7 +149,7 @@ class _Alteration:
         )
 
 
-def _is_right(partition: PartitionRegistration, data: PartitionData, in_sync: list[int]) -> bool:
+def _is_valid(partition: PartitionRegistration, data: PartitionData, in_sync: list[int]) -> bool:
     """Replicas without duplicates, including the leader; a recovery can only end."""
     if not in_sync or len(set(in_sync)) != len(in_sync):
         return False

@@ -96,7 +96,7 @@ def decide_fence_broker(
 
 
 def decide_heartbeat(state: ControllerState, broker_id: int, epoch: int) -> Decision[None]:
-    """A broker reports nothing new. BrokerError if it is not the one that is registered."""
+    """A heartbeat without a change. BrokerError if it is not from the registered broker."""
     state.check_broker_epoch(broker_id, epoch)
     return Decision((), None)
 

@@ -7,8 +7,8 @@ Owns      the image that decisions are based on. It is ahead of the published im
 Promises  events are decided in order of arrival. Events that arrive during an append share the next
           batch. An answer is returned once its records are durable and in the published image. An
           answer without records, as that a topic does not exist, is returned to clients once the
-          log has confirmed that no other controller was elected: it may know more. If
-          an append fails, or a decision has a bug, all waiting events fail with NOT_CONTROLLER and
+          log has confirmed that no other controller was elected: its image may be newer. If an
+          append fails, or a decision has a bug, all waiting events fail with NOT_CONTROLLER and
           `run` raises Resigned: the log is authoritative, and must be loaded again.
 Leaves    the decisions to the `decide_*` functions; the election of the controller, and what
           follows Resigned, to `sole_controller.py` and `controller_election.py`.

@@ -96,8 +96,8 @@ def _moved(partition: PartitionRegistration, replicas: Sequence[int]) -> Partiti
     adding = tuple(sorted(set(replicas) - set(partition.replicas)))
     wanted.replicas = (*replicas, *removing)
     # What an earlier reassignment adds or removes stays marked unless this one adds or removes: the
-    # same reassignment again must not end before its new replicas are in sync. One that is added
-    # no longer is not waited for: it would never end.
+    # same reassignment again must not end before its new replicas are in sync. A replica that is no
+    # longer added is not waited for: the reassignment would never end.
     wanted.removing = removing or tuple(each for each in wanted.removing if each not in replicas)
     wanted.adding = adding or tuple(each for each in wanted.adding if each in replicas)
     return wanted

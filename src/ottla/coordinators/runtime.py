@@ -76,9 +76,6 @@ class Runtime(Generic[S]):
 
     # Shards
 
-    def shard_number(self, key: str) -> int:
-        return shard_of(key, self._topic.count_partitions())
-
     def shard(self, key: str) -> Shard[S]:
         """The loaded shard of a group or transactional id; BrokerError if there is none."""
         count = self._topic.count_partitions()

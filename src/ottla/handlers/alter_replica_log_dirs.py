@@ -1,6 +1,6 @@
 """AlterReplicaLogDirs (key 34), versions 1 and 2: move replicas between directories of this broker.
 
-v2 flexible encoding. Responds when the move has begun; DescribeLogDirs has its progress.
+v2 flexible encoding. Responds when the move has begun; DescribeLogDirs shows its progress.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """BrokerHeartbeat (key 63), versions 0 to 2, between brokers.
 
-A broker is ready, wants to stop, or has lost a directory.
+A broker is ready, requests to stop, or has lost a directory.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Awaitable
 
 from ottla.base.scheduling.steps import Steps
-from ottla.handlers.partitions.deleting_everywhere import DeletedRecords, DeletingEverywhere
 from ottla.handlers.partitions.producer_loading import loading_producers
+from ottla.handlers.partitions.replicated_deletion import DeletedRecords, ReplicatedDeletion
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.parts import Parts
 from ottla.handlers.serving.registry import Deferred, handles
@@ -136,7 +136,7 @@ class Deletion:
         await self._write_down()
         if self._elsewhere:
             parts = self._parts
-            deleting = DeletingEverywhere(parts.low_watermarks, parts.timers, parts.scheduler)
+            deleting = ReplicatedDeletion(parts.low_watermarks, parts.timers, parts.scheduler)
             await deleting.wait(self._elsewhere, self._timeout_ms)
         return response
 

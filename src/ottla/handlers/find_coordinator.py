@@ -32,7 +32,7 @@ KEYS_AT_ONCE = 50  # more are looked up in slices
 
 
 class Coordinating(Protocol):
-    """The part that groups and transactions share."""
+    """What the coordinators of groups and transactions have in common."""
 
     topic: InternalTopic
 

@@ -17,7 +17,7 @@ from ottla.controller.decision import CHANGED_MAX, check_count
 from ottla.handlers.administration.broker_loggers import alter_loggers
 from ottla.handlers.administration.deciding import decide
 from ottla.handlers.alter_configs import are_slow
-from ottla.handlers.forwarding.partly import at_controller
+from ottla.handlers.forwarding.partial_requests import at_controller
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
 from ottla.metadata.records import ResourceType

@@ -46,13 +46,13 @@ OFFSET_NOT_AVAILABLE_FROM = 5
 ANSWER_BYTES = 28  # of one partition
 
 
-class FoundOffset(NamedTuple):
+class PartitionOffset(NamedTuple):
     offset: int = -1
     timestamp: int = -1
     leader_epoch: int = -1
 
 
-UNKNOWN = FoundOffset()
+UNKNOWN = PartitionOffset()
 Later = Callable[[], Awaitable[ListOffsetsPartitionResponse]]  # reads records
 
 
@@ -171,7 +171,7 @@ class PartitionQuery:
 
 
 def partition_response(
-    wanted: ListOffsetsPartition, found: FoundOffset, context: Context
+    wanted: ListOffsetsPartition, found: PartitionOffset, context: Context
 ) -> ListOffsetsPartitionResponse:
     epoch = found.leader_epoch if context.version >= LEADER_EPOCHS_FROM else -1
     return ListOffsetsPartitionResponse(
@@ -192,17 +192,17 @@ def visible_end(partition: Partition, request: ListOffsetsRequest) -> int:
     return log.high_watermark
 
 
-def find(partition: Partition, timestamp: int, end_offset: int) -> FoundOffset:
+def find(partition: Partition, timestamp: int, end_offset: int) -> PartitionOffset:
     """The offset, if it is known without reading records."""
     log = partition.log
     try:
         match timestamp:
             case -1:
-                return FoundOffset(end_offset, -1, partition.leader_epoch)
+                return PartitionOffset(end_offset, -1, partition.leader_epoch)
             case -2 | -4:
                 epochs = log.epochs.load(CACHED)  # a leader has them in memory
                 epoch = epochs.epoch_for_offset(log.log_start_offset)
-                return FoundOffset(log.log_start_offset, -1, -1 if epoch is None else epoch)
+                return PartitionOffset(log.log_start_offset, -1, -1 if epoch is None else epoch)
             case _:
                 return UNKNOWN
     except CorruptLogError as error:
@@ -212,7 +212,7 @@ def find(partition: Partition, timestamp: int, end_offset: int) -> FoundOffset:
 async def search(
     partition: Partition, end_offset: int, wanted: ListOffsetsPartition, context: Context
 ) -> ListOffsetsPartitionResponse:
-    """Search the records, in several turns: there may be many."""
+    """Search the records, in slices: there may be many."""
     await next_iteration()
     if wanted.timestamp == MAX_TIMESTAMP:
         finding = partition.log.finding_max_timestamp()
@@ -226,7 +226,7 @@ async def search(
     if found is None or found.offset >= end_offset:
         return partition_response(wanted, UNKNOWN, context)
     return partition_response(
-        wanted, FoundOffset(found.offset, found.timestamp, found.leader_epoch), context
+        wanted, PartitionOffset(found.offset, found.timestamp, found.leader_epoch), context
     )
 
 

@@ -4,9 +4,9 @@ Why JSON  its decoder is written in C and faster than a binary format decoded in
 and znodes are readable with common tools; unknown fields are easily skipped.
 Promises  encoding is deterministic; fields with default values are omitted; unknown fields are
           skipped, so that an older broker can read records of a newer one. An unknown kind or
-          version, which cannot be skipped safely, raises UnknownRecord: with bytes that are as
-          they were written, a newer broker has written it. The bytes are ASCII, so a marker with
-          the high bit set cannot occur in them.
+          version, which cannot be skipped safely, raises UnknownRecord: if the checksum is right, a
+          newer broker has written it. The bytes are ASCII, so a marker with the high bit set cannot
+          occur in them.
 
 New fields need a default. A change of meaning needs a new version of the kind.
 """

@@ -30,7 +30,8 @@ class BadFrame(ValueError):
 
 
 class UnreadableFrame(BadFrame):
-    """All bytes are as they were written, and cannot be decoded: not what a crash leaves."""
+    """The checksum is right, and the records cannot be decoded: this is not the effect of a
+    crash."""
 
 
 class NewerFrame(UnreadableFrame):

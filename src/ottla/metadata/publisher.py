@@ -28,18 +28,18 @@ log = logging.getLogger(__name__)
 REMINDER_S = 5.0
 
 # Returns steps if the reaction grows with the size of the change.
-Listener = Callable[[Image, Changes], Steps[None] | None]
+ImageListener = Callable[[Image, Changes], Steps[None] | None]
 
 
 class Publisher:
     def __init__(self, image: Image, scheduler: StepScheduler | None = None) -> None:
         self.image = image
         self._scheduler = scheduler
-        self._listeners: list[Listener] = []
+        self._listeners: list[ImageListener] = []
         self._moved = asyncio.Event()
         self._lock = asyncio.Lock()  # held until all listeners are done with a change
 
-    def subscribe(self, listener: Listener) -> None:
+    def subscribe(self, listener: ImageListener) -> None:
         self._listeners.append(listener)
 
     def publish(self, batch: Batch) -> None:
@@ -50,9 +50,8 @@ class Publisher:
     async def exchange(self, ahead: Image, changes: Changes) -> None:
         """Swap the image with one that is ahead by these changes.
 
-        Nothing is done if `follow` has read the same batch in the log, and was quicker. However
-        much has changed, the event loop is not kept for long. Return when all listeners have
-        reacted.
+        Nothing is done if `follow` has applied the same batch already. However much has changed,
+        the event loop is not blocked for long. Return when all listeners have reacted.
         """
         async with self._lock:
             if ahead.offset > self.image.offset:

@@ -103,10 +103,6 @@ class Connection(asyncio.BufferedProtocol):
         return self._context.listener_name
 
     @property
-    def requests_in_flight(self) -> int:
-        return 0 if self._is_lost else len(self._flow.pipeline.in_flight)
-
-    @property
     def unsent_bytes(self) -> int:
         return 0 if self._is_lost else self._flow.sender.unsent_bytes
 

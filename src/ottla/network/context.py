@@ -18,8 +18,8 @@ from ottla.network.limits import AdmissionControl
 from ottla.network.read_budget import ReadBudget
 from ottla.network.request_memory import RequestMemory
 from ottla.network.request_scheduler import RequestScheduler
+from ottla.network.request_server import RequestServer
 from ottla.network.response_memory import ResponseMemory
-from ottla.network.served import RequestServer
 from ottla.network.settings import ConnectionSettings
 from ottla.protocol.framing import Scratch
 

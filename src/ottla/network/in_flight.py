@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from ottla.network.served import Answer, memory_bytes
+from ottla.network.request_server import Answer, memory_bytes
 
 
 class InFlightRequest:

@@ -27,7 +27,7 @@ from ottla.network.context import ListenerContext, NetworkContext
 from ottla.network.counters import NetworkCounters
 from ottla.network.limits import AdmissionControl, ConnectionQuota, Refusal
 from ottla.network.listening import Bind, bind_sockets, prepare_accepted
-from ottla.network.served import RequestServer
+from ottla.network.request_server import RequestServer
 from ottla.network.settings import ListenerSettings
 
 log = logging.getLogger(__name__)

@@ -16,8 +16,12 @@ ANY_ADDRESS = ("", "::")  # one IPv6 socket that accepts IPv4 clients too
 _NO_SUCH_ADDRESS = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 
 
+class BindError(OSError):
+    """An address of a listener cannot be bound; the message names both."""
+
+
 async def bind_sockets(settings: ListenerSettings) -> list[socket.socket]:
-    """One socket per address of the host, all on one port. OSError names the one that failed."""
+    """One socket per address of the host, all on one port. BindError names the one that failed."""
     sockets: list[socket.socket] = []
     missing: OSError | None = None
     port = settings.port
@@ -74,7 +78,7 @@ def _bind(settings: ListenerSettings, family: int, host: str, port: int) -> sock
         if sock is not None:
             sock.close()
         where = f"listener {settings.name} on {host}:{port}"
-        raise OSError(error.errno, f"{where}: {error.strerror}") from error
+        raise BindError(error.errno, f"{where}: {error.strerror}") from error
     return sock
 
 

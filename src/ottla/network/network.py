@@ -31,8 +31,8 @@ from ottla.network.listening import Bind, bind_sockets
 from ottla.network.memory_pressure import MemoryPressure
 from ottla.network.request_memory import RequestMemory
 from ottla.network.request_scheduler import RequestScheduler
+from ottla.network.request_server import RequestServer
 from ottla.network.response_memory import ResponseMemory
-from ottla.network.served import RequestServer
 from ottla.network.settings import NetworkSettings
 
 log = logging.getLogger(__name__)

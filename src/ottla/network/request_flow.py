@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from ottla.network.context import ListenerContext
 from ottla.network.request_pipeline import RequestPipeline
+from ottla.network.request_server import Answer
 from ottla.network.response_memory import ResponseAccount
 from ottla.network.sender import Sender
-from ottla.network.served import Answer
 
 if TYPE_CHECKING:
     from ottla.network.connection import Connection

@@ -19,7 +19,7 @@ from ottla.base.memory.stored_errors import drop_cancellation
 from ottla.base.scheduling.callback_queue import CallbackQueue
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.network.in_flight import InFlightRequest, InFlightRequests
-from ottla.network.served import Answer, AwaitingAnswer, PendingAnswer, Served, TakingEffect
+from ottla.network.request_server import Answer, AwaitingAnswer, PendingAnswer, Served, TakingEffect
 from ottla.network.settings import ConnectionSettings
 from ottla.protocol.framing import LENGTH_BYTES
 

@@ -20,7 +20,7 @@ from concurrent.futures import Executor
 
 from ottla.network.counters import NetworkCounters
 from ottla.network.file_send import FileSend, FileShrunk
-from ottla.network.served import Bytes, FrameSegment, memory_bytes
+from ottla.network.request_server import Bytes, FrameSegment, memory_bytes
 from ottla.storage.files.file_range import FileRange
 
 # Below this, reading a range and joining it with its neighbours costs less than the calls around

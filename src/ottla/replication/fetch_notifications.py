@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ottla.base.files.readers import CACHED
-from ottla.replication.waiting import WatcherCrowd, notify
+from ottla.replication.waiting import ManyWatchers, notify
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_offsets import LogOffsets
 
@@ -34,9 +34,13 @@ class FetchNotifications:
     """What fetches of consumers without a session wait for, with the sessions of all."""
 
     __slots__ = (
-        "_announced_stable_offset", "_crowd", "follower_sessions", "follower_watch", "sessions",
+        "_announced_stable_offset",
+        "_many_watchers",
+        "follower_sessions",
+        "follower_watch",
+        "sessions",
         "watchers",
-    )  # fmt: skip
+    )
 
     def __init__(self) -> None:
         self.watchers: dict[Watcher, None] = {}
@@ -44,7 +48,7 @@ class FetchNotifications:
         self.sessions: dict[FetchSession, FetchKey] = {}  # of consumers
         self.follower_sessions: dict[FetchSession, FetchKey] = {}
         self.follower_watch = FollowerWatch()
-        self._crowd: WatcherCrowd | None = None  # while very many fetches wait
+        self._many_watchers: ManyWatchers | None = None  # while very many fetches wait
         self._announced_stable_offset = -1
 
     def notify_session(self, session: FetchSession, key: FetchKey) -> bool:
@@ -80,14 +84,14 @@ class FetchNotifications:
         is_stable = size is None or self._has_more_stable(log)
         for session, key in self.sessions.items():
             session.changed(key, size, is_stable=is_stable)
-        if self._crowd is not None and self._crowd.is_idle:
-            self._crowd = None
-        if self._crowd is None and len(self.watchers) <= NOTIFIED_AT_ONCE:
+        if self._many_watchers is not None and self._many_watchers.is_idle:
+            self._many_watchers = None
+        if self._many_watchers is None and len(self.watchers) <= NOTIFIED_AT_ONCE:
             for watcher in list(self.watchers):
                 notify(watcher, size, is_stable=is_stable)
         else:
-            self._crowd = self._crowd or WatcherCrowd(self.watchers)
-            self._crowd.notify(size, is_stable=is_stable)
+            self._many_watchers = self._many_watchers or ManyWatchers(self.watchers)
+            self._many_watchers.notify(size, is_stable=is_stable)
 
     def _has_more_stable(self, log: Log) -> bool:
         """Whether the last stable offset has advanced since consumers were last notified."""

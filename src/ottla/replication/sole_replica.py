@@ -1,4 +1,4 @@
-"""Replication in a broker without a cluster: there is none, as partitions have one replica."""
+"""Replication in a broker without a cluster: does nothing, as partitions have one replica."""
 
 from __future__ import annotations
 

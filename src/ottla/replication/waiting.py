@@ -19,7 +19,7 @@ from ottla.replication.fetch_sessions import Watcher
 
 NOT_KNOWN_YET = 2**63  # bytes: more than can be appended during one read
 UNREGISTERED_AT_ONCE = 100  # partitions that a fetch unregisters from at a time
-OF_CROWD_AT_ONCE = 50  # fetches of one partition that are notified at a time
+OF_MANY_AT_ONCE = 50  # fetches of one partition that are notified at a time
 CALLED_AT_ONCE = 200  # waiters for offsets of one partition
 
 Done = Callable[[Exception | None], None]
@@ -307,7 +307,7 @@ def notify(watcher: Watcher, size: int | None, *, is_stable: bool) -> None:
         watcher.data_arrived(size, is_stable=is_stable)
 
 
-class WatcherCrowd:
+class ManyWatchers:
     """Very many fetches that wait for one partition: a few are notified in each iteration of the
     event loop. What is appended meanwhile, they are notified of together."""
 
@@ -341,9 +341,9 @@ class WatcherCrowd:
 
     def _notify_some(self) -> None:
         left = self._left
-        for watcher in reversed(left[-OF_CROWD_AT_ONCE:]):
+        for watcher in reversed(left[-OF_MANY_AT_ONCE:]):
             notify(watcher, self._size, is_stable=self._is_stable)
-        del left[-OF_CROWD_AT_ONCE:]
+        del left[-OF_MANY_AT_ONCE:]
         if left:
             asyncio.get_running_loop().call_soon(self._notify_some)
         else:

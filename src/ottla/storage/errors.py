@@ -8,11 +8,11 @@ from __future__ import annotations
 
 
 class StorageError(Exception):
-    """Anything wrong with what is stored, or with an attempt to store something."""
+    """The base of all errors of stored data, and of attempts to store data."""
 
 
 class CorruptLogError(StorageError):
-    """The disk lied: bytes of a file that cannot be what was written."""
+    """A file contains bytes that cannot be what was written."""
 
     def __init__(self, path: str, position: int, what: str) -> None:
         super().__init__(path, position, what)

@@ -18,7 +18,7 @@ from ottla.testing.clients import Clients, load
 from ottla.testing.differences import counted, difference, listed, shown
 from ottla.testing.external import problem_with
 from ottla.testing.given import require_count, require_name, require_seconds
-from ottla.testing.leftovers import Leftovers
+from ottla.testing.leftovers import ClusterLeftovers
 from ottla.testing.reading import POLL_S, NoSuchTopic, from_message, read_topic
 from ottla.testing.records import Record, Rows, as_record, rows_of
 
@@ -66,7 +66,7 @@ class Kafka:
         self.prefix = f"test-{token_hex(4)}-" if prefix is None else prefix
         self.topics: dict[str, str] = {}  # by the name that the test gave
         self._names: dict[str, str] = {}  # given out by `name`
-        self._leftovers = Leftovers(lambda: self.admin, self.prefix, is_alone=is_alone)
+        self._leftovers = ClusterLeftovers(lambda: self.admin, self.prefix, is_alone=is_alone)
 
     @property
     def bootstrap_servers(self) -> str:

@@ -15,7 +15,7 @@ ANSWER_S = 5.0  # for a broker that the test may have killed
 INTERNAL = "__"  # how the names of Kafka's own topics begin
 
 
-class Leftovers:
+class ClusterLeftovers:
     """Found by comparing what there is with what there was."""
 
     def __init__(self, admin: Callable[[], Any], prefix: str, *, is_alone: bool) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ottla.handlers.serving.dispatch import find_handler
-from ottla.network.served import Answer, RequestServer, Served, TakingEffect
+from ottla.network.request_server import Answer, RequestServer, Served, TakingEffect
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.headers import (

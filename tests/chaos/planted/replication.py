@@ -177,7 +177,7 @@ REPLICATION: dict[str, Plant] = {
     ),
     "no-znode-version-check": Plant(
         "an append to the metadata log does not check /controller_epoch",
-        [Patch("ottla.metadata.zookeeper.batch_writer:BatchWriter", "write", unguarded)],
+        [Patch("ottla.metadata.zookeeper.batch_writer:LogBatchWriter", "write", unguarded)],
         ["pause", "cut"],
         hold_s=(7.0, 12.0),
         test="tests/integration/zookeeper/test_zookeeper_log.py -k replaced_cannot_append",

@@ -8,13 +8,14 @@ from pathlib import Path
 from random import Random
 
 from tests.compatibility.storage.kafka_workload import PLANS
+from tests.support.configs import topic_config
 from tests.support.java_clients import Consumed
 
 from ottla.base.clock import Clock, SystemClock
 from ottla.base.files.disk import DiskFileSystem
 from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.steps import run_blocking
-from ottla.config.layers import BrokerLayers, topic_config
+from ottla.config.layers import BrokerLayers
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import BatchHeader, iterate_headers
 from ottla.protocol.records.control import read_end_marker

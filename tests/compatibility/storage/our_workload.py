@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from itertools import count
 
 from tests.compatibility.storage.kafka_workload import COMPACTED, NOW_MS, SMALL, TRIMMED_TO
+from tests.support.configs import topic_config
 
 from ottla.base.files.disk import DiskFileSystem
 from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.steps import run_blocking
-from ottla.config.layers import BrokerLayers, topic_config
+from ottla.config.layers import BrokerLayers
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.control import build_end_marker

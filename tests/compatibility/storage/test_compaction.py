@@ -10,11 +10,12 @@ from tests.compatibility.storage.conftest import KafkaFiles
 from tests.compatibility.storage.kafka_workload import COMPACTED, PLANS
 from tests.compatibility.storage.our_logs import consume, newest_values, open_directory
 from tests.compatibility.storage.our_workload import CLEANED_MS, LATER_MS, Writer
+from tests.support.configs import topic_config
 from tests.support.dump_log_segments import DumpLogSegments, segment_files
 
 from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicPartition
-from ottla.config.layers import BrokerLayers, topic_config
+from ottla.config.layers import BrokerLayers
 from ottla.protocol.records.record import Record
 
 pytestmark = [pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]

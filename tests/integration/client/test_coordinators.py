@@ -10,7 +10,7 @@ from tests.support.raw_client import batch_of
 from tests.support.waiting import wait_until
 
 from ottla.base.ids import TopicPartition
-from ottla.client.admin.group_offsets import CommittedOffset, commit_offsets, committed_offsets
+from ottla.client.admin.group_offsets import GroupOffset, commit_offsets, committed_offsets
 from ottla.client.admin.list_offsets import latest_offsets
 from ottla.client.admin.topics import NewTopic, create_topics, delete_topics, topic_configs
 from ottla.client.admin.transactions import (
@@ -31,7 +31,7 @@ def test_committed_offsets_are_seen_by_others_and_theirs_by_us(
 ) -> None:
     topic = new_topic(cluster, partitions=2)
     one, other = TopicPartition(topic, 0), TopicPartition(topic, 1)
-    commit_offsets(cluster, topic, {one: 5, other: CommittedOffset(7, 0, "a note")})
+    commit_offsets(cluster, topic, {one: 5, other: GroupOffset(7, 0, "a note")})
     settings = {"bootstrap.servers": address, "group.id": topic, "log_level": 0}
     consumer = Consumer(settings)
     here = [ForeignPartition(topic, number) for number in range(2)]
@@ -39,8 +39,8 @@ def test_committed_offsets_are_seen_by_others_and_theirs_by_us(
     consumer.commit(offsets=[ForeignPartition(topic, 0, 6)], asynchronous=False)
     consumer.close()
     assert committed_offsets(cluster, topic) == {
-        one: CommittedOffset(6, -1, ""),
-        other: CommittedOffset(7, 0, "a note"),
+        one: GroupOffset(6, -1, ""),
+        other: GroupOffset(7, 0, "a note"),
     }
     assert committed_offsets(cluster, topic, [one]).keys() == {one}
     assert committed_offsets(cluster, "nobody-has-committed") == {}
@@ -49,7 +49,7 @@ def test_committed_offsets_are_seen_by_others_and_theirs_by_us(
 def test_an_offset_that_is_refused_says_for_which_group_and_partition(cluster: Cluster) -> None:
     partition = TopicPartition(new_topic(cluster), 0)
     with pytest.raises(KafkaError, match=rf"{partition} for group 'g'.*METADATA_TOO_LARGE"):
-        commit_offsets(cluster, "g", {partition: CommittedOffset(1, -1, "x" * 10_000)})
+        commit_offsets(cluster, "g", {partition: GroupOffset(1, -1, "x" * 10_000)})
 
 
 def test_a_transaction_is_ended_from_another_connection_and_again(cluster: Cluster) -> None:

@@ -11,7 +11,7 @@ import sys
 
 from ottla.network.connection import Connection
 from ottla.network.network import Network
-from ottla.network.served import Answer
+from ottla.network.request_server import Answer
 from ottla.network.settings import ConnectionSettings, ListenerSettings, NetworkSettings
 
 LARGE_BYTES = 100_000

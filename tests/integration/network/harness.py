@@ -20,7 +20,7 @@ import pytest
 from ottla.base.clock import Clock
 from ottla.network.connection import Connection
 from ottla.network.network import Network
-from ottla.network.served import Answer, AwaitingAnswer, Served, TakingEffect
+from ottla.network.request_server import Answer, AwaitingAnswer, Served, TakingEffect
 from ottla.network.settings import ConnectionSettings, ListenerSettings, NetworkSettings
 from ottla.protocol.errors import MalformedMessage
 

@@ -18,7 +18,7 @@ from tests.integration.network.harness import (
 )
 
 from ottla.network.connection import Connection
-from ottla.network.served import Answer
+from ottla.network.request_server import Answer
 
 CROWD = 40
 HEAVY_CPU_S = 0.004

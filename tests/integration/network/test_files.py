@@ -22,7 +22,7 @@ from tests.integration.network.harness import (
 from ottla.base.files.disk import DiskFileSystem
 from ottla.base.files.filesystem import File
 from ottla.network import file_send
-from ottla.network.served import Answer, FrameSegment
+from ottla.network.request_server import Answer, FrameSegment
 from ottla.network.settings import ConnectionSettings, ListenerSettings, NetworkSettings
 from ottla.storage.files.file_range import FileRange
 from ottla.testing.filesystem import MemoryDisk

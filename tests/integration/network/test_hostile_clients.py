@@ -19,7 +19,7 @@ from tests.integration.network.harness import (
     running,
 )
 
-from ottla.network.served import Served
+from ottla.network.request_server import Served
 from ottla.network.settings import ConnectionSettings
 from ottla.network.timeouts import Reason
 from ottla.protocol.errors import MalformedMessage

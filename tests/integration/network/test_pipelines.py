@@ -7,7 +7,7 @@ from tests.integration.network.harness import LOOPS, ScriptedServer, answer_of, 
 
 from ottla.base.clock import SystemClock
 from ottla.network.connection import Connection
-from ottla.network.served import Answer
+from ottla.network.request_server import Answer
 
 BODIES = [b"%02d" % number for number in range(50)]
 RESPONSE_BYTES = len(framed(BODIES[0]))

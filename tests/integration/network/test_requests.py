@@ -16,7 +16,7 @@ from tests.integration.network.harness import (
 )
 
 from ottla.network.connection import Connection
-from ottla.network.served import Answer, AwaitingAnswer, Served, TakingEffect
+from ottla.network.request_server import Answer, AwaitingAnswer, Served, TakingEffect
 from ottla.network.settings import ConnectionSettings
 from ottla.protocol.errors import MalformedMessage
 

@@ -17,11 +17,11 @@ from tests.integration.network.harness import (
     network_settings,
     running,
 )
+from tests.support.paused_collector import paused_collector
 
 from ottla.base.files.disk import DiskFileSystem
-from ottla.base.memory.collector import paused_collector
 from ottla.network.connection import Connection
-from ottla.network.served import Answer, AwaitingAnswer
+from ottla.network.request_server import Answer, AwaitingAnswer
 from ottla.network.settings import ConnectionSettings
 from ottla.storage.files.file_range import FileRange
 

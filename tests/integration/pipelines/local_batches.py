@@ -12,7 +12,7 @@ from ottla.pipelines.lake.committing import commit
 from ottla.pipelines.lake.manifest import Manifest
 from ottla.pipelines.lake.opening import open_table
 from ottla.pipelines.lake.table import LakeTable, last_batch
-from ottla.pipelines.running.checkpoint import BatchRange
+from ottla.pipelines.running.checkpoint import BatchOffsets
 from ottla.pipelines.running.cluster_options import client_settings
 from ottla.pipelines.running.lake_plans import columns_of, lake_plan
 from ottla.pipelines.running.tasks import LakeTask
@@ -44,7 +44,7 @@ def ingest(declared: Declaration) -> Manifest:
         done = {} if last is None else last.ends.get(topic_id, {})
         starts = {at: done.get(str(at.partition), 0) for at in ends}
         number = 0 if last is None else last.batch + 1
-        wanted = BatchRange(
+        wanted = BatchOffsets(
             QUERY, number, {topic: topic_id},
             {topic_id: {str(at.partition): start for at, start in starts.items()}},
             {topic_id: {str(at.partition): end for at, end in ends.items()}},

@@ -1,4 +1,4 @@
-"""A broker as a process that can be killed: all of `ottla.broker`, on the simulated outside.
+"""A broker as a process that can be killed: all of `ottla.broker`, in a simulated environment.
 
 Owns      the tasks of the process, its files as long as it lives, its ZooKeeper session.
 Promises  after `kill` nothing of it changes its disk, the network or ZooKeeper, whatever its tasks
@@ -20,7 +20,7 @@ from tests.support.zookeeper_model import Ensemble, ModelService
 
 from ottla.base.files.filesystem import FileSystem
 from ottla.broker.broker import Broker
-from ottla.broker.outside import Outside
+from ottla.broker.environment import Environment
 from ottla.config.load import LoadedConfig, load_config
 from ottla.metadata.zookeeper.service import ZooKeeperService, ZooKeeperSession
 from ottla.testing.filesystem import MemoryDisk
@@ -113,7 +113,7 @@ class BrokerProcess:
             files=cast(FileSystem, self._files),
             clock=LoopClock(network.loop),
             rng=Random(rng.random()),
-            outside=Outside(network.bind(self.host), self._open_zookeeper, never),
+            environment=Environment(network.bind(self.host), self._open_zookeeper, never),
         )
         context = contextvars.copy_context()
         context.run(HOST.set, self.host)

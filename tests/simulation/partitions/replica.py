@@ -33,7 +33,11 @@ from ottla.protocol.messages.fetch_request import FetchRequest
 from ottla.protocol.messages.fetch_response import PartitionData
 from ottla.replication.fetch_sessions import FetchKey, WantedPartition
 from ottla.replication.following.fetched_records import locating, taking
-from ottla.replication.following.replica_session import FetchLimits, PartitionKey, ReplicaSession
+from ottla.replication.following.replica_session import (
+    PartitionKey,
+    ReplicaFetchLimits,
+    ReplicaSession,
+)
 from ottla.replication.in_sync_requests import (
     InSyncRequests,
     Requested,
@@ -54,7 +58,7 @@ CONFIG = load_config(None, {}, ["node.id=1"]).config
 NAME = TopicPartition("t", 0)
 PATH = "/data/t-0"
 ROOM = 1 << 20
-LIMITS = FetchLimits(ROOM, ROOM, 1, 500)
+LIMITS = ReplicaFetchLimits(ROOM, ROOM, 1, 500)
 LAG_MS_MAX = 1000
 FETCH_VERSION = 17
 Done = Callable[[Exception | None], None]

@@ -7,11 +7,12 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from tests.support.configs import topic_config
 from tests.support.message_values import EXTREME_TEXTS
 
 from ottla.config.broker_checks import check_dynamic
 from ottla.config.broker_options import BROKER_OPTIONS
-from ottla.config.layers import BrokerLayers, TopicDefaults, group_config, topic_config
+from ottla.config.layers import BrokerLayers, TopicDefaults, group_config
 from ottla.config.options import InvalidOption, Option, stored_values
 from ottla.config.resource_options import (
     CLIENT_METRICS_OPTIONS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ottla.config.broker_checks import check_dynamic, parse_ip_overrides
-from ottla.config.describe import describe_broker, describe_client_metrics, describe_group
+from ottla.config.describe import GroupDescriptions, describe_broker, describe_client_metrics
 from ottla.config.layers import BrokerLayers
 from ottla.config.options import InvalidOption
 from ottla.config.resource_options import CLIENT_METRICS_OPTIONS, TOPIC_OPTIONS, parse_match
@@ -18,7 +18,7 @@ def test_values_are_reported_in_canonical_form() -> None:
     (interval,) = (e for e in describe_client_metrics({"interval.ms": "+0500"}) if e.source == 7)
     assert (interval.value, interval.synonyms[0].text) == ("500", "500")
     overrides = {"consumer.session.timeout.ms": " 007 "}
-    (timeout,) = (e for e in describe_group(overrides, layers) if e.source == 8)
+    (timeout,) = (e for e in GroupDescriptions(layers).of(overrides) if e.source == 8)
     assert (timeout.value, timeout.synonyms[0].text) == ("7", "7")
 
 

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.configs import topic_config
 
 from ottla.config.broker_checks import check_dynamic
 from ottla.config.describe import (
     ConfigEntry,
+    GroupDescriptions,
+    TopicDescriptions,
     describe_all_brokers,
     describe_broker,
     describe_client_metrics,
-    describe_group,
-    describe_topic,
 )
-from ottla.config.layers import (
-    BrokerLayers,
-    ConfigSource,
-    TopicDefaults,
-    group_config,
-    topic_config,
-    topic_text,
-)
+from ottla.config.layers import BrokerLayers, ConfigSource, TopicDefaults, group_config, topic_text
 from ottla.config.options import InvalidOption
 
 DYNAMIC = BrokerLayers(
@@ -81,7 +75,7 @@ def test_the_internal_segment_size_replaces_the_public_one() -> None:
 
 
 def test_a_topic_is_described_with_every_value_that_was_passed_over() -> None:
-    entries = describe_topic({"retention.ms": " 9 ", "compression.type": "gzip"}, DYNAMIC)
+    entries = TopicDescriptions(DYNAMIC).of({"retention.ms": " 9 ", "compression.type": "gzip"})
     assert len(entries) == 33
     compression = entry(entries, "compression.type")
     assert (compression.value, compression.source, compression.wire_type) == ("gzip", 1, 2)
@@ -100,7 +94,7 @@ def test_a_topic_is_described_with_every_value_that_was_passed_over() -> None:
 
 
 def test_settings_come_in_the_order_of_kafkas_maps() -> None:
-    names = [each.name for each in describe_topic({"internal.segment.bytes": "5"}, DYNAMIC)]
+    names = [each.name for each in TopicDescriptions(DYNAMIC).of({"internal.segment.bytes": "5"})]
     assert names[:4] == [
         "internal.segment.bytes",
         "compression.type",
@@ -114,18 +108,18 @@ def test_settings_come_in_the_order_of_kafkas_maps() -> None:
 
 def test_a_coarser_setting_alone_counts_as_the_default() -> None:
     layers = BrokerLayers({}, {}, {"log.retention.hours": "2"})
-    retention = entry(describe_topic({}, layers), "retention.ms")
+    retention = entry(TopicDescriptions(layers).of({}), "retention.ms")
     assert (retention.value, retention.source, retention.synonyms) == ("7200000", 5, ())
 
 
 def test_a_setting_without_a_broker_synonym_has_no_synonyms_until_it_is_set() -> None:
     name = "leader.replication.throttled.replicas"
-    assert entry(describe_topic({}, DYNAMIC), name).synonyms == ()
-    assert synonyms(entry(describe_topic({name: "0:1"}, DYNAMIC), name)) == [(name, "0:1", 1)]
+    assert entry(TopicDescriptions(DYNAMIC).of({}), name).synonyms == ()
+    assert synonyms(entry(TopicDescriptions(DYNAMIC).of({name: "0:1"}), name)) == [(name, "0:1", 1)]
 
 
 def test_internal_settings_show_only_where_they_are_set() -> None:
-    assert len(describe_topic({"internal.segment.bytes": "5"}, DYNAMIC)) == 34
+    assert len(TopicDescriptions(DYNAMIC).of({"internal.segment.bytes": "5"})) == 34
 
 
 def test_a_broker_is_described_with_sources_and_what_is_fixed() -> None:
@@ -158,7 +152,7 @@ def test_the_default_of_all_brokers_shows_only_what_was_set_there() -> None:
 
 
 def test_a_group_falls_back_to_the_brokers_setting() -> None:
-    entries = describe_group({"consumer.session.timeout.ms": "50000"}, BrokerLayers())
+    entries = GroupDescriptions(BrokerLayers()).of({"consumer.session.timeout.ms": "50000"})
     assert synonyms(entry(entries, "consumer.session.timeout.ms")) == [
         ("consumer.session.timeout.ms", "50000", 8),
         ("group.consumer.session.timeout.ms", "45000", 5),
@@ -196,7 +190,7 @@ def test_what_an_older_build_accepted_still_holds_for_groups() -> None:
 def test_what_an_older_build_accepted_is_described_as_it_was_stored() -> None:
     entries = describe_client_metrics({"metrics": "a,"})
     assert (entry(entries, "metrics").value, entry(entries, "metrics").source) == ("a,", 7)
-    described = describe_topic({"cleanup.policy": "compact,"}, BrokerLayers())
+    described = TopicDescriptions(BrokerLayers()).of({"cleanup.policy": "compact,"})
     assert entry(described, "cleanup.policy").value == "compact,"
 
 

@@ -1,16 +1,17 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.configs import parse_config
 
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.listeners import (
-    Listener,
+    ListenerEndpoint,
     Listeners,
     listeners_of,
     parse_listener,
     parse_protocol_map,
 )
-from ottla.config.options import InvalidOption, parse_config
+from ottla.config.options import InvalidOption
 
 PLAIN_MAP = "PLAINTEXT:PLAINTEXT,INSIDE:PLAINTEXT,OUTSIDE:PLAINTEXT,SAFE:SASL_SSL"
 
@@ -23,9 +24,11 @@ def parse(**settings: str) -> Listeners:
 
 def test_the_default_listens_everywhere_and_advertises_this_machine() -> None:
     found = listeners_of(BrokerConfig())
-    assert found.bound == (Listener("PLAINTEXT", "PLAINTEXT", "", 9092),)
+    assert found.bound == (ListenerEndpoint("PLAINTEXT", "PLAINTEXT", "", 9092),)
     assert found.inter_broker_name == "PLAINTEXT"
-    assert found.advertised_with("here", {}) == (Listener("PLAINTEXT", "PLAINTEXT", "here", 9092),)
+    assert found.advertised_with("here", {}) == (
+        ListenerEndpoint("PLAINTEXT", "PLAINTEXT", "here", 9092),
+    )
 
 
 def test_several_named_listeners_with_their_own_addresses() -> None:
@@ -41,13 +44,13 @@ def test_several_named_listeners_with_their_own_addresses() -> None:
 
 def test_an_ipv6_address_stands_in_brackets() -> None:
     found = parse(listeners="PLAINTEXT://[::1]:9092")
-    assert found.bound == (Listener("PLAINTEXT", "PLAINTEXT", "::1", 9092),)
+    assert found.bound == (ListenerEndpoint("PLAINTEXT", "PLAINTEXT", "::1", 9092),)
     assert str(found.bound[0]) == "PLAINTEXT://[::1]:9092"
 
 
 def test_an_ipv6_address_may_go_without_its_brackets() -> None:
     found = parse(listeners="PLAINTEXT://::1:9092")
-    assert found.bound == (Listener("PLAINTEXT", "PLAINTEXT", "::1", 9092),)
+    assert found.bound == (ListenerEndpoint("PLAINTEXT", "PLAINTEXT", "::1", 9092),)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.support.configs import parse_config
 
 from ottla.config.checks import at_least, between, each_of, one_of, throttled_replicas
 from ottla.config.kinds import (
@@ -16,7 +17,7 @@ from ottla.config.kinds import (
     format_double,
     optional,
 )
-from ottla.config.options import InvalidOption, Option, parse_config
+from ottla.config.options import InvalidOption, Option
 from ottla.config.topic_options import TopicConfig
 
 

@@ -20,11 +20,11 @@ from tests.unit.controller.clusters import Cluster
 from ottla.base.scheduling.steps import run_blocking
 from ottla.config.describe import (
     ConfigEntry,
+    GroupDescriptions,
+    TopicDescriptions,
     describe_all_brokers,
     describe_broker,
     describe_client_metrics,
-    describe_group,
-    describe_topic,
 )
 from ottla.controller.alter_configs import decide_alter_configs, decide_incremental_alter_configs
 from ottla.controller.alter_quotas import decide_alter_client_quotas
@@ -126,13 +126,13 @@ def described(cluster: Cluster, request: DescribeConfigsRequest) -> DescribeConf
     layers = cluster.state.layers
     match resource.resource_type, resource.resource_name:
         case (2, _):
-            entries = describe_topic(overrides, layers)
+            entries = TopicDescriptions(layers).of(overrides)
         case (4, ""):
             entries = describe_all_brokers(layers)
         case (4, _):
             entries = describe_broker(layers)
         case (32, _):
-            entries = describe_group(overrides, layers)
+            entries = GroupDescriptions(layers).of(overrides)
         case _:
             entries = describe_client_metrics(overrides)
     results = [told(entry) for entry in entries]

@@ -16,7 +16,7 @@ from tests.unit.controller.election_world import SeedFailed, decisions, is_calm,
 
 from ottla.base.scheduling.threads import RunJob
 from ottla.metadata.image import Batch
-from ottla.metadata.zookeeper.batch_writer import BatchWriter
+from ottla.metadata.zookeeper.batch_writer import LogBatchWriter
 from ottla.metadata.zookeeper.batch_znode import encode_batch
 from ottla.metadata.zookeeper.claim import Claim
 from ottla.metadata.zookeeper.layout import CONTROLLER_EPOCH, batch_path
@@ -75,7 +75,7 @@ class LostWatches(ModelService):
         super()._notify(on_change if self._rng.random() > 0.02 else lambda: None)
 
 
-class DoubledCreates(BatchWriter):
+class DoubledCreates(LogBatchWriter):
     """An append that is repeated after a lost connection gets an offset of its own, as with
     sequential znodes."""
 

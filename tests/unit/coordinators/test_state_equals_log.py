@@ -28,7 +28,7 @@ from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
 from ottla.coordinators.groups.record_types import GROUP_RECORDS
 from ottla.coordinators.groups.shard import GroupShard
-from ottla.coordinators.groups.shared import Caller
+from ottla.coordinators.groups.shard_context import Caller
 from ottla.coordinators.loading import load
 from ottla.coordinators.shard import Shard
 from ottla.coordinators.transactions.record_types import TRANSACTION_RECORDS

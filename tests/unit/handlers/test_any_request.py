@@ -22,7 +22,7 @@ from tests.unit.handlers.world import FakeConnection, World
 
 from ottla.handlers.serving.served_apis import SERVED
 from ottla.network.connection import Connection
-from ottla.network.served import Answer, Served
+from ottla.network.request_server import Answer, Served
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.framing import LENGTH_BYTES

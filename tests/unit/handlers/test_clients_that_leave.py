@@ -15,7 +15,7 @@ from tests.unit.handlers.group_world import GroupWorld
 from tests.unit.handlers.world import FakeConnection
 
 from ottla.network.connection import Connection
-from ottla.network.served import Answer, Served, TakingEffect
+from ottla.network.request_server import Answer, Served, TakingEffect
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.framing import LENGTH_BYTES
 from ottla.protocol.headers import encode_request

@@ -17,7 +17,7 @@ from ottla.handlers.fetching import checking
 from ottla.handlers.fetching.checking import check_all, outcome_of, run_checks
 from ottla.handlers.fetching.reading import PartitionRead, failed
 from ottla.network.connection import Connection
-from ottla.network.served import AwaitingAnswer
+from ottla.network.request_server import AwaitingAnswer
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.framing import LENGTH_BYTES

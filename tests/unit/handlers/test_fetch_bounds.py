@@ -26,7 +26,7 @@ from ottla.base.scheduling.steps import Steps
 from ottla.handlers.fetching.large import LargeFetchOperation
 from ottla.handlers.serving.large_responses import LARGE_BYTES
 from ottla.network.connection import Connection
-from ottla.network.served import Answer
+from ottla.network.request_server import Answer
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.framing import LENGTH_BYTES

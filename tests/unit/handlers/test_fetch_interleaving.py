@@ -19,7 +19,7 @@ from ottla.handlers.fetching.large import LargeFetchOperation
 from ottla.handlers.fetching.operation import FetchOperation
 from ottla.handlers.serving.context import Context
 from ottla.network.connection import Connection
-from ottla.network.served import Answer, Served
+from ottla.network.request_server import Answer, Served
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.framing import LENGTH_BYTES
 from ottla.protocol.headers import encode_request

@@ -13,7 +13,7 @@ from tests.unit.storage.log_making import batch_of
 
 from ottla.base.files.readers import BLOCKING
 from ottla.network.connection import Connection
-from ottla.network.served import Answer, TakingEffect
+from ottla.network.request_server import Answer, TakingEffect
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import MalformedMessage

@@ -21,7 +21,7 @@ from ottla.config.load import load_config
 from ottla.handlers.serving.context import Peer
 from ottla.handlers.serving.dispatch import Dispatcher
 from ottla.network.connection import Connection
-from ottla.network.served import Answer, Served
+from ottla.network.request_server import Answer, Served
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.framing import LENGTH_BYTES
 from ottla.protocol.headers import decode_response_header, encode_request

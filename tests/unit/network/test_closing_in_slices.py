@@ -18,8 +18,8 @@ from ottla.network.memory_pressure import MemoryPressure
 from ottla.network.network import CLOSED_PER_ITERATION, check_deadlines
 from ottla.network.request_memory import RequestAccount, RequestMemory
 from ottla.network.request_pipeline import RequestPipeline
+from ottla.network.request_server import Answer, AwaitingAnswer, PendingAnswer
 from ottla.network.response_memory import ResponseAccount, ResponseMemory
-from ottla.network.served import Answer, AwaitingAnswer, PendingAnswer
 from ottla.network.timeouts import Reason
 from ottla.network.transfer_rate import TransferRate
 

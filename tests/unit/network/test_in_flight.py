@@ -5,7 +5,7 @@ import random
 import pytest
 
 from ottla.network.in_flight import InFlightRequests
-from ottla.network.served import Answer
+from ottla.network.request_server import Answer
 
 
 @pytest.mark.parametrize("seed", range(20))

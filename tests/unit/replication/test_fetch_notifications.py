@@ -9,7 +9,7 @@ import pytest
 from tests.unit.storage.log_making import Place
 
 from ottla.replication.fetch_notifications import NOTIFIED_AT_ONCE, FetchNotifications
-from ottla.replication.waiting import OF_CROWD_AT_ONCE
+from ottla.replication.waiting import OF_MANY_AT_ONCE
 
 
 class Waiting:
@@ -36,7 +36,7 @@ def test_they_are_notified_a_few_in_each_iteration_of_the_loop(size: int | None)
         while counts[-1] < len(waiting):
             await asyncio.sleep(0)
             counts.append(sum(each.bytes > 0 or each.is_woken for each in waiting))
-            assert 0 < counts[-1] - counts[-2] <= OF_CROWD_AT_ONCE
+            assert 0 < counts[-1] - counts[-2] <= OF_MANY_AT_ONCE
             first = waiting[: counts[-1]]
             assert all(each.bytes or each.is_woken for each in first)  # in their order
 

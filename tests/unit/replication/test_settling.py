@@ -9,6 +9,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
+from tests.support.paused_collector import paused_collector
 from tests.support.steps_by_hand import job_of
 from tests.unit.coordinators.groups.broker_world import DIRECTORY, BrokerWorld
 from tests.unit.storage.dooming import doom
@@ -16,7 +17,6 @@ from tests.unit.storage.log_making import append, append_many
 
 from ottla.base.files.readers import BLOCKING
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.memory.collector import paused_collector
 from ottla.base.scheduling.steps import run_blocking
 from ottla.config.topic_options import TopicConfig
 from ottla.metadata.records import ConfigResource, PartitionChanged, ResourceType, TopicDeleted

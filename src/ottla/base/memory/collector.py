@@ -1,17 +1,16 @@
 """Configuration of Python's garbage collector, whose full passes stop the process.
 
 By default a full pass visits every object that exists: with some million objects, it stops the
-process for a second. Nearly all of them are no garbage: partitions, connections, sessions and
-requests have no reference cycles and are freed with their last reference. A process that runs only
-a broker therefore visits each object in one full pass at most: those that survive a pass are
-frozen. What is frozen is still freed with its last reference, but not as part of a cycle.
+process for a second. Hardly any of them is garbage: partitions, connections, sessions and requests
+have no reference cycles and are freed with their last reference. A process that runs only a broker
+therefore visits each object in one full pass at most: those that survive a pass are frozen. What is
+frozen is still freed with its last reference, but not as part of a cycle.
 """
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 
 # Young generations as by default. A full pass after each 700 * 10 * 5 new objects takes some
 # milliseconds, because earlier survivors are frozen.
@@ -44,16 +43,3 @@ def is_broker_process() -> bool:
 def _freeze_survivors(phase: str, info: Mapping[str, int]) -> None:
     if phase == "stop" and info["generation"] == OLDEST_GENERATION:
         gc.freeze()
-
-
-@contextmanager
-def paused_collector() -> Iterator[None]:
-    """Disable collection in a block. Objects without reference cycles are still freed at once."""
-    was_on = gc.isenabled()
-    gc.collect(1)  # young garbage would otherwise be promoted and frozen later
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

@@ -1,7 +1,7 @@
 """The reference cycle in asyncio's transports of sockets.
 
 Such a transport holds a bound method of itself, and so is freed by the garbage collector only. In a
-process that freezes old objects, it would never be freed if its connection has lasted long.
+process that freezes old objects, the transport of a long connection would never be freed.
 """
 
 from __future__ import annotations

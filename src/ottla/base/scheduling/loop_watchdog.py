@@ -19,7 +19,7 @@ from functools import partial
 from ottla.base.scheduling.threads import Threads
 
 STDERR = 2  # its descriptor: the object may be replaced, or closed
-WAITS = 8  # without a beat of the event loop: then the process ends
+WAITS = 8  # without a beat of the event loop, until the process ends
 
 
 async def watch_event_loop(timeout_s: float) -> None:

@@ -1,7 +1,7 @@
 """Sorting in slices: short runs are sorted and then merged lazily.
 
-`list.sort` is one call of C code, for which every other thread waits: a hundred thousand strings
-take a tenth of a second.
+`list.sort` is one call of C code, which blocks every other thread: for a hundred thousand strings,
+for a tenth of a second.
 """
 
 from __future__ import annotations

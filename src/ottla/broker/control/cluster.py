@@ -29,8 +29,8 @@ from ottla.broker.control.embedded import METADATA_DIRECTORY, create_topics_here
 from ottla.broker.control.liveness import Liveness, WatchedBroker, remove_ended
 from ottla.broker.control.membership import REMINDER_S, BrokerMembership
 from ottla.broker.control.stored_session import StoredSession
+from ottla.broker.environment import Environment
 from ottla.broker.first_start import DirectoryHistory
-from ottla.broker.outside import Outside
 from ottla.broker.producer_ids import Block
 from ottla.config.broker_options import BrokerConfig
 from ottla.controller.broker_requests import BrokerRequests
@@ -89,7 +89,7 @@ class ClusterControl:
         tasks: OwnedTasks,
         clock: Clock,
         listener: str,
-        outside: Outside,
+        environment: Environment,
     ) -> None:
         self._files = files
         self._directory = directory
@@ -99,8 +99,8 @@ class ClusterControl:
         self._disk = disk
         self._clock = clock
         self._listener = listener  # that brokers use among themselves
-        self._outside = outside
-        self._session = StoredSession(files, directory, settings.config, disk, outside)
+        self._environment = environment
+        self._session = StoredSession(files, directory, settings.config, disk, environment)
         self._broker_id = settings.node_id
         self._owned = tasks
         self._tasks: list[asyncio.Task[None]] = []  # the broker ends with the first of them
@@ -239,7 +239,7 @@ class ClusterControl:
         self._start(self._membership.stay(), "membership")
         self._start(self._session.run(self._service), "end of the metadata log")
         timeout_s = self._config.zookeeper_session_timeout_ms / 1000
-        self._start(self._outside.watch_event_loop(timeout_s), "event loop watchdog")
+        self._start(self._environment.watch_event_loop(timeout_s), "event loop watchdog")
         done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             await task

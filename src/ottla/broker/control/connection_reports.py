@@ -1,6 +1,7 @@
 """Log messages about the connection to ZooKeeper.
 
-Promises  a connection that is lost is reported at once, and again while it is away for long.
+Promises  a connection that is lost is reported at once, and again from time to time until it is
+          back.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Finds out that the process of another broker has ended, before its session expires.
+"""Detects that the process of another broker has ended, before its session expires.
 
-The controller has a connection to every other broker, and they have one to the controller; nothing
-is sent on it. The operating system closes it when a process ends, and then refuses a new one.
-Removing the znodes of such a broker lets the cluster continue at once. A broker whose machine or
-network has failed is noticed when its session expires.
+The controller has a connection to every other broker, and every broker one to the controller;
+nothing is sent on them. When a process ends, the operating system closes its connections and
+refuses new ones. Removing the znodes of such a broker lets the cluster continue at once. A broker
+whose machine or network has failed is noticed when its session expires.
 """
 
 from __future__ import annotations

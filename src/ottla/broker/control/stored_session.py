@@ -17,7 +17,7 @@ from functools import partial
 from ottla.base.files.filesystem import FileSystem
 from ottla.base.scheduling.step_scheduler import DedicatedDriver
 from ottla.broker.control.membership import REMINDER_S
-from ottla.broker.outside import Outside
+from ottla.broker.environment import Environment
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.zookeeper_connect import ConnectString
 from ottla.metadata.zookeeper.kazoo_service import open_service
@@ -42,13 +42,13 @@ class StoredSession:
         directory: str,
         config: BrokerConfig,
         disk: DedicatedDriver,
-        outside: Outside,
+        environment: Environment,
     ) -> None:
         self._files = files
         self._directory = directory
         self._config = config
         self._disk = disk
-        self._outside = outside
+        self._environment = environment
         self.connect = ConnectString.parse(config.zookeeper_connect or "")
         self.incarnation_id: bytes | None = None  # once this process announces itself
         self.metadata_log: ZooKeeperMetadataLog | None = None  # once there is one
@@ -56,7 +56,7 @@ class StoredSession:
         self._writing = asyncio.Lock()
 
     async def open(self) -> ZooKeeperService:
-        open_ = self._outside.open_zookeeper or self._connect_to_zookeeper
+        open_ = self._environment.open_zookeeper or self._connect_to_zookeeper
         # This process has the lock of the directory: the one that had the session has ended.
         old = read_session(self._files, self._directory, str(self.connect))
         reminder = asyncio.get_running_loop().call_later(
@@ -99,7 +99,7 @@ class StoredSession:
             await self._disk.in_thread(partial(self._write, service.session, self._seen_end()))
 
     async def run(self, service: ZooKeeperService) -> None:
-        """Keep up with the metadata log, until cancelled."""
+        """Store the last batch that was seen when the metadata log grows, until cancelled."""
         while True:
             await asyncio.sleep(STORE_EVERY_S)
             await self.keep_if_changed(service)

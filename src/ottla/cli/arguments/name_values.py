@@ -19,5 +19,5 @@ def parse_name_value(option: str, text: str, example: str = "") -> tuple[str, st
 
 
 def parse_name_values(option: str, texts: Iterable[str], example: str = "") -> dict[str, str]:
-    """Of a name that is given twice the last value counts."""
+    """If a name is given twice, the last value counts."""
     return dict(parse_name_value(option, text, example) for text in texts)

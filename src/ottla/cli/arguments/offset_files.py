@@ -23,7 +23,7 @@ OFFSET_FIELDS = ("committed_offset", "after", "offset")
 
 
 class BadOffsets(ValueError):
-    """The text has no offsets of the group, or something else."""
+    """The text contains no offsets of the group, or is in none of the formats."""
 
 
 def parse_offsets(text: str, group: str) -> Offsets:

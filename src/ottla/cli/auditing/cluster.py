@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ottla.cli.cluster.connection import Connection, add_connection_arguments
+from ottla.cli.cluster.connection import ClusterConnection, add_connection_arguments
 from ottla.cli.errors import USAGE, CommandFailed
 
 
@@ -37,7 +37,7 @@ def opened_cluster(arguments: argparse.Namespace) -> Iterator[Any]:
     from ottla.pipelines.audit.report_log import AuditError
     from ottla.pipelines.errors import PipelineError
 
-    connection = Connection.of(arguments)  # says why a broker cannot be reached
+    connection = ClusterConnection.of(arguments)  # says why a broker cannot be reached
     properties = parse_name_values("-X", arguments.client_settings)
     try:
         settings = ClientSettings.from_properties(

@@ -13,8 +13,6 @@ from ottla.pipelines.audit.comparison import Verdict
 from ottla.pipelines.audit.reports import Tier
 from ottla.pipelines.sums.record_sums import UNDATED, BucketKey
 
-MINUTE_MS = 60_000
-
 REPORT_COLUMNS = (
     Column("TOPIC", "topic"),
     Column("TIER", "tier"),

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Sequence
 from ottla import __version__
 from ottla.base.files.disk import DiskFileSystem
 from ottla.cli.broker_process.owners import lock_owner, port_owner
-from ottla.config.listeners import Listener
+from ottla.config.listeners import ListenerEndpoint
 from ottla.config.load import LoadedConfig
 from ottla.metadata.log import CorruptMetadataError, MetadataLost, NewerMetadata
 from ottla.metadata.zookeeper.membership import AddressInUse, BrokerIdInUse
 from ottla.metadata.zookeeper.service import ZnodeError, ZnodeRefused, ZooKeeperError
-from ottla.network.listening import bind_sockets
+from ottla.network.listening import BindError, bind_sockets
 from ottla.network.settings import ListenerSettings
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -121,7 +121,7 @@ def explain(error: Exception, settings: LoadedConfig) -> str:
             return explain_port_in_use(error, settings.listeners.bound)
         case OSError(errno=errno.EADDRNOTAVAIL):
             return f"{error.strerror}\n  this machine has no such address: {LISTEN_HINT}"
-        case OSError(errno=errno.EACCES) if "listener" in str(error):
+        case BindError(errno=errno.EACCES):
             return f"{error.strerror}\n  ports below 1024 need root: {LISTEN_HINT}"
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             where = error.filename or ", ".join(settings.config.log_directories)
@@ -167,7 +167,7 @@ LISTEN_HINT = (
 )
 
 
-def explain_port_in_use(error: OSError, bound: Iterable[Listener]) -> str:
+def explain_port_in_use(error: OSError, bound: Iterable[ListenerEndpoint]) -> str:
     ports = [each.port for each in bound if each.port]
     owners = [(port, owner) for port in ports if (owner := port_owner(port)) is not None]
     users = [f"  port {port} is used by {owner}" for port, owner in owners]

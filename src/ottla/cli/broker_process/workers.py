@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ottla.config.listeners import Listener
+from ottla.config.listeners import ListenerEndpoint
 from ottla.config.options import InvalidOption
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def worker_settings(settings: LoadedConfig, number: int, host: str) -> list[str]
     return found
 
 
-def shifted(listeners: Sequence[Listener], number: int) -> str:
+def shifted(listeners: Sequence[ListenerEndpoint], number: int) -> str:
     """The same listeners, `number` ports higher; port 0 is any free one."""
     return ",".join(
         str(each._replace(port=each.port + number if each.port else 0)) for each in listeners

@@ -85,7 +85,7 @@ class NoResponse(CommandFailed):
     """A request was not answered in time. It may have been carried out nevertheless."""
 
 
-class Connection:
+class ClusterConnection:
     """Creates clients of one cluster, and explains their errors."""
 
     def __init__(
@@ -100,7 +100,7 @@ class Connection:
         self._clients: list[Any] = []
 
     @classmethod
-    def of(cls, arguments: argparse.Namespace) -> Connection:
+    def of(cls, arguments: argparse.Namespace) -> ClusterConnection:
         servers = valid_servers(arguments.bootstrap)
         settings = parse_name_values("-X", arguments.client_settings)
         for name in settings:
@@ -150,7 +150,7 @@ class Connection:
             )
         except confluent_kafka().KafkaException as error:
             message = error.args[0].str().strip()
-            # Of a setting with several names, the message has another one than was given.
+            # The message may have another name of the setting than the one that was given.
             given = f": {', '.join(self._settings)}" if self._settings else ""
             raise CommandFailed(
                 message, f"-X takes settings of librdkafka{given}", code=USAGE

@@ -1,4 +1,4 @@
-"""Requests about a group go to its coordinator, for which librdkafka waits without a word.
+"""Requests about a group go to its coordinator. librdkafka waits for it without reporting that.
 
 Promises  if the coordinator is missing or does not respond, the error says so.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from ottla.cli.cluster.connection import Connection, NoResponse, confluent_kafka
+from ottla.cli.cluster.connection import ClusterConnection, NoResponse, confluent_kafka
 from ottla.cli.cluster.leaders import SEE_STATUS
 from ottla.cli.cluster.raw_client import is_usable, raw_client
 from ottla.cli.errors import CommandFailed
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def wait_for_coordinator(connection: Connection, group: str, future: Future[T]) -> T:
+def wait_for_coordinator(connection: ClusterConnection, group: str, future: Future[T]) -> T:
     """The response of the group's coordinator. CommandFailed if there is none."""
     library = confluent_kafka()
     try:
@@ -40,7 +40,7 @@ def wait_for_coordinator(connection: Connection, group: str, future: Future[T]) 
         ) from error
 
 
-def explained(connection: Connection, group: str, error: NoResponse) -> CommandFailed:
+def explained(connection: ClusterConnection, group: str, error: NoResponse) -> CommandFailed:
     """The same error, with what the cluster says of the coordinator."""
     if not is_usable(connection):
         return error

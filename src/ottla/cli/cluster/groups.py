@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ottla.base.ids import TopicPartition
-from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.cluster.connection import ClusterConnection, confluent_kafka
 from ottla.cli.cluster.coordinators import wait_for_coordinator
 from ottla.cli.cluster.leaders import SEE_STATUS
 from ottla.cli.cluster.names import require_known
@@ -47,14 +47,14 @@ SEE_GROUPS = "see: ottla groups list"
 IDLE_STATES = ("Empty", "Dead", "Unknown")
 
 
-def all_groups(connection: Connection, admin: Any) -> dict[str, Any]:
+def all_groups(connection: ClusterConnection, admin: Any) -> dict[str, Any]:
     """The groups of all brokers, by name. Says on standard error if some may be missing."""
     result = list_groups(connection, admin)
     report_missing_groups(connection, admin, result.errors)
     return {group.group_id: group for group in result.valid}
 
 
-def list_groups(connection: Connection, admin: Any) -> Any:
+def list_groups(connection: ClusterConnection, admin: Any) -> Any:
     """Groups (`valid`), and `errors` of brokers that did not list theirs."""
     result = connection.wait(admin.list_consumer_groups(request_timeout=connection.timeout_s))
     if result.errors and not result.valid:
@@ -62,7 +62,9 @@ def list_groups(connection: Connection, admin: Any) -> Any:
     return result
 
 
-def report_missing_groups(connection: Connection, admin: Any, errors: Iterable[Any] = ()) -> None:
+def report_missing_groups(
+    connection: ClusterConnection, admin: Any, errors: Iterable[Any] = ()
+) -> None:
     """A broker lists the groups that it coordinates: others must not seem to be deleted."""
     reasons = sorted({error.str() for error in errors})
     offsets = connection.metadata(admin).topics.get(GROUP_OFFSETS)
@@ -90,20 +92,22 @@ def require_groups(names: Iterable[str], groups: dict[str, Any]) -> None:
     require_known("group", names, groups, SEE_GROUPS)
 
 
-def described_groups(connection: Connection, admin: Any, names: list[str]) -> dict[str, Any]:
+def described_groups(connection: ClusterConnection, admin: Any, names: list[str]) -> dict[str, Any]:
     futures = admin.describe_consumer_groups(names, request_timeout=connection.timeout_s)
     return {
         name: wait_for_coordinator(connection, name, future) for name, future in futures.items()
     }
 
 
-def committed_offsets(connection: Connection, admin: Any, group: str) -> dict[TopicPartition, int]:
+def committed_offsets(
+    connection: ClusterConnection, admin: Any, group: str
+) -> dict[TopicPartition, int]:
     """Offsets that the group has committed; partitions without a commit are left out."""
     return committed_offsets_of(connection, admin, [group])[group]
 
 
 def committed_offsets_of(
-    connection: Connection, admin: Any, groups: list[str]
+    connection: ClusterConnection, admin: Any, groups: list[str]
 ) -> dict[str, dict[TopicPartition, int]]:
     """The same for several groups, requested at the same time."""
     library = confluent_kafka()

@@ -9,13 +9,13 @@ import time
 from typing import Any
 
 from ottla.base.ids import TopicPartition
-from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.cluster.connection import ClusterConnection, confluent_kafka
 
 READ_BYTES = 1024  # per partition: only the first record's timestamp is used
 
 
 def first_timestamps_at(
-    connection: Connection, offsets: dict[TopicPartition, int]
+    connection: ClusterConnection, offsets: dict[TopicPartition, int]
 ) -> dict[TopicPartition, int]:
     """The timestamps of the records at these offsets, in ms; those that cannot be read are missing.
 

@@ -18,7 +18,7 @@ SEE_STATUS = "see: ottla status"
 def leaderless(
     partitions: Iterable[TopicPartition], topics: Mapping[str, Any]
 ) -> list[TopicPartition]:
-    """Those of the partitions that have no leader; `topics` are those of the metadata."""
+    """The partitions without a leader; `topics` is the content of the metadata."""
     return [
         each
         for each in partitions

@@ -7,7 +7,7 @@ from typing import Any
 
 from ottla.base.ids import TopicPartition
 from ottla.cli.arguments.offset_ranges import At, AtTime, End, Position, Start
-from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.cluster.connection import ClusterConnection, confluent_kafka
 from ottla.cli.cluster.leaders import require_leaders
 from ottla.cli.errors import CommandFailed
 
@@ -15,7 +15,7 @@ EARLIEST, LATEST = -2, -1  # as times in ListOffsets
 
 
 def partition_ends(
-    connection: Connection, admin: Any, partitions: Iterable[TopicPartition]
+    connection: ClusterConnection, admin: Any, partitions: Iterable[TopicPartition]
 ) -> tuple[dict[TopicPartition, int], dict[TopicPartition, int]]:
     """The start offsets and the end offsets."""
     wanted = list(partitions)
@@ -25,7 +25,7 @@ def partition_ends(
 
 
 def existing_offsets(
-    connection: Connection, admin: Any, partitions: Iterable[TopicPartition]
+    connection: ClusterConnection, admin: Any, partitions: Iterable[TopicPartition]
 ) -> dict[TopicPartition, tuple[int, int]]:
     """Start and end offset of those partitions that exist and have a leader."""
     wanted = list(partitions)
@@ -35,7 +35,7 @@ def existing_offsets(
 
 
 def request_both_ends(
-    connection: Connection, admin: Any, partitions: list[TopicPartition]
+    connection: ClusterConnection, admin: Any, partitions: list[TopicPartition]
 ) -> tuple[dict[TopicPartition, Any], dict[TopicPartition, Any]]:
     """Futures of the start and the end offsets, requested at the same time."""
     from confluent_kafka.admin import OffsetSpec
@@ -49,7 +49,7 @@ def request_both_ends(
 
 
 def receive_existing(
-    connection: Connection, futures: dict[TopicPartition, Any]
+    connection: ClusterConnection, futures: dict[TopicPartition, Any]
 ) -> dict[TopicPartition, int]:
     offsets = {}
     for partition, future in futures.items():
@@ -91,7 +91,7 @@ def query_offsets(
 
 
 def request_offsets(
-    connection: Connection, admin: Any, wanted: dict[TopicPartition, Any]
+    connection: ClusterConnection, admin: Any, wanted: dict[TopicPartition, Any]
 ) -> dict[TopicPartition, Any]:
     library = confluent_kafka()
     futures = admin.list_offsets(
@@ -102,13 +102,16 @@ def request_offsets(
 
 
 def receive(
-    connection: Connection, futures: dict[TopicPartition, Any]
+    connection: ClusterConnection, futures: dict[TopicPartition, Any]
 ) -> dict[TopicPartition, int]:
     return {partition: connection.wait(future).offset for partition, future in futures.items()}
 
 
 def resolve(
-    connection: Connection, admin: Any, partitions: Iterable[TopicPartition], position: Position
+    connection: ClusterConnection,
+    admin: Any,
+    partitions: Iterable[TopicPartition],
+    position: Position,
 ) -> dict[TopicPartition, int]:
     """The offset of a position in each partition, between its start and its end."""
     wanted = list(partitions)
@@ -140,7 +143,7 @@ def within(position: Position, start: int, end: int, found: int) -> int:
 
 
 def require_offset(offset: int, ranges: dict[TopicPartition, tuple[int, int]]) -> None:
-    """CommandFailed if the offset lies beyond every partition."""
+    """CommandFailed if no partition has the offset."""
     if not any(start <= offset <= end for start, end in ranges.values()):
         raise CommandFailed(
             f"no partition has offset {offset}",

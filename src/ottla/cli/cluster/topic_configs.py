@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.cluster.connection import ClusterConnection, confluent_kafka
 from ottla.cli.errors import suggestions
 
 EXAMPLE = "retention.ms=60000"
 
 
 def topic_configs(
-    connection: Connection, admin: Any, topics: list[str]
+    connection: ClusterConnection, admin: Any, topics: list[str]
 ) -> dict[str, dict[str, Any]]:
     """The entries (`value`, `source`) of each topic, by the name of the setting."""
     from confluent_kafka.admin import ConfigResource, ResourceType
@@ -26,12 +26,12 @@ def topic_configs(
     }
 
 
-def message_bytes_max(connection: Connection, admin: Any, topic: str) -> int | None:
+def message_bytes_max(connection: ClusterConnection, admin: Any, topic: str) -> int | None:
     """The largest batch that the topic accepts; None if it is not known."""
     return topic_number(connection, admin, topic, "max.message.bytes")
 
 
-def topic_number(connection: Connection, admin: Any, topic: str, name: str) -> int | None:
+def topic_number(connection: ClusterConnection, admin: Any, topic: str, name: str) -> int | None:
     """A setting of the topic; None if it is not known."""
     try:
         entry = topic_configs(connection, admin, [topic])[topic].get(name)
@@ -47,7 +47,7 @@ def is_set_on_topic(entry: Any) -> bool:
     return bool(entry.source == ConfigSource.DYNAMIC_TOPIC_CONFIG.value)
 
 
-def creates_topics(connection: Connection, admin: Any, broker_id: int) -> bool | None:
+def creates_topics(connection: ClusterConnection, admin: Any, broker_id: int) -> bool | None:
     """Whether brokers create topics automatically; None if it is not known."""
     from confluent_kafka.admin import ConfigResource, ResourceType
 

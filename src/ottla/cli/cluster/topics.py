@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ottla.base.ids import TopicPartition
-from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.cluster.connection import ClusterConnection, confluent_kafka
 from ottla.cli.cluster.names import require_known
 from ottla.cli.errors import USAGE, CommandFailed, suggestions
 
@@ -52,7 +52,7 @@ def refuse_patterns(given: Iterable[str]) -> None:
         )
 
 
-def all_topics(connection: Connection, client: Any) -> dict[str, Any]:
+def all_topics(connection: ClusterConnection, client: Any) -> dict[str, Any]:
     """All topics by name, with their partitions."""
     return dict(connection.metadata(client).topics)
 

@@ -19,7 +19,7 @@ from ottla.cli.arguments.offset_ranges import (
     OffsetRange,
     parse_range,
 )
-from ottla.cli.cluster.connection import Connection, add_connection_arguments
+from ottla.cli.cluster.connection import ClusterConnection, add_connection_arguments
 from ottla.cli.cluster.groups import group_name
 from ottla.cli.cluster.topics import add_topics_argument, given_topics
 from ottla.cli.consuming.plan import group_reader, partition_reader, tail_reader
@@ -29,7 +29,7 @@ from ottla.cli.errors import USAGE, CommandFailed
 from ottla.cli.process import check_output_is_read
 from ottla.cli.records.filters import RecordFilter, parse_filter
 from ottla.cli.records.formats import FormatRecord, record_formatter
-from ottla.cli.records.record import Record
+from ottla.cli.records.record import TopicRecord
 from ottla.cli.templates.parser import BadTemplate
 from ottla.cli.templates.printer import RecordContext
 
@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
     write = make_writer(arguments, is_terminal=sys.stdout.isatty())
     wanted = parse_filter(arguments.key, arguments.grep, arguments.header)
     arguments.topics = given_topics(arguments)
-    connection = Connection.of(arguments)
+    connection = ClusterConnection.of(arguments)
     if arguments.tail is not None:
         reader, offsets = tail_reader(connection, arguments)
         with reader:
@@ -160,9 +160,9 @@ def make_writer(arguments: argparse.Namespace, *, is_terminal: bool) -> FormatRe
         ) from error
 
 
-def while_output_is_read(batches: Iterable[list[Record]]) -> Iterator[list[Record]]:
+def while_output_is_read(batches: Iterable[list[TopicRecord]]) -> Iterator[list[TopicRecord]]:
     """The batches, until the reader of a pipe has ended: in `ottla consume orders | head -2`, no
-    write would fail before the next record arrives, which may be never.
+    write would fail before the next record arrives, if one ever does.
     """
     for batch in batches:
         check_output_is_read()
@@ -170,7 +170,7 @@ def while_output_is_read(batches: Iterable[list[Record]]) -> Iterator[list[Recor
 
 
 def print_records(
-    batches: Iterable[list[Record]],
+    batches: Iterable[list[TopicRecord]],
     wanted: RecordFilter,
     write: FormatRecord,
     reader: RecordReader,
@@ -180,12 +180,12 @@ def print_records(
 ) -> int:
     """Print the chosen records; their offsets are committed after the output is flushed.
 
-    How many were printed, together with the `count` before.
+    Returns how many were printed, including the `count` before.
     """
     if count_max is not None and count >= count_max:
         return count
     for batch in batches:
-        done: list[Record] = []
+        done: list[TopicRecord] = []
         try:
             for record in batch:
                 if wanted(record):
@@ -212,6 +212,6 @@ def buffered(output: BinaryIO) -> BinaryIO:
     return open(output.fileno(), "wb", closefd=False)
 
 
-def finish_batch(done: list[Record], reader: RecordReader, output: BinaryIO) -> None:
+def finish_batch(done: list[TopicRecord], reader: RecordReader, output: BinaryIO) -> None:
     output.flush()
     reader.mark_processed(done)

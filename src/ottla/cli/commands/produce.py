@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from ottla.cli.arguments.name_values import parse_name_value
 from ottla.cli.arguments.numbers import INT32_MAX, whole_number
-from ottla.cli.cluster.connection import Connection, add_connection_arguments
+from ottla.cli.cluster.connection import ClusterConnection, add_connection_arguments
 from ottla.cli.cluster.topic_configs import creates_topics, message_bytes_max
 from ottla.cli.errors import USAGE, CommandFailed, suggestions
 from ottla.cli.output.documents import FORMATS, show
@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
         headers = tuple(parse_header(each) for each in arguments.header)
         arguments.values = [argument_value(each) for each in arguments.values]
         check_format(arguments)
-        connection = Connection.of(arguments)
+        connection = ClusterConnection.of(arguments)
         batch_bytes = check_topic(connection, arguments.topic)
         stdin, is_short = open_input(arguments)
         given = given_records(arguments, stdin)
@@ -163,7 +163,7 @@ def parse_header(text: str) -> Header:
     return name, os.fsencode(value)
 
 
-def check_topic(connection: Connection, topic: str) -> int | None:
+def check_topic(connection: ClusterConnection, topic: str) -> int | None:
     """How large a batch may be, if that is known. A topic that is created is reported: its name may
     be a typing error.
     """

@@ -11,7 +11,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ottla.cli.arguments.numbers import seconds
-from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
+from ottla.cli.cluster.connection import (
+    ClusterConnection,
+    add_connection_arguments,
+    confluent_kafka,
+)
 from ottla.cli.cluster.fenced import fenced_brokers
 from ottla.cli.cluster.groups import list_groups
 from ottla.cli.cluster.topics import INTERNAL
@@ -47,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     deadline_s = time.monotonic() + arguments.wait
     while True:
         try:
-            document = status_document(Connection.of(arguments))
+            document = status_document(ClusterConnection.of(arguments))
         except CommandFailed as error:
             if error.code == USAGE or time.monotonic() >= deadline_s:
                 raise
@@ -59,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if document["is_healthy"] else 1
 
 
-def status_document(connection: Connection) -> dict[str, Any]:
+def status_document(connection: ClusterConnection) -> dict[str, Any]:
     admin = connection.admin()
     described = admin.describe_cluster(request_timeout=connection.timeout_s)
     metadata = connection.metadata(admin)
@@ -86,7 +90,7 @@ def status_document(connection: Connection) -> dict[str, Any]:
     }
 
 
-def count_of_groups(connection: Connection, admin: Any) -> int | None:
+def count_of_groups(connection: ClusterConnection, admin: Any) -> int | None:
     """None if a broker does not list those that it coordinates: others may respond."""
     try:
         result = list_groups(connection, admin)

@@ -232,7 +232,7 @@ def read_config(path: str) -> bytes:
 
 
 def contradiction(arguments: argparse.Namespace) -> str | None:
-    """One of two options would have no effect."""
+    """An error message if one of two options would have no effect."""
     given = {each.partition("=")[0].strip() for each in arguments.settings}
     for option, value, names in (
         ("--listen", arguments.listen, ("listeners",)),

@@ -11,7 +11,7 @@ from typing import Any
 
 from ottla.base.ids import TopicPartition
 from ottla.cli.arguments.offset_ranges import At, AtTime, End, OffsetRange, Position, Start
-from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.cluster.connection import ClusterConnection, confluent_kafka
 from ottla.cli.cluster.leaders import require_leaders
 from ottla.cli.cluster.partition_offsets import (
     earliest_offsets,
@@ -29,7 +29,7 @@ FIRST_END_WAIT_MS = 10  # the end is detected by an empty fetch, which should re
 
 
 def group_reader(
-    connection: Connection, arguments: argparse.Namespace, wanted: OffsetRange
+    connection: ClusterConnection, arguments: argparse.Namespace, wanted: OffsetRange
 ) -> RecordReader:
     consumer = connection.consumer(
         group_id=arguments.group,
@@ -50,7 +50,7 @@ def group_reader(
 
 
 def report_ignored_offset(
-    connection: Connection, consumer: Any, arguments: argparse.Namespace, topics: list[Any]
+    connection: ClusterConnection, consumer: Any, arguments: argparse.Namespace, topics: list[Any]
 ) -> None:
     """--offset applies only to partitions for which the group has committed nothing."""
     library = confluent_kafka()
@@ -73,11 +73,11 @@ def report_ignored_offset(
 
 
 def partition_reader(
-    connection: Connection, arguments: argparse.Namespace, wanted: OffsetRange
+    connection: ClusterConnection, arguments: argparse.Namespace, wanted: OffsetRange
 ) -> RecordReader:
     stops_at_end = arguments.exit or isinstance(wanted.end, End | AtTime)
     consumer = groupless_consumer(connection, arguments, "error", stops_at_end=stops_at_end)
-    # Beginning at the start and continuing needs no offsets: a leader may return meanwhile.
+    # A read from the start without an end needs no offsets: a leader may return meanwhile.
     waits = wanted == OffsetRange(Start())
     reader, partitions = groupless_reader(connection, consumer, arguments, waits_for_leaders=waits)
     reader.stops_at_end = stops_at_end
@@ -87,7 +87,7 @@ def partition_reader(
 
 
 def tail_reader(
-    connection: Connection, arguments: argparse.Namespace
+    connection: ClusterConnection, arguments: argparse.Namespace
 ) -> tuple[RecordReader, dict[TopicPartition, tuple[int, int]]]:
     """A reader without an assignment, and the start and end offset of each partition."""
     # If records are deleted meanwhile, the remaining ones are the last.
@@ -99,7 +99,7 @@ def tail_reader(
 
 
 def groupless_reader(
-    connection: Connection,
+    connection: ClusterConnection,
     consumer: Any,
     arguments: argparse.Namespace,
     *,
@@ -118,7 +118,11 @@ def groupless_reader(
 
 
 def groupless_consumer(
-    connection: Connection, arguments: argparse.Namespace, out_of_range: str, *, stops_at_end: bool
+    connection: ClusterConnection,
+    arguments: argparse.Namespace,
+    out_of_range: str,
+    *,
+    stops_at_end: bool,
 ) -> Any:
     return connection.consumer(
         group_id=NO_GROUP_ID,
@@ -137,7 +141,10 @@ def common_settings(arguments: argparse.Namespace, *, stops_at_end: bool) -> dic
 
 
 def start_offsets(
-    connection: Connection, consumer: Any, partitions: list[TopicPartition], position: Position
+    connection: ClusterConnection,
+    consumer: Any,
+    partitions: list[TopicPartition],
+    position: Position,
 ) -> dict[TopicPartition, int]:
     if position == Start():
         # librdkafka looks it up when it begins, so that retention may delete records until then.
@@ -149,7 +156,7 @@ def start_offsets(
 
 
 def end_offsets(
-    connection: Connection,
+    connection: ClusterConnection,
     consumer: Any,
     partitions: list[TopicPartition],
     position: Position | None,
@@ -181,7 +188,7 @@ def report_awaited(end: int, current: dict[TopicPartition, int]) -> None:
 
 
 def positions(
-    connection: Connection,
+    connection: ClusterConnection,
     consumer: Any,
     ranges: dict[TopicPartition, tuple[int, int]],
     position: Position,
@@ -197,7 +204,7 @@ def positions(
 
 
 def offset_ranges(
-    connection: Connection, consumer: Any, partitions: list[TopicPartition]
+    connection: ClusterConnection, consumer: Any, partitions: list[TopicPartition]
 ) -> dict[TopicPartition, tuple[int, int]]:
     """Start and end offset of each partition."""
     starts = earliest_offsets(consumer, partitions, connection.timeout_s)

@@ -13,14 +13,14 @@ from threading import Thread
 from typing import Any, Self
 
 from ottla.base.ids import TopicPartition
-from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.cluster.connection import ClusterConnection, confluent_kafka
 from ottla.cli.cluster.leaders import SEE_STATUS, leaderless, partition_names
 from ottla.cli.cluster.partition_offsets import latest_offsets
 from ottla.cli.consuming.selection import Selection
 from ottla.cli.consuming.stalls import StallTimer
 from ottla.cli.consuming.tail import Ranges
 from ottla.cli.errors import CommandFailed
-from ottla.cli.records.record import Record
+from ottla.cli.records.record import TopicRecord
 
 BATCH_RECORDS = 1000
 CHECK_TOPICS_S = 5.0
@@ -32,7 +32,7 @@ class RecordReader:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: ClusterConnection,
         consumer: Any,
         selection: Selection,
         topics: Iterable[str],
@@ -117,14 +117,14 @@ class RecordReader:
             # the partition may then never start. All of an assignment is done by one thread.
             self._consumer.incremental_unassign(self._at_positions([partition]))
 
-    def read_ranges(self, ranges: Ranges) -> Iterator[list[Record]]:
+    def read_ranges(self, ranges: Ranges) -> Iterator[list[TopicRecord]]:
         """The records of these ranges, independent of what was read before."""
         starts = {partition: start for partition, (start, _) in ranges.items()}
         ends = {partition: end for partition, (_, end) in ranges.items()}
         self.begin(starts, ends)
         return self.batches()
 
-    def follow(self, starts: Mapping[TopicPartition, int]) -> Iterator[list[Record]]:
+    def follow(self, starts: Mapping[TopicPartition, int]) -> Iterator[list[TopicRecord]]:
         """All records from these offsets on."""
         self.stops_at_end = False
         self.begin(starts, {})
@@ -132,7 +132,7 @@ class RecordReader:
 
     # Reading
 
-    def batches(self) -> Iterator[list[Record]]:
+    def batches(self) -> Iterator[list[TopicRecord]]:
         """What arrives; an empty list about every `WAIT_S` in which nothing does, so that the
         caller can stop.
         """
@@ -155,7 +155,7 @@ class RecordReader:
     def _can_end(self) -> bool:
         return self.stops_at_end or bool(self._ends)
 
-    def _take(self, message: Any) -> Record | None:
+    def _take(self, message: Any) -> TopicRecord | None:
         """The record; None if it is after the end, or an event instead of a record."""
         partition = TopicPartition(message.topic(), message.partition())
         if message.error() is not None:
@@ -291,7 +291,7 @@ class RecordReader:
 
     # Results
 
-    def mark_processed(self, records: list[Record]) -> None:
+    def mark_processed(self, records: list[TopicRecord]) -> None:
         """Allow the offsets of these records to be committed."""
         if not self._is_group or not records:
             return
@@ -303,17 +303,17 @@ class RecordReader:
             ]
         )
 
-    def ends(self, record: Record) -> tuple[int, int]:
+    def ends(self, record: TopicRecord) -> tuple[int, int]:
         """Start and end offset of the record's partition, as of the last fetch."""
         partition = confluent_kafka().TopicPartition(record.topic, record.partition)
         start, end = self._consumer.get_watermark_offsets(partition, cached=True)
         return start, end
 
 
-def as_record(message: Any) -> Record:
+def as_record(message: Any) -> TopicRecord:
     _kind, timestamp_ms = message.timestamp()
     epoch = message.leader_epoch()
-    return Record(
+    return TopicRecord(
         message.value(),
         message.key(),
         tuple(message.headers() or ()),

@@ -32,7 +32,7 @@ class Selection(NamedTuple):
         return partitions
 
     def current_topics(self, existing: Mapping[str, Any]) -> list[str]:
-        """The topics that exist now; none is no failure."""
+        """The topics that exist now. No error if there are none."""
         return list(
             dict.fromkeys(t for name in self.names for t in matching_topics(name, existing))
         )

@@ -15,11 +15,11 @@ from itertools import chain
 
 from ottla.base.ids import TopicPartition
 from ottla.cli.records.filters import RecordFilter
-from ottla.cli.records.record import Record
+from ottla.cli.records.record import TopicRecord
 
 # All records of the partitions, from the first offset up to, and not including, the second.
 Ranges = Mapping[TopicPartition, tuple[int, int]]
-Read = Callable[[Ranges], Iterable[list[Record]]]
+Read = Callable[[Ranges], Iterable[list[TopicRecord]]]
 
 
 class BackwardScan:
@@ -31,14 +31,14 @@ class BackwardScan:
         self._length = max(1, count)
         self._end = end_offset
         self.start = max(first_offset, end_offset - self._length)
-        self._found: list[Record] = []
-        self._range_records: deque[Record] = deque(maxlen=count)
+        self._found: list[TopicRecord] = []
+        self._range_records: deque[TopicRecord] = deque(maxlen=count)
 
     @property
     def range(self) -> tuple[int, int]:
         return self.start, self._end
 
-    def add(self, record: Record) -> None:
+    def add(self, record: TopicRecord) -> None:
         self._range_records.append(record)
 
     def extend(self) -> bool:
@@ -53,13 +53,13 @@ class BackwardScan:
         return len(self._found) < self._count and self.start < self._end
 
     @property
-    def records(self) -> list[Record]:
+    def records(self) -> list[TopicRecord]:
         return self._found
 
 
 def last_records(
     read: Read, offsets: Mapping[TopicPartition, tuple[int, int]], wanted: RecordFilter, count: int
-) -> list[Record]:
+) -> list[TopicRecord]:
     """The newest by timestamp of all partitions, each partition in its own order."""
     scans = {partition: BackwardScan(*ends, count) for partition, ends in offsets.items()}
     unread = scans if count else {}

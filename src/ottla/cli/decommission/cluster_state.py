@@ -1,4 +1,4 @@
-"""What a cluster is like when a broker is to leave it, and whether it can. Pure, but for `read`."""
+"""The state of a cluster that a broker is to leave, and whether it can. Pure, except for `read`."""
 
 from __future__ import annotations
 

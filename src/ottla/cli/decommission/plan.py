@@ -1,4 +1,4 @@
-"""Where the replicas of a broker go when it leaves the cluster. Pure.
+"""The new brokers of the replicas of a broker that leaves the cluster. Pure.
 
 Promises  a partition keeps its replication factor, has no broker twice, and only replicas that must
           leave are exchanged: all others keep their place in the list. A rack that the remaining
@@ -64,8 +64,8 @@ def plan_moves(
         for each in set(replicas) - set(leaving.get(at, ())):
             if each in loads:
                 loads[each] += 1
-    # Partitions with several replicas to exchange take one slot in each round: where the first one
-    # goes decides what the others may be.
+    # Partitions with several replicas to exchange take one slot in each round: the target of the
+    # first one limits the targets of the others.
     while slots := _next_slots(after, leaving, racks):
         _fill(slots, loads)
         for slot in slots:
@@ -124,9 +124,9 @@ def _heaviest_first(loads: Mapping[int, int]) -> list[int]:
 
 
 def _improve(slots: Sequence[_Slot], loads: dict[int, int], heavy: int) -> bool:
-    """Take one slot from a broker, if another one with at least two replicas less can have it, be
-    it through a chain of others. If no such chain exists for any broker, the numbers of replicas
-    are as equal as they can be (an optimal semi-matching)."""
+    """Take one slot from a broker, if another one with at least two replicas less can have it,
+    possibly through a chain of others. If no such chain exists for any broker, the numbers of
+    replicas are as equal as they can be (an optimal semi-matching)."""
     by_target: dict[int, list[_Slot]] = {}
     for slot in slots:
         by_target.setdefault(slot.target, []).append(slot)

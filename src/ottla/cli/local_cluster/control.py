@@ -34,14 +34,14 @@ class ControlServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         self._path.unlink(missing_ok=True)  # of a process that was killed
         # The name alone: paths of sockets have at most about 100 bytes.
         with chdir(directory.path):
-            super().__init__(self._path.name, Connection)
+            super().__init__(self._path.name, CommandHandler)
 
     def server_close(self) -> None:
         self._path.unlink(missing_ok=True)
         super().server_close()
 
 
-class Connection(socketserver.StreamRequestHandler):
+class CommandHandler(socketserver.StreamRequestHandler):
     timeout = REQUEST_S
 
     def handle(self) -> None:

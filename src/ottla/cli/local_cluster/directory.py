@@ -1,4 +1,4 @@
-"""The directory of a local cluster: what is where, and whose it is.
+"""The directory of a local cluster: its layout, and whether it may be used.
 
     cluster.json                  ports and paths, written when the cluster is created
     cluster.lock                  locked while `ottla cluster up` runs

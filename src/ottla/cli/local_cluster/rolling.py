@@ -1,8 +1,8 @@
-"""Restarting the brokers of a local cluster one after the other, without a partition that stops.
+"""Restarting the brokers of a local cluster one after the other, while all partitions are served.
 
 Promises  a broker is stopped only if the partitions that it has keep `min.insync.replicas` without
           it, and the next one only when all partitions are in sync again. A partition with too few
-          replicas for that (one, or no more than `min.insync.replicas`) does not hold it up.
+          replicas for that (one, or no more than `min.insync.replicas`) does not delay it.
 Leaves    stopping and starting to `supervisor.py`.
 """
 
@@ -27,7 +27,7 @@ Partitions = Mapping[TopicPartition, PartitionDescription]
 
 
 def in_order(broker_ids: Iterable[int], controller_id: int) -> list[int]:
-    """The controller last, so that it moves once."""
+    """The controller last, so that it changes once."""
     return sorted(broker_ids, key=lambda each: (each == controller_id, each))
 
 
@@ -73,7 +73,7 @@ def read_min_in_sync(cluster: Cluster, topics: Iterable[str]) -> dict[str, int]:
 def wait_until_in_sync(
     cluster: Cluster, timeout_s: float, besides: int | None = None
 ) -> list[TopicPartition]:
-    """What is still behind when time is over: nothing, usually."""
+    """The partitions that are still behind when the time is up: usually none."""
     deadline_s = time.monotonic() + timeout_s
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Text of others (records, group names, client ids) as it can be shown on a terminal.
+"""Escapes text from records, group names and client ids for output on a terminal.
 
 Escape sequences would be executed by the terminal, and characters that change the direction of text
 would show it in another order.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.cluster.connection import ClusterConnection, confluent_kafka
 from ottla.cli.cluster.disks import disk_problem_of
 from ottla.cli.cluster.topic_configs import message_bytes_max, topic_number
 from ottla.cli.cluster.topics import INTERNAL
@@ -29,7 +29,7 @@ def invalid_topic_name(topic: str) -> CommandFailed:
     return CommandFailed(f"{topic!r} is not a valid topic name", NAME_RULE)
 
 
-def explain(connection: Connection, producer: Any, failure: Failure) -> list[str]:
+def explain(connection: ClusterConnection, producer: Any, failure: Failure) -> list[str]:
     """The message, and lines of advice."""
     library = confluent_kafka().KafkaError
     match failure.error.code():
@@ -70,7 +70,7 @@ def no_topic(topic: str, topics: Any) -> list[str]:
     ]
 
 
-def not_acknowledged(connection: Connection, producer: Any, failure: Failure) -> list[str]:
+def not_acknowledged(connection: ClusterConnection, producer: Any, failure: Failure) -> list[str]:
     # Other brokers may have taken over from those that ended: what is missing is the better reason.
     cause = refusal(connection, producer, failure) or connection.last_error
     return [
@@ -80,8 +80,8 @@ def not_acknowledged(connection: Connection, producer: Any, failure: Failure) ->
     ]
 
 
-def refusal(connection: Connection, producer: Any, failure: Failure) -> str | None:
-    """Why the partition takes no records; librdkafka tries again without a word."""
+def refusal(connection: ClusterConnection, producer: Any, failure: Failure) -> str | None:
+    """Why the partition takes no records; librdkafka retries without reporting the reason."""
     library = confluent_kafka()
     try:
         topics = producer.list_topics(timeout=min(METADATA_S, connection.timeout_s)).topics
@@ -102,7 +102,7 @@ def refusal(connection: Connection, producer: Any, failure: Failure) -> str | No
     )
 
 
-def too_large(connection: Connection, failure: Failure) -> list[str]:
+def too_large(connection: ClusterConnection, failure: Failure) -> list[str]:
     limit = message_bytes_max(connection, connection.admin(), failure.topic)
     accepts = "" if limit is None else f", and topic {failure.topic} accepts {limit}"
     # Key and value may fit, but not with the headers and the batch of the record.

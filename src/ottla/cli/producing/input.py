@@ -15,21 +15,21 @@ from typing import BinaryIO, NamedTuple
 
 from ottla.cli.errors import USAGE, CommandFailed
 from ottla.cli.records.json_format import json_value, record_from_json
-from ottla.cli.records.record import INPUT_BYTES_MAX, TOO_LONG, BadRecord, Header, Record
+from ottla.cli.records.record import INPUT_BYTES_MAX, TOO_LONG, BadRecord, Header, TopicRecord
 from ottla.cli.templates.parser import BadTemplate, parse_literal, parse_template
 from ottla.cli.templates.reader import read_records
 
 LINES = "%v\\n"
 LINE_END = "\\n"
 CRLF = "\\r\\n"
-JSON_READERS: dict[str, Callable[[bytes], Record]] = {
+JSON_READERS: dict[str, Callable[[bytes], TopicRecord]] = {
     "json": record_from_json,
     "json-values": json_value,
 }
 CHUNK_BYTES = 64 * 1024
 FILE_SIGN = "@"
 
-Numbered = tuple[int, Record]
+Numbered = tuple[int, TopicRecord]
 
 
 class RecordInput(NamedTuple):
@@ -68,7 +68,7 @@ def given_records(arguments: argparse.Namespace, stdin: BinaryIO) -> RecordInput
             code=USAGE,
         )
     if values:
-        return RecordInput(unit, enumerate(map(Record, values), 1))
+        return RecordInput(unit, enumerate(map(TopicRecord, values), 1))
     unit = "line" if is_one_line(arguments.format) else "record"
     try:
         records = enumerate(read_records(stdin, parse_template(arguments.format), unit), 1)
@@ -150,7 +150,7 @@ def lines_of(stdin: BinaryIO) -> Iterator[bytes]:
 
 
 def read_json(
-    lines: Iterable[bytes], unit: str, read: Callable[[bytes], Record]
+    lines: Iterable[bytes], unit: str, read: Callable[[bytes], TopicRecord]
 ) -> Iterator[Numbered]:
     for number, line in enumerate(lines, 1):
         try:
@@ -160,10 +160,10 @@ def read_json(
             raise BadRecord(f"{unit} {number}: {error}", *error.advice) from error
 
 
-def read_keyed_lines(lines: Iterable[bytes], separator: bytes) -> Iterator[Record]:
+def read_keyed_lines(lines: Iterable[bytes], separator: bytes) -> Iterator[TopicRecord]:
     for line in lines:
         before, found, after = line.removesuffix(b"\n").partition(separator)
-        yield Record(after, before) if found else Record(before)
+        yield TopicRecord(after, before) if found else TopicRecord(before)
 
 
 def with_defaults(

@@ -13,12 +13,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ottla.base.ids import NO_OFFSET, TopicPartition
-from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.cluster.connection import ClusterConnection, confluent_kafka
 from ottla.cli.errors import CommandFailed
 from ottla.cli.output.tables import count_text
 from ottla.cli.producing.failures import explain
 from ottla.cli.producing.input import Numbered
-from ottla.cli.records.record import Record
+from ottla.cli.records.record import TopicRecord
 
 NEW_TOPIC_MS = 5_000  # how long an automatically created topic may take to appear
 MESSAGE_BYTES_MAX = 100_000_000  # of a request to a broker by default; topics have smaller limits
@@ -41,11 +41,11 @@ class Failure(NamedTuple):
 
 
 class RecordSender:
-    """A producer, and what became of the records that were given to it."""
+    """A producer, and the outcome of each record that was given to it."""
 
     def __init__(
         self,
-        connection: Connection,
+        connection: ClusterConnection,
         *,
         unit: str,
         acks: str,
@@ -65,7 +65,7 @@ class RecordSender:
             partitioner="murmur2_random",  # as Kafka's own producer: one key, one partition
             message_timeout_ms=max(1, round(connection.timeout_s * 1000)),
             message_max_bytes=MESSAGE_BYTES_MAX,
-            # Of a batch that is too large librdkafka would fail every record.
+            # librdkafka would fail every record of a batch that is too large.
             batch_size=max(1, min(BATCH_BYTES, batch_bytes or BATCH_BYTES)),
             topic_metadata_propagation_max_ms=NEW_TOPIC_MS,
             linger_ms=1,
@@ -122,7 +122,7 @@ class RecordSender:
         """Without an answer so far. `len(producer)` also counts other events, such as errors."""
         return self._sent_count - self._acknowledged_count - self._failed_count
 
-    def _send(self, number: int, record: Record) -> None:
+    def _send(self, number: int, record: TopicRecord) -> None:
         timestamp = {"timestamp": record.timestamp_ms} if record.timestamp_ms >= 0 else {}
         while True:
             try:
@@ -160,7 +160,7 @@ class RecordSender:
 
     def _delivered(self, number: int, error: Any, message: Any) -> None:
         if error is not None:
-            record = Record(
+            record = TopicRecord(
                 message.value(), message.key(), (), message.topic(), message.partition()
             )
             self._fail(number, record, error)
@@ -174,7 +174,7 @@ class RecordSender:
         seen[1] = min(seen[1], offset)
         seen[2] = max(seen[2], offset)
 
-    def _fail(self, number: int, record: Record, error: Any) -> None:
+    def _fail(self, number: int, record: TopicRecord, error: Any) -> None:
         self._failed_count += 1
         if len(self._failures) < FAILED_KEPT_MAX:
             size = len(record.value or b"") + len(record.key or b"")

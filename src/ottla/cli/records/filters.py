@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable
 
 from ottla.cli.errors import CommandFailed
-from ottla.cli.records.record import Record
+from ottla.cli.records.record import TopicRecord
 
-RecordFilter = Callable[[Record], bool]
+RecordFilter = Callable[[TopicRecord], bool]
 
 
 def parse_filter(key: str | None, grep: str | None, headers: list[str]) -> RecordFilter:
@@ -39,7 +39,7 @@ def value_matches(pattern: str) -> RecordFilter:
     except RecursionError as error:
         raise CommandFailed("--grep: the pattern is nested too deeply", code=2) from error
 
-    def matches(record: Record) -> bool:
+    def matches(record: TopicRecord) -> bool:
         if record.value is None:
             return False
         try:

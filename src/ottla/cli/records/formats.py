@@ -8,11 +8,11 @@ from collections.abc import Callable
 from ottla.cli.output.printable import printable_bytes
 from ottla.cli.output.yaml import to_yaml
 from ottla.cli.records.json_format import record_document
-from ottla.cli.records.record import Record
+from ottla.cli.records.record import TopicRecord
 from ottla.cli.templates.parser import BadTemplate, parse_template
 from ottla.cli.templates.printer import RecordContext, record_printer
 
-FormatRecord = Callable[[Record, RecordContext], bytes]
+FormatRecord = Callable[[TopicRecord, RecordContext], bytes]
 TEXT_TEMPLATE = r"%v\n"
 
 
@@ -29,23 +29,23 @@ def record_formatter(form: str, null: bytes = b"", *, is_terminal: bool = False)
     return record_printer(parse_template(form), null, printable_bytes if is_terminal else None)
 
 
-def as_json(record: Record, _context: RecordContext) -> bytes:
+def as_json(record: TopicRecord, _context: RecordContext) -> bytes:
     return json.dumps(record_document(record), ensure_ascii=False).encode() + b"\n"
 
 
-def as_safe_json(record: Record, context: RecordContext) -> bytes:
+def as_safe_json(record: TopicRecord, context: RecordContext) -> bytes:
     line = as_json(record, context)
     if line[:-1].decode().isprintable():
         return line
     return json.dumps(record_document(record)).encode() + b"\n"
 
 
-def as_yaml(record: Record, _context: RecordContext) -> bytes:
+def as_yaml(record: TopicRecord, _context: RecordContext) -> bytes:
     """One document for each record."""
     return b"---\n" + to_yaml(record_document(record)).encode() + b"\n"
 
 
-def as_safe_yaml(record: Record, context: RecordContext) -> bytes:
+def as_safe_yaml(record: TopicRecord, context: RecordContext) -> bytes:
     """Only quoted scalars contain such characters, and these may have escapes."""
     text = as_yaml(record, context).decode()
     return "".join(

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from ottla.cli.arguments.numbers import INT32_MAX, INT64_MAX
 from ottla.cli.arguments.timestamps import format_timestamp, parse_timestamp
 from ottla.cli.errors import did_you_mean
-from ottla.cli.records.record import BadRecord, Header, Record
+from ottla.cli.records.record import BadRecord, Header, TopicRecord
 
 Pairs = list[tuple[str, Any]]
 FIELDS = (
@@ -42,7 +42,7 @@ class Number(float):
         return number
 
 
-def record_document(record: Record) -> dict[str, Any]:
+def record_document(record: TopicRecord) -> dict[str, Any]:
     return {
         "topic": record.topic,
         "partition": record.partition if record.partition >= 0 else None,
@@ -65,7 +65,7 @@ def text_fields(name: str, content: bytes | None) -> dict[str, str | None]:
         return {f"{name}_base64": base64.b64encode(content).decode()}
 
 
-def record_from_json(line: bytes | str) -> Record:
+def record_from_json(line: bytes | str) -> TopicRecord:
     """A record with an offset is a copy: its topic, partition and offset say where it was read, and
     are ignored. In a record without an offset they say where it is written.
     """
@@ -78,7 +78,7 @@ def record_from_json(line: bytes | str) -> Record:
     if "value" not in document and "value_base64" not in document:
         raise BadRecord('there is no "value"', 'a tombstone has "value": null', JSON_VALUES)
     topic, partition, offset = where(document)
-    return Record(
+    return TopicRecord(
         content(document, "value"),
         content(document, "key"),
         headers(document.get("headers")),
@@ -88,10 +88,10 @@ def record_from_json(line: bytes | str) -> Record:
     )
 
 
-def json_value(line: bytes) -> Record:
+def json_value(line: bytes) -> TopicRecord:
     """A record whose value is the line itself, which must be JSON."""
     parse_json(line)
-    return Record(line.strip())
+    return TopicRecord(line.strip())
 
 
 def parse_json(line: bytes | str, as_object: Callable[[Pairs], Any] = dict) -> Any:
@@ -114,7 +114,7 @@ def parse_json(line: bytes | str, as_object: Callable[[Pairs], Any] = dict) -> A
 
 
 def without_duplicates(pairs: Pairs) -> dict[str, Any]:
-    """Of a name that an object has twice, Python would keep the last value."""
+    """Python would keep the last value of a name that an object has twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]

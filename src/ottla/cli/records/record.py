@@ -12,7 +12,7 @@ TOO_LONG = f"it is longer than {INPUT_BYTES_MAX} bytes, which no record can be"
 Header = tuple[str, bytes | None]
 
 
-class Record(NamedTuple):
+class TopicRecord(NamedTuple):
     value: bytes | None
     key: bytes | None = None
     headers: tuple[Header, ...] = ()

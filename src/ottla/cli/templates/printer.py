@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ottla.cli.arguments.timestamps import format_timestamp
-from ottla.cli.records.record import Header, Record
+from ottla.cli.records.record import Header, TopicRecord
 from ottla.cli.templates.numbers import number_encoder
 from ottla.cli.templates.parser import HEADERS, TEXT, TIME, BadTemplate, Field, Literal, Piece
 
@@ -21,18 +21,18 @@ class RecordContext(NamedTuple):
     """Facts about a record that are not part of it."""
 
     number: int = 1  # counts the printed records
-    ends: Callable[[Record], tuple[int, int]] = lambda _: (-1, -1)  # of its partition
+    ends: Callable[[TopicRecord], tuple[int, int]] = lambda _: (-1, -1)  # of its partition
 
 
 Escape = Callable[[bytes], bytes]
-PrintRecord = Callable[[Record, RecordContext], bytes]
+PrintRecord = Callable[[TopicRecord, RecordContext], bytes]
 
-_TEXTS: dict[str, Callable[[Record], bytes | None]] = {
+_TEXTS: dict[str, Callable[[TopicRecord], bytes | None]] = {
     "t": lambda record: record.topic.encode(),
     "k": lambda record: record.key,
     "v": lambda record: record.value,
 }
-_NUMBERS: dict[str, Callable[[Record, RecordContext], int]] = {
+_NUMBERS: dict[str, Callable[[TopicRecord, RecordContext], int]] = {
     "T": lambda record, _: len(record.topic.encode()),
     "K": lambda record, _: length(record.key),
     "V": lambda record, _: length(record.value),
@@ -78,9 +78,9 @@ def _headers(piece: Field, null: bytes, escape: Escape | None) -> PrintRecord:
     )
 
 
-def as_record(header: Header) -> Record:
+def as_record(header: Header) -> TopicRecord:
     name, value = header
-    return Record(value, key=name.encode())
+    return TopicRecord(value, key=name.encode())
 
 
 def length(text: bytes | None) -> int:

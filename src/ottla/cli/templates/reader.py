@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 from ottla.cli.arguments.timestamps import parse_timestamp
-from ottla.cli.records.record import INPUT_BYTES_MAX, TOO_LONG, BadRecord, Header, Record
+from ottla.cli.records.record import INPUT_BYTES_MAX, TOO_LONG, BadRecord, Header, TopicRecord
 from ottla.cli.templates.numbers import decode_number, number_size
 from ottla.cli.templates.parser import HEADERS, TEXT, TIME, BadTemplate, Field, Literal, Piece
 
@@ -27,7 +27,7 @@ CHUNK_BYTES = 64 * 1024
 
 def read_records(
     input_file: BinaryIO, template: Sequence[Piece], unit: str = "record"
-) -> Iterator[Record]:
+) -> Iterator[TopicRecord]:
     """The records of the input.
 
     BadTemplate is raised at once, BadRecord when the record is reached that cannot be read. It
@@ -37,7 +37,7 @@ def read_records(
     return _records(ByteSource(input_file), template, unit)
 
 
-def _records(source: ByteSource, template: Sequence[Piece], unit: str) -> Iterator[Record]:
+def _records(source: ByteSource, template: Sequence[Piece], unit: str) -> Iterator[TopicRecord]:
     number = 0
     last = template[-1] if template else None
     source.record_end = last.content if isinstance(last, Literal) else None
@@ -114,8 +114,8 @@ def read_number(source: ByteSource, field: Field, end: bytes | None) -> int:
     return decode_number(field.encoding, content)
 
 
-def as_record(found: dict[str, Any]) -> Record:
-    return Record(
+def as_record(found: dict[str, Any]) -> TopicRecord:
+    return TopicRecord(
         found.get("v", b""),
         found.get("k"),
         tuple(found.get("h", ())),

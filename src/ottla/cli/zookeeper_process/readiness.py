@@ -17,7 +17,7 @@ ENDED = ("Z", "X")  # states in /proc
 
 
 def is_serving(address: Address) -> bool:
-    """A server of an ensemble without a quorum answers, too: that it does not serve."""
+    """False for a server of an ensemble without a quorum: it responds, but does not serve."""
     try:
         with socket.create_connection(address, ANSWER_S) as connection:
             connection.sendall(b"srvr")
@@ -45,7 +45,7 @@ def wait_until_serving(
 
 
 def is_process_alive(pid: int) -> bool:
-    """One that has ended does not count, even if its parent has not noticed it yet."""
+    """False for a process that has ended and that its parent has not waited for yet."""
     try:
         os.kill(pid, 0)
         with open(f"/proc/{pid}/stat") as file:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.cluster.routed_requests import PartResult, send_until_successful
-from ottla.client.connections.connection import Connection
+from ottla.client.connections.connection import ClientConnection
 from ottla.client.errors import code_of
 from ottla.config.addresses import Address
 from ottla.protocol.api_keys import ApiKey
@@ -27,7 +27,7 @@ class BrokerDescription:
 def describe_brokers(cluster: Cluster) -> list[BrokerDescription]:
     """In order of their ids. Clusters before Kafka 4.0 leave out brokers that are fenced."""
 
-    def request(connection: Connection) -> DescribeClusterRequest:
+    def request(connection: ClientConnection) -> DescribeClusterRequest:
         versions = connection.versions.get(ApiKey.DESCRIBE_CLUSTER, range(0))
         return DescribeClusterRequest(include_fenced_brokers=FENCED_FROM in versions)
 

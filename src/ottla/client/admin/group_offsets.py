@@ -13,7 +13,7 @@ from ottla.base.ids import NO_OFFSET, TopicPartition
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.cluster.routed_requests import GROUP, PartResult, send_to_coordinator
 from ottla.client.cluster.topology import by_topic
-from ottla.client.connections.connection import Connection
+from ottla.client.connections.connection import ClientConnection
 from ottla.client.errors import code_of
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.offset_commit_request import (
@@ -34,20 +34,20 @@ MANY_GROUPS_FROM = 8
 NO_GENERATION = -1
 
 
-class CommittedOffset(NamedTuple):
+class GroupOffset(NamedTuple):
     offset: int
     leader_epoch: int = -1
     metadata: str | None = None
 
 
 def commit_offsets(
-    cluster: Cluster, group: str, offsets: Mapping[TopicPartition, int | CommittedOffset]
+    cluster: Cluster, group: str, offsets: Mapping[TopicPartition, int | GroupOffset]
 ) -> None:
     """Raises an error that names the first partition that was refused."""
     topics: dict[str, list[OffsetCommitRequestPartition]] = {}
     for at, committed in offsets.items():
-        if not isinstance(committed, CommittedOffset):
-            committed = CommittedOffset(committed)
+        if not isinstance(committed, GroupOffset):
+            committed = GroupOffset(committed)
         part = OffsetCommitRequestPartition(
             at.partition, committed.offset, committed.leader_epoch, committed.metadata or ""
         )
@@ -72,11 +72,11 @@ def commit_offsets(
 
 def committed_offsets(
     cluster: Cluster, group: str, partitions: Iterable[TopicPartition] | None = None
-) -> dict[TopicPartition, CommittedOffset]:
+) -> dict[TopicPartition, GroupOffset]:
     """The offsets of these partitions, or of all; without partitions that have none."""
     wanted = None if partitions is None else by_topic(partitions)
 
-    def build(connection: Connection) -> OffsetFetchRequest:
+    def build(connection: ClientConnection) -> OffsetFetchRequest:
         version = connection.version_of(ApiKey.OFFSET_FETCH, BY_NAME_AT_MOST)
         return _request(group, wanted, version)
 
@@ -110,11 +110,11 @@ def _request(group: str, wanted: dict[str, list[int]] | None, version: int) -> O
     )
 
 
-def _read(answer: Any) -> Iterator[tuple[TopicPartition, int, CommittedOffset]]:
+def _read(answer: Any) -> Iterator[tuple[TopicPartition, int, GroupOffset]]:
     """(partition, error code, committed offset), of both forms of the response."""
     for topic in answer.groups[0].topics if answer.groups else answer.topics:
         for part in topic.partitions:
-            committed = CommittedOffset(
+            committed = GroupOffset(
                 part.committed_offset, part.committed_leader_epoch, part.metadata
             )
             yield TopicPartition(topic.name, part.partition_index), part.error_code, committed

@@ -83,5 +83,5 @@ def replaced_from(offset: int, end: EpochEnd) -> int | None:
     from which offset on does the log have others, or none? None if it has them all.
 
     Also None if the leader knows no such epoch. A leader notes its own epoch when it begins to
-    lead, so that only servers which do not keep epochs answer this: nothing follows from it."""
+    lead, so that only servers which do not keep epochs answer this: the result says nothing."""
     return end.end_offset if end.is_known and end.end_offset < offset else None

@@ -22,7 +22,6 @@ from ottla.protocol.messages.list_offsets_response import ListOffsetsResponse
 
 LATEST = -1
 EARLIEST = -2
-MAX_TIMESTAMP = -3
 
 
 class FoundOffset(NamedTuple):

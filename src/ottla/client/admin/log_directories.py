@@ -1,4 +1,4 @@
-"""Log directories of brokers that take no records: clients repeat a refused write in silence."""
+"""Log directories that accept no records: clients retry a refused write without reporting why."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from ottla.client.cluster.routed_requests import (
     send_to_controller,
     send_until_successful,
 )
-from ottla.client.connections.connection import Connection
+from ottla.client.connections.connection import ClientConnection
 from ottla.client.errors import ClientError, KafkaError, code_of, kafka_error
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -93,7 +93,7 @@ def _alter(cluster: Cluster, wanted: Sequence[tuple[TopicPartition, Sequence[int
     for at, replicas in wanted:
         topics.setdefault(at.topic, []).append(ReassignablePartition(at.partition, replicas))
 
-    def request(connection: Connection) -> AlterPartitionReassignmentsRequest:
+    def request(connection: ClientConnection) -> AlterPartitionReassignmentsRequest:
         versions = connection.versions.get(ApiKey.ALTER_PARTITION_REASSIGNMENTS, range(0))
         return AlterPartitionReassignmentsRequest(
             cluster.settings.request_timeout_ms,

@@ -16,7 +16,7 @@ from ottla.client.cluster.routed_requests import (
     send_to_leaders,
     send_until_successful,
 )
-from ottla.client.connections.connection import Connection
+from ottla.client.connections.connection import ClientConnection
 from ottla.client.errors import code_of
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -90,7 +90,7 @@ def delete_topics(cluster: Cluster, names: Iterable[str], *, may_be_missing: boo
     wanted = list(names)
     timeout_ms = cluster.settings.request_timeout_ms
 
-    def build(connection: Connection) -> DeleteTopicsRequest:
+    def build(connection: ClientConnection) -> DeleteTopicsRequest:
         if connection.version_of(ApiKey.DELETE_TOPICS) < STATES_FROM:
             return DeleteTopicsRequest(topic_names=wanted, timeout_ms=timeout_ms)
         return DeleteTopicsRequest([DeleteTopicState(name) for name in wanted], (), timeout_ms)

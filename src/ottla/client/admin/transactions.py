@@ -29,7 +29,7 @@ from ottla.client.cluster.routed_requests import (
     send_until_successful,
 )
 from ottla.client.cluster.topology import by_topic
-from ottla.client.connections.connection import Connection
+from ottla.client.connections.connection import ClientConnection
 from ottla.client.errors import ClientError, ConnectionLost, Unreachable, code_of
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -215,7 +215,7 @@ def _list_at(
     states: list[str],
     found: dict[str, ListedTransaction],
 ) -> ClientError | None:
-    def build(connection: Connection) -> ListTransactionsRequest:
+    def build(connection: ClientConnection) -> ListTransactionsRequest:
         if id_prefix and connection.version_of(ApiKey.LIST_TRANSACTIONS) >= PATTERN_FROM:
             pattern = re.escape(id_prefix) + ".*"
             return ListTransactionsRequest(states, transactional_id_pattern=pattern)

@@ -19,7 +19,7 @@ from typing import Any, Self
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster.retries import Reaction, Retries, reaction_to
 from ottla.client.cluster.topology import Leader, TopicDescription, Topology, with_leaders
-from ottla.client.connections.connection import Connection, open_connection
+from ottla.client.connections.connection import ClientConnection, open_connection
 from ottla.client.connections.transport import OpenTransport
 from ottla.client.errors import (
     ClientError,
@@ -37,8 +37,8 @@ from ottla.protocol.message import Message
 from ottla.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from ottla.protocol.messages.metadata_response import MetadataResponse
 
-# Makes a request whose content depends on the version that a broker supports.
-BuildFor = Callable[[Connection], Message]
+# Builds a request whose content depends on the version that a broker supports.
+BuildFor = Callable[[ClientConnection], Message]
 
 # A topic that was just created may be unknown to some brokers for a moment.
 UNKNOWN_TOPIC_MS = 10_000
@@ -53,7 +53,7 @@ class Cluster:
         self.settings = settings
         self.topology = Topology()
         self._open_transport = open_transport
-        self._connections: dict[Address, Connection] = {}
+        self._connections: dict[Address, ClientConnection] = {}
         self._last_resort: set[Address] = set()  # silent brokers, and those with old metadata
         self.coordinators: dict[tuple[int, str], int] = {}
 
@@ -68,7 +68,7 @@ class Cluster:
             connection.close()
         self._connections.clear()
 
-    # What there is
+    # Topics and brokers
 
     def describe_topics(
         self, names: Sequence[str], *, may_create: bool = False
@@ -147,16 +147,16 @@ class Cluster:
 
     # Connections
 
-    def open_connection(self, broker_id: int) -> Connection:
+    def open_connection(self, broker_id: int) -> ClientConnection:
         """A new connection, which the caller must close."""
         return self.connector(broker_id)()
 
-    def connector(self, broker_id: int) -> Callable[[], Connection]:
+    def connector(self, broker_id: int) -> Callable[[], ClientConnection]:
         """Opens a connection to the broker; may be called from any thread."""
         address = self._address_of(broker_id)
         return partial(open_connection, address, self.settings, self._open_transport)
 
-    def connection_to(self, broker_id: int) -> Connection:
+    def connection_to(self, broker_id: int) -> ClientConnection:
         """The shared connection to a broker."""
         return self._connection_at(self._address_of(broker_id))
 
@@ -166,7 +166,7 @@ class Cluster:
             raise Unreachable({f"broker {broker_id}": "not among the cluster's live brokers"})
         return address
 
-    def _connection_at(self, address: Address) -> Connection:
+    def _connection_at(self, address: Address) -> ClientConnection:
         connection = self._connections.get(address)
         if connection is None or not connection.is_open:
             connection = open_connection(address, self.settings, self._open_transport)
@@ -184,7 +184,7 @@ class Cluster:
         every = dict.fromkeys([*open_now, *known, *bootstrap])
         yield from sorted(every, key=self._last_resort.__contains__)
 
-    # Asking
+    # Requests
 
     def ask_any(self, request: Message | BuildFor, retries: Retries) -> Any:
         """Any broker that responds. Error codes in the response are left to the caller."""
@@ -262,7 +262,7 @@ class Cluster:
             raise TopicRecreated(topic, expected, known.topic_id)
 
 
-def built_for(connection: Connection, request: Message | BuildFor) -> Message:
+def built_for(connection: ClientConnection, request: Message | BuildFor) -> Message:
     return request if isinstance(request, Message) else request(connection)
 
 

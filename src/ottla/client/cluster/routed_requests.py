@@ -14,7 +14,7 @@ from ottla.base.ids import TopicPartition
 from ottla.client.cluster.cluster import BuildFor, Cluster, built_for
 from ottla.client.cluster.retries import Reaction, Retries, reaction_to
 from ottla.client.cluster.topology import by_leader
-from ottla.client.connections.connection import Connection
+from ottla.client.connections.connection import ClientConnection
 from ottla.client.errors import (
     ClientError,
     ConnectionLost,
@@ -100,7 +100,7 @@ def send_to_controller(
         cluster.read_metadata([], retries)
 
 
-def _connection_to_controller(cluster: Cluster, retries: Retries) -> Connection:
+def _connection_to_controller(cluster: Cluster, retries: Retries) -> ClientConnection:
     if cluster.topology.controller_id not in cluster.topology.brokers:
         cluster.read_metadata([], retries)
     if cluster.topology.controller_id not in cluster.topology.brokers:
@@ -168,7 +168,7 @@ def _find_coordinator(cluster: Cluster, kind: int, key: str, retries: Retries) -
 def _request_coordinator(
     cluster: Cluster, kind: int, key: str, retries: Retries
 ) -> tuple[ErrorCode, int, Address, str | None]:
-    def build(connection: Connection) -> FindCoordinatorRequest:
+    def build(connection: ClientConnection) -> FindCoordinatorRequest:
         if connection.version_of(ApiKey.FIND_COORDINATOR) >= FIND_MANY_FROM:
             return FindCoordinatorRequest("", kind, [key])
         return FindCoordinatorRequest(key, kind)

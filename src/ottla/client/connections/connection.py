@@ -58,7 +58,7 @@ def highest_common(ours: range, theirs: range | None, at_most: int | None) -> in
     return top if top >= max(ours.start, theirs.start) else None
 
 
-class Connection:
+class ClientConnection:
     def __init__(self, address: Address, settings: ClientSettings, transport: Transport) -> None:
         """Use `open_connection`, which also reads the broker's API versions."""
         self.address = address
@@ -177,7 +177,7 @@ class Connection:
             return MalformedAnswer(self.address, api, error)
         return ConnectionLost(self.address, api, error)
 
-    # Life
+    # Opening and closing
 
     def negotiate(self) -> None:
         """Read the broker's API versions. A broker that is too old for this request answers in
@@ -218,14 +218,14 @@ def decode_api_versions(frame: memoryview, version: int, at: int) -> ApiVersions
 
 def open_connection(
     address: Address, settings: ClientSettings, open_transport: OpenTransport | None = None
-) -> Connection:
+) -> ClientConnection:
     """A connection that is ready for requests; Unreachable or ConnectionLost if that fails."""
     open_transport = open_transport or TRANSPORTS[settings.security_protocol]
     try:
         transport = open_transport(address, settings)
     except OSError as error:
         raise Unreachable({str(address): _reason_of(error)}) from error
-    connection = Connection(address, settings, transport)
+    connection = ClientConnection(address, settings, transport)
     try:
         connection.negotiate()
     except BaseException:

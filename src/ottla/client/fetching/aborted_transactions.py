@@ -13,12 +13,12 @@ from typing import NamedTuple
 from ottla.protocol.records.batch import BatchHeader, Buffer, iterate_headers
 
 
-class AbortedTransaction(NamedTuple):
+class AbortedProducer(NamedTuple):
     producer_id: int
     first_offset: int
 
 
-def aborted_batches(data: Buffer, aborted: Iterable[AbortedTransaction]) -> frozenset[int]:
+def aborted_batches(data: Buffer, aborted: Iterable[AbortedProducer]) -> frozenset[int]:
     """The base offsets of all batches that were written by an aborted transaction."""
     starts = sorted(aborted, key=lambda each: each.first_offset, reverse=True)
     open_producers: set[int] = set()
@@ -34,7 +34,7 @@ def aborted_batches(data: Buffer, aborted: Iterable[AbortedTransaction]) -> froz
 
 
 def wanted_batches(
-    data: Buffer, aborted: Iterable[AbortedTransaction]
+    data: Buffer, aborted: Iterable[AbortedProducer]
 ) -> Callable[[BatchHeader], bool]:
     """The predicate for `read_arrow`: no control batches, and none of aborted transactions."""
     skipped = aborted_batches(data, aborted) if aborted else frozenset[int]()

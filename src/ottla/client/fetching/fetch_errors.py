@@ -15,14 +15,14 @@ from ottla.client.admin.topics import topic_configs
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.cluster.retries import Reaction, reaction_to
 from ottla.client.errors import ClientError, OffsetOutOfRange, kafka_error
-from ottla.client.fetching.fetched_records import Position, is_gap, waiting_for
+from ottla.client.fetching.fetched_records import ReadPosition, is_gap, waiting_for
 from ottla.client.settings import READ_UNCOMMITTED
 from ottla.protocol.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
 
 
-def check_topic(cluster: Cluster, position: Position) -> None:
+def check_topic(cluster: Cluster, position: ReadPosition) -> None:
     """TopicRecreated if the name belongs to another topic by now."""
     topic = position.partition.topic
     cluster.check_topic_id(topic, position.topic_id)
@@ -31,7 +31,7 @@ def check_topic(cluster: Cluster, position: Position) -> None:
         position.topic_id = known.topic_id
 
 
-def classify_error(cluster: Cluster, position: Position, code: ErrorCode) -> ClientError:
+def classify_error(cluster: Cluster, position: ReadPosition, code: ErrorCode) -> ClientError:
     if code == ErrorCode.OFFSET_OUT_OF_RANGE:
         return _classify_out_of_range(cluster, position)
     leader = cluster.leader_address(position.partition)
@@ -42,7 +42,7 @@ def classify_error(cluster: Cluster, position: Position, code: ErrorCode) -> Cli
     return error
 
 
-def _classify_out_of_range(cluster: Cluster, position: Position) -> ClientError:
+def _classify_out_of_range(cluster: Cluster, position: ReadPosition) -> ClientError:
     at = position.partition
     start = earliest_offsets(cluster, [at])[at]
     end = latest_offsets(cluster, [at], READ_UNCOMMITTED)[at]
@@ -53,7 +53,7 @@ def _classify_out_of_range(cluster: Cluster, position: Position) -> ClientError:
     raise error
 
 
-def is_empty_to_end(cluster: Cluster, position: Position) -> bool:
+def is_empty_to_end(cluster: Cluster, position: ReadPosition) -> bool:
     """Whether there is no record up to the end. An apparent gap may also be a broker that does not
     deliver records, for a short time or permanently."""
     now_s = time.monotonic()

@@ -23,7 +23,7 @@ from ottla.client.cluster.topology import Leader
 from ottla.client.errors import code_of
 from ottla.client.fetching.fetched_records import (
     FetchedRecords,
-    Position,
+    ReadPosition,
     fetched_records,
     waiting_for,
     whole_batches,
@@ -43,9 +43,9 @@ from ottla.protocol.messages.fetch_response import FetchResponse, PartitionData
 __all__ = [
     "ResponseContent",
     "FetchLimits",
-    "FetchSession",
+    "ClientFetchSession",
     "FetchedRecords",
-    "Position",
+    "ReadPosition",
     "FetchProblem",
 ]
 
@@ -72,9 +72,9 @@ class FetchStart(NamedTuple):
     leader_epoch: int
 
 
-class FetchSession:
+class ClientFetchSession:
     def __init__(self, limits: FetchLimits, version: int, rack: str = "") -> None:
-        self.positions: dict[TopicPartition, Position] = {}
+        self.positions: dict[TopicPartition, ReadPosition] = {}
         self.version = version
         self._limits = limits
         self._rack = rack
@@ -194,7 +194,7 @@ class FetchSession:
         else:
             self._session_id, self._epoch = session_id, 1
 
-    def _parts(self, answer: FetchResponse) -> Iterator[tuple[Position, PartitionData]]:
+    def _parts(self, answer: FetchResponse) -> Iterator[tuple[ReadPosition, PartitionData]]:
         names = {each.topic_id: at.topic for at, each in self.positions.items()}
         for topic in answer.responses:
             by_id = self.version >= TOPIC_IDS_FROM
@@ -206,7 +206,7 @@ class FetchSession:
 
     def _read_part(
         self,
-        position: Position,
+        position: ReadPosition,
         part: PartitionData,
         endpoints: dict[int, Address],
         content: ResponseContent,

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from math import inf
 
 from ottla.client.cluster.retries import Reaction, reaction_to
-from ottla.client.connections.connection import Connection
+from ottla.client.connections.connection import ClientConnection
 from ottla.client.errors import ClientError, ConnectionLost, MalformedAnswer, kafka_error
 from ottla.client.fetching.bounded_queue import BoundedQueue
-from ottla.client.fetching.fetch_session import FetchLimits, FetchSession, Position
+from ottla.client.fetching.fetch_session import ClientFetchSession, FetchLimits, ReadPosition
 from ottla.client.fetching.response_content import ResponseContent
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.errors import MalformedMessage
@@ -36,17 +36,17 @@ class Delivery:
 
     content: ResponseContent = field(default_factory=ResponseContent)
     error: Exception | None = None
-    returned: list[Position] = field(default_factory=list)
+    returned: list[ReadPosition] = field(default_factory=list)
 
 
 class FetchStream:
     def __init__(
         self,
         broker_id: int,
-        open_connection: Callable[[], Connection],
+        open_connection: Callable[[], ClientConnection],
         limits: FetchLimits,
         deliveries: BoundedQueue[Delivery],
-        positions: list[Position],
+        positions: list[ReadPosition],
         rack: str = "",
     ) -> None:
         self.broker_id = broker_id
@@ -56,8 +56,8 @@ class FetchStream:
         self._deliveries = deliveries
         self._lock = threading.Lock()
         self._added = positions
-        self._connection: Connection | None = None
-        self._session: FetchSession | None = None
+        self._connection: ClientConnection | None = None
+        self._session: ClientFetchSession | None = None
         self._sent_s = inf  # when the request without a response was sent
         self._is_ended = False
         self._is_stopped = False
@@ -68,7 +68,7 @@ class FetchStream:
     def start(self) -> None:
         self._thread.start()
 
-    def add(self, position: Position) -> bool:
+    def add(self, position: ReadPosition) -> bool:
         """Read this as well, from the next request on. False if it has ended already."""
         with self._lock:
             if self._is_ended:
@@ -81,7 +81,7 @@ class FetchStream:
         return now_s - self._sent_s > SILENT_S + self._limits.max_wait_ms / 1000
 
     @property
-    def positions(self) -> list[Position]:
+    def positions(self) -> list[ReadPosition]:
         """Those of a silent stream: others change while they are looked at."""
         session = self._session
         return list(session.positions.values()) if session is not None else []
@@ -104,7 +104,7 @@ class FetchStream:
     # In its own thread
 
     def _run(self) -> None:
-        session: FetchSession | None = None
+        session: ClientFetchSession | None = None
         error: Exception | None = None
         try:
             session, connection = self._begin()
@@ -114,15 +114,15 @@ class FetchStream:
             error = caught
         self._end(session, error)
 
-    def _begin(self) -> tuple[FetchSession, Connection]:
+    def _begin(self) -> tuple[ClientFetchSession, ClientConnection]:
         connection = self._open_connection()
         with self._lock:
             self._connection = connection
         has_ids = all(any(each.topic_id) for each in self._added)
         version = connection.version_of(ApiKey.FETCH, None if has_ids else 12)
-        return FetchSession(self._limits, version, self._rack), connection
+        return ClientFetchSession(self._limits, version, self._rack), connection
 
-    def _converse(self, session: FetchSession, connection: Connection) -> None:
+    def _converse(self, session: ClientFetchSession, connection: ClientConnection) -> None:
         refusals = 0
         has_more = self._send_next(session, connection)
         while has_more:
@@ -138,7 +138,9 @@ class FetchStream:
                 return
             del content  # so that its buffer is free for the response after the next
 
-    def _receive(self, session: FetchSession, connection: Connection) -> ResponseContent:
+    def _receive(
+        self, session: ClientFetchSession, connection: ClientConnection
+    ) -> ResponseContent:
         answer = connection.receive()
         self._sent_s = inf
         try:
@@ -150,7 +152,7 @@ class FetchStream:
         session.review(content, time.monotonic())
         return content
 
-    def _send_next(self, session: FetchSession, connection: Connection) -> bool:
+    def _send_next(self, session: ClientFetchSession, connection: ClientConnection) -> bool:
         """Send the next request. False if there is nothing left to read."""
         with self._lock:
             for position in self._added:
@@ -164,7 +166,7 @@ class FetchStream:
         self._sent_s = time.monotonic()
         return True
 
-    def _end(self, session: FetchSession | None, error: Exception | None) -> None:
+    def _end(self, session: ClientFetchSession | None, error: Exception | None) -> None:
         with self._lock:
             self._is_ended, self._sent_s = True, inf
             connection, self._connection = self._connection, None
@@ -175,7 +177,9 @@ class FetchStream:
         if error is not None or returned:
             self._deliveries.put(Delivery(error=error, returned=returned))
 
-    def _give_back_slot(self, session: FetchSession | None, connection: Connection) -> None:
+    def _give_back_slot(
+        self, session: ClientFetchSession | None, connection: ClientConnection
+    ) -> None:
         if session is None or not session.has_slot or not connection.is_open:
             return
         try:

@@ -13,7 +13,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from ottla.base.ids import NO_LEADER_EPOCH, TopicPartition
-from ottla.client.fetching.aborted_transactions import AbortedTransaction, wanted_batches
+from ottla.client.fetching.aborted_transactions import AbortedProducer, wanted_batches
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.messages.fetch_response import PartitionData
 from ottla.protocol.records.batch import (
@@ -44,7 +44,7 @@ class FetchedRecords:
     data: memoryview
     start_offset: int
     end_offset: int
-    aborted_transactions: tuple[AbortedTransaction, ...] = ()
+    aborted_transactions: tuple[AbortedProducer, ...] = ()
     high_watermark: int = -1
     last_stable_offset: int = -1
     log_start_offset: int = -1
@@ -62,7 +62,7 @@ class KnownEnd(NamedTuple):
 
 
 @dataclass
-class Position:
+class ReadPosition:
     """The position of a reader in one partition."""
 
     partition: TopicPartition
@@ -102,10 +102,10 @@ class Position:
 
 
 def fetched_records(
-    position: Position, part: PartitionData, data: memoryview, end_offset: int
+    position: ReadPosition, part: PartitionData, data: memoryview, end_offset: int
 ) -> FetchedRecords:
     aborted = tuple(
-        AbortedTransaction(each.producer_id, each.first_offset)
+        AbortedProducer(each.producer_id, each.first_offset)
         for each in part.aborted_transactions or ()
     )
     return FetchedRecords(
@@ -120,7 +120,7 @@ def fetched_records(
     )
 
 
-def waiting_for(position: Position) -> str:
+def waiting_for(position: ReadPosition) -> str:
     return (
         f"{position.partition}: nothing came from offset {position.offset} on, of the range up to "
         f"{position.end_offset}; the log ends at {position.readable_offset}"
@@ -145,7 +145,7 @@ class WholeBatches(NamedTuple):
     leader_epoch: int
 
 
-def whole_batches(data: memoryview, position: Position) -> WholeBatches:
+def whole_batches(data: memoryview, position: ReadPosition) -> WholeBatches:
     """The complete batches that begin before the end of the range."""
     at, last, size = 0, -1, len(data)
     end_offset = position.end_offset

@@ -30,7 +30,7 @@ from ottla.client.fetching.bounded_queue import BoundedQueue
 from ottla.client.fetching.fetch_errors import check_topic, classify_error, is_empty_to_end
 from ottla.client.fetching.fetch_session import FetchLimits
 from ottla.client.fetching.fetch_stream import Delivery, FetchStream
-from ottla.client.fetching.fetched_records import LEADER, FetchedRecords, Position
+from ottla.client.fetching.fetched_records import LEADER, FetchedRecords, ReadPosition
 from ottla.client.fetching.replica_choice import FetchSource, leave_follower, move, source_of
 from ottla.client.fetching.response_content import FetchProblem, ResponseContent
 from ottla.client.fetching.truncation import check_histories
@@ -56,8 +56,8 @@ class PartitionRange:
     end_epoch: int = NO_LEADER_EPOCH
 
     @property
-    def position(self) -> Position:
-        return Position(
+    def position(self) -> ReadPosition:
+        return ReadPosition(
             self.partition,
             self.topic_id,
             self.start_offset,
@@ -185,7 +185,7 @@ class Fetcher:
         if content.problems:
             self._handle(content.problems)
 
-    def _end_or_retry(self, gap: Position) -> None:
+    def _end_or_retry(self, gap: ReadPosition) -> None:
         if is_empty_to_end(self._cluster, gap):
             del self._end_offsets[gap.partition]
             self._has_progress = True
@@ -199,7 +199,7 @@ class Fetcher:
         else:
             self._has_progress = True
 
-    def _move(self, position: Position) -> None:
+    def _move(self, position: ReadPosition) -> None:
         settings = self._cluster.settings
         move(position, self._retries.now_s, settings.metadata_max_age_ms / 1000)
         if position.replica >= 0 and position.replica not in self._cluster.topology.brokers:
@@ -213,7 +213,7 @@ class Fetcher:
         for position in self._unassigned:
             check_topic(self._cluster, position)
         check_histories(self._cluster, self._unassigned)
-        waiting, shares = [], dict[FetchSource, list[Position]]()
+        waiting, shares = [], dict[FetchSource, list[ReadPosition]]()
         for position in self._unassigned:
             leader = self._cluster.leader_of(position.partition)
             if leader is None or position.must_check(leader.epoch):  # it has just changed
@@ -229,7 +229,7 @@ class Fetcher:
             self._last = problem or self._last
             self._retries.pause(self._last)
 
-    def _give(self, source: FetchSource, positions: list[Position]) -> None:
+    def _give(self, source: FetchSource, positions: list[ReadPosition]) -> None:
         stream = self._streams.get(source)
         if stream is not None:
             positions = [each for each in positions if not stream.add(each)]
@@ -247,11 +247,11 @@ class Fetcher:
         self._streams[source] = stream
         stream.start()
 
-    # Troubles
+    # Silent brokers
 
     def _leave_silent_brokers(self) -> None:
-        """A broker that is paused or cut off keeps its connections: others may lead by now what is
-        read from it. A follower is left in any case."""
+        """A broker that is paused or partitioned keeps its connections, while other brokers may
+        lead its partitions. A follower is left in any case."""
         for stream in self._streams.values():
             if not stream.is_silent(self._retries.now_s):
                 continue
@@ -262,7 +262,7 @@ class Fetcher:
             if any(map(self._is_elsewhere, positions)):
                 stream.give_up()
 
-    def _is_elsewhere(self, position: Position) -> bool:
+    def _is_elsewhere(self, position: ReadPosition) -> bool:
         leader = self._cluster.leader_of(position.partition)
         is_led = leader is not None and leader.epoch > position.leader_epoch
         return is_led or position.replica != LEADER
@@ -283,7 +283,7 @@ class Fetcher:
         if is_pause_due and not self._ready:
             self._retries.pause(self._last)
 
-    def _handle_loss(self, error: Exception, returned: list[Position]) -> None:
+    def _handle_loss(self, error: Exception, returned: list[ReadPosition]) -> None:
         if isinstance(error, MalformedAnswer) or not isinstance(
             error, ConnectionLost | Unreachable
         ):
@@ -306,7 +306,7 @@ def limits_of(settings: ClientSettings, isolation_level: str | None) -> FetchLim
     )
 
 
-def _described(positions: list[Position]) -> str:
+def _described(positions: list[ReadPosition]) -> str:
     names = [f"{each.partition} from offset {each.offset}" for each in positions[:3]]
     more = len(positions) - len(names)
     return "Fetch of " + ", ".join(names) + (f" and {more} more" if more else "")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ottla.client.cluster.topology import Leader
-from ottla.client.fetching.fetched_records import FetchedRecords, Position
+from ottla.client.fetching.fetched_records import FetchedRecords, ReadPosition
 from ottla.config.addresses import Address
 from ottla.protocol.error_codes import ErrorCode
 
@@ -14,7 +14,7 @@ from ottla.protocol.error_codes import ErrorCode
 class FetchProblem(NamedTuple):
     """A partition with an error, and its new leader if the response names one."""
 
-    position: Position
+    position: ReadPosition
     code: ErrorCode
     leader: Leader
     endpoints: dict[int, Address]
@@ -27,8 +27,8 @@ class ResponseContent:
 
     records: list[FetchedRecords] = field(default_factory=list)
     problems: list[FetchProblem] = field(default_factory=list)
-    done: list[Position] = field(default_factory=list)
-    gaps: list[Position] = field(default_factory=list)  # no records seem to be left there
-    moved: list[Position] = field(default_factory=list)  # to be read from another replica
+    done: list[ReadPosition] = field(default_factory=list)
+    gaps: list[ReadPosition] = field(default_factory=list)  # no records seem to be left there
+    moved: list[ReadPosition] = field(default_factory=list)  # to be read from another replica
     session_error: ErrorCode = ErrorCode.NONE
     waiting: str = ""  # what the reader waits for, for error messages

@@ -15,10 +15,10 @@ from collections.abc import Iterable
 from ottla.client.admin.leader_epochs import EpochEnd, epoch_ends, replaced_from
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import LogTruncated
-from ottla.client.fetching.fetched_records import Position
+from ottla.client.fetching.fetched_records import ReadPosition
 
 
-def check_histories(cluster: Cluster, positions: Iterable[Position]) -> None:
+def check_histories(cluster: Cluster, positions: Iterable[ReadPosition]) -> None:
     """Of those whose leader is newer than what is known of them."""
     due = {}
     for position in positions:
@@ -36,7 +36,7 @@ def check_histories(cluster: Cluster, positions: Iterable[Position]) -> None:
             _check(position, found[at])
 
 
-def _check(position: Position, end: EpochEnd) -> None:
+def _check(position: ReadPosition, end: EpochEnd) -> None:
     assert position.known is not None
     offset, epoch = position.known
     if (lost_from := replaced_from(offset, end)) is not None:

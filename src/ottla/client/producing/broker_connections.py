@@ -10,7 +10,7 @@ from collections import deque
 from typing import NamedTuple
 
 from ottla.client.cluster.cluster import Cluster
-from ottla.client.connections.connection import Connection
+from ottla.client.connections.connection import ClientConnection
 from ottla.client.producing.partition_window import PendingBatch
 from ottla.config.addresses import Address
 from ottla.protocol.api_keys import ApiKey
@@ -26,7 +26,7 @@ class Sent(NamedTuple):
 
 
 class BrokerConnection:
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ClientConnection) -> None:
         self.connection = connection
         self.in_flight: deque[Sent] = deque()
 

@@ -117,7 +117,7 @@ class PartitionWindow:
         return batch
 
     def take(self) -> PendingBatch:
-        """The next one to send."""
+        """Remove and return the next batch to send."""
         self._is_repeating = False
         batch = self.waiting.popleft()
         batch.attempts += 1
@@ -134,7 +134,7 @@ class PartitionWindow:
         return all(other.ordinal >= batch.ordinal for other in rest)
 
     def send_again(self, batch: PendingBatch) -> None:
-        """It failed: it is put back before all batches that were added after it."""
+        """Put a failed batch back, before all batches that were added after it."""
         self.in_flight.remove(batch)
         at = 0
         while at < len(self.waiting) and self.waiting[at].ordinal < batch.ordinal:

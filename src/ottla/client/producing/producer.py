@@ -57,7 +57,7 @@ class BatchProducer:
         self.close()
 
     def close(self) -> None:
-        """Without waiting: what was not flushed may be lost."""
+        """Close without waiting: records that were not flushed may be lost."""
         self._delivery.close()
 
     def begin_transaction(self) -> None:

@@ -18,7 +18,7 @@ from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
 from ottla.base.ids import NO_TOPIC_ID
-from ottla.coordinators.groups.shared import Usage
+from ottla.coordinators.groups.shard_context import Usage
 from ottla.protocol.messages.legacy_offset_commit_key import LegacyOffsetCommitKey
 from ottla.protocol.messages.legacy_offset_commit_value import LegacyOffsetCommitValue
 from ottla.protocol.messages.offset_commit_key import OffsetCommitKey

@@ -28,7 +28,7 @@ from ottla.coordinators.groups.consumer.member import (
     ConsumerMember,
     MemberState,
 )
-from ottla.coordinators.groups.shared import Caller, Deadline, Reply, TimerKind
+from ottla.coordinators.groups.shard_context import Caller, Deadline, Reply, TimerKind
 from ottla.coordinators.records import CoordinatorRecord, CoordinatorResult
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -55,7 +55,7 @@ CLIENT_MEMBER_IDS_FROM = 1  # the version of ConsumerGroupHeartbeat
 def heartbeat(
     shard: GroupShard, request: ConsumerGroupHeartbeatRequest, caller: Caller
 ) -> CoordinatorResult[ConsumerGroupHeartbeatResponse]:
-    config = shard.shared.config
+    config = shard.context.config
     check(request, caller.version, config.group_consumer_assignors)
     check_bounds(request, config.ottla_group_topics_max)
     if request.member_epoch in (LEAVING_EPOCH, STATIC_LEAVING_EPOCH):
@@ -111,7 +111,7 @@ def is_blank(text: str | None) -> bool:
 
 
 def draft_of(shard: GroupShard, request: ConsumerGroupHeartbeatRequest) -> Draft:
-    return Draft(consumer_group(shard, request.group_id), shard.shared)
+    return Draft(consumer_group(shard, request.group_id), shard.context)
 
 
 def consumer_group(shard: GroupShard, group_id: str) -> ConsumerGroup:
@@ -130,11 +130,11 @@ def draft_to_join(shard: GroupShard, group_id: str) -> Draft:
     """The group that a member joins: an existing one, a new one, or an upgraded classic one."""
     group = shard.find(group_id)
     if isinstance(group, ConsumerGroup):
-        return Draft(group, shard.shared)
+        return Draft(group, shard.context)
     if isinstance(group, ClassicGroup) and not group.is_empty:
-        return conversion.upgraded(group, shard.shared)
+        return conversion.upgraded(group, shard.context)
     before = [] if group is None else group.tombstones()
-    return Draft(ConsumerGroup(group_id), shard.shared, *before)
+    return Draft(ConsumerGroup(group_id), shard.context, *before)
 
 
 # Leaving
@@ -149,7 +149,7 @@ def leave(
         member_id=member.member_id, member_epoch=request.member_epoch
     )
     if request.member_epoch == STATIC_LEAVING_EPOCH:
-        leaving.leave_for_a_while(draft, member)
+        leaving.leave_temporarily(draft, member)
         return CoordinatorResult(draft.records, answer)
     return CoordinatorResult(remove(shard, draft.group, [member]), answer)
 
@@ -157,9 +157,9 @@ def leave(
 def remove(shard: GroupShard, group: ConsumerGroup, members: Collection[ConsumerMember]) -> Records:
     """Remove members; if only classic ones remain, downgrade the group."""
     leaving_ids = {each.member_id for each in members}
-    if classic_members.can_downgrade(group, leaving_ids, shard.shared):
+    if classic_members.can_downgrade(group, leaving_ids, shard.context):
         return downgrade_group(shard, group, leaving_ids, must_rebalance=True)
-    draft = Draft(group, shard.shared)
+    draft = Draft(group, shard.context)
     leaving.remove(draft, members)
     return draft.records
 
@@ -174,8 +174,8 @@ def downgrade_group(
         assert isinstance(classic, ClassicGroup)
         conversion.begin_classic(classic, staying, must_rebalance=must_rebalance)
 
-    shard.shared.when_written(begin)
-    return conversion.downgraded(group, leaving_ids, shard.shared)
+    shard.context.when_written(begin)
+    return conversion.downgraded(group, leaving_ids, shard.context)
 
 
 # Timeouts
@@ -204,10 +204,10 @@ def join_classic(
     caller: Caller,
     reply: Reply,
 ) -> Records:
-    shared = shard.shared
-    draft = Draft(group, shared)
+    context = shard.context
+    draft = Draft(group, context)
     answer = classic_members.join(draft, request, caller)
-    shared.answer(reply, answer)
+    context.answer(reply, answer)
     if answer.error_code:
         return []
     if classic_members.must_downgrade(group, draft, request):
@@ -215,7 +215,7 @@ def join_classic(
         records = downgrade_group(shard, draft.group, (), must_rebalance=must_rebalance)
         return [*draft.records, *records]
     member = draft.group.members[answer.member_id]
-    shared.when_written(lambda: classic_members.watch_joined(shared, group.group_id, member))
+    context.when_written(lambda: classic_members.watch_joined(context, group.group_id, member))
     return draft.records
 
 
@@ -255,7 +255,7 @@ def decide_resolved(
     group = shard.groups.get(group_id)
     if not isinstance(group, ConsumerGroup):
         return []
-    return regexes.decide_resolved(group, shard.shared, pattern, topics, version).records
+    return regexes.decide_resolved(group, shard.context, pattern, topics, version).records
 
 
 # Tools
@@ -263,5 +263,5 @@ def decide_resolved(
 
 def describe(shard: GroupShard, group_id: str) -> Steps[DescribedGroup]:
     group = consumer_group(shard, group_id)
-    default = shard.shared.config.group_consumer_assignors[0]
-    return describing.describing(group, default, shard.shared.image)
+    default = shard.context.config.group_consumer_assignors[0]
+    return describing.describing(group, default, shard.context.image)

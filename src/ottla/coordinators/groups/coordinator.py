@@ -34,7 +34,7 @@ from ottla.coordinators.groups.offset_commits import DeletedTopics, forgetting_t
 from ottla.coordinators.groups.record_types import GROUP_RECORDS, OFFSETS_TOPIC
 from ottla.coordinators.groups.service import GroupService
 from ottla.coordinators.groups.shard import GroupShard, LoadedShard
-from ottla.coordinators.groups.shared import Deadline, Shared, Usage
+from ottla.coordinators.groups.shard_context import Deadline, ShardContext, Usage
 from ottla.coordinators.internal_topic import CreateTopics, InternalTopic
 from ottla.coordinators.runtime import CoordinatorTopic, Runtime
 from ottla.coordinators.shard import Status
@@ -98,7 +98,7 @@ class GroupCoordinator:
     def _new_shard(self) -> GroupShard:
         timers: Timers[Deadline] = Timers(self._tick_ms, self.expiration.timer_started)
         return GroupShard(
-            Shared(
+            ShardContext(
                 self._config,
                 self._group_config,
                 self._image,
@@ -119,7 +119,7 @@ class GroupCoordinator:
     async def _load_ended(self, shard: LoadedShard) -> None:
         """Apply the topic changes that occurred while the shard was being loaded."""
         if shard.status is Status.ACTIVE:
-            shard.state.shared.topics_version = self._topics_version
+            shard.state.context.topics_version = self._topics_version
             self._forget_topics([shard], dict(self._deleted))
         if not self._runtime.is_loading:
             self._deleted = {}
@@ -138,7 +138,7 @@ class GroupCoordinator:
                 self._deleted.setdefault(topic, set()).update(ids)
         shards = list(self._runtime.active_shards())
         for shard in shards:
-            shard.state.shared.topics_version = image.offset
+            shard.state.context.topics_version = image.offset
         if deleted:
             self._forget_topics(shards, deleted)
 

@@ -21,14 +21,14 @@ class DeferredWork:
 
     def start(self, shard: LoadedShard) -> None:
         """Start the work requested by the last steps; one task per group and kind of work."""
-        shared = shard.state.shared
-        while shared.unassigned:
-            group_id = shared.unassigned.pop()
-            shared.assigning.add(group_id)
+        context = shard.state.context
+        while context.unassigned:
+            group_id = context.unassigned.pop()
+            context.assigning.add(group_id)
             assigning = assign_target(shard, group_id, self._runtime, self._scheduler)
             self._tasks.start(assigning, name="target assignment of a group")
-        while shared.unresolved:
-            group_id = shared.unresolved.pop()
-            shared.resolving.add(group_id)
+        while context.unresolved:
+            group_id = context.unresolved.pop()
+            context.resolving.add(group_id)
             resolving = resolve_patterns(shard, group_id, self._runtime, self._scheduler)
             self._tasks.start(resolving, name="patterns of a group")

@@ -14,7 +14,7 @@ from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.coordinators.groups.offset_expiry import expiring
 from ottla.coordinators.groups.shard import GroupShard, LoadedShard
-from ottla.coordinators.groups.shared import Deadline
+from ottla.coordinators.groups.shard_context import Deadline
 from ottla.coordinators.runtime import Runtime
 from ottla.protocol.errors import BrokerError
 
@@ -60,7 +60,7 @@ class Expiration:
 
     def _expiring_timers(self) -> Steps[None]:
         for shard in list(self._runtime.active_shards()):
-            timers = shard.state.shared.timers
+            timers = shard.state.context.timers
             while (deadline := timers.take_expired()) is not None:
                 self._expire(shard, deadline)
                 yield 0
@@ -70,13 +70,13 @@ class Expiration:
             self._runtime.step(shard, lambda state: state.expire(deadline))
         except BrokerError as error:
             log.warning("group %s: %s: %s", shown(deadline.group_id), deadline.waits.value, error)
-            shard.state.shared.timers.start_if_absent(deadline, RETRY_MS)
+            shard.state.context.timers.start_if_absent(deadline, RETRY_MS)
         except Exception:  # a bug affects one group, not the others
             log.exception("bug in group %s: %s", shown(deadline.group_id), deadline.waits.value)
-            shard.state.shared.timers.start_if_absent(deadline, RETRY_AFTER_BUG_MS)
+            shard.state.context.timers.start_if_absent(deadline, RETRY_AFTER_BUG_MS)
 
     def _next_ms(self) -> float:
-        times = (shard.state.shared.timers.next_ms for shard in self._runtime.active_shards())
+        times = (shard.state.context.timers.next_ms for shard in self._runtime.active_shards())
         return min((each for each in times if each is not None), default=float("inf"))
 
     # Offsets
@@ -99,7 +99,7 @@ class Expiration:
             yield from expiring(
                 lambda: state.find(group_id),
                 state.offsets,
-                state.shared.now_ms(),
+                state.context.now_ms(),
                 retention_ms,
                 lambda records: self._runtime.write(shard, records),
             )

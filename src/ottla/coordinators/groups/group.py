@@ -12,7 +12,6 @@ from ottla.coordinators.records import CoordinatorRecord
 CLASSIC = "classic"
 CONSUMER = "consumer"
 
-UNKNOWN_EPOCH = -1
 UNKNOWN_MEMBER = ""
 
 

@@ -19,7 +19,7 @@ from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.group import UNKNOWN_MEMBER, Group
 from ottla.coordinators.groups.offset_commits import decide_delete_all
 from ottla.coordinators.groups.shard import GroupShard, Records
-from ottla.coordinators.groups.shared import GROUP_BYTES, Caller, Reply
+from ottla.coordinators.groups.shard_context import GROUP_BYTES, Caller, Reply
 from ottla.coordinators.records import CoordinatorResult
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -45,9 +45,9 @@ def prepare_join(shard: GroupShard, request: JoinGroupRequest) -> Records:
         return []
     if request.member_id != UNKNOWN_MEMBER:
         raise BrokerError(refusal_of_unknown_member(shard, request))
-    shard.shared.check_room(0, GROUP_BYTES)
+    shard.context.check_room(0, GROUP_BYTES)
     before = [] if group is None else group.tombstones()
-    return [*before, new_group_record(request.group_id, shard.shared.now_ms())]
+    return [*before, new_group_record(request.group_id, shard.context.now_ms())]
 
 
 def refusal_of_unknown_member(shard: GroupShard, request: JoinGroupRequest) -> ErrorCode:
@@ -69,7 +69,7 @@ def join(shard: GroupShard, request: JoinGroupRequest, caller: Caller, reply: Re
 def sync(shard: GroupShard, request: SyncGroupRequest, reply: Reply) -> Records:
     group = with_members(shard, request.group_id)
     if isinstance(group, ConsumerGroup):
-        shard.shared.answer(reply, classic_members.sync(group, request, shard.shared))
+        shard.context.answer(reply, classic_members.sync(group, request, shard.context))
         return []
     return syncing.sync(group, request, reply)
 
@@ -77,7 +77,7 @@ def sync(shard: GroupShard, request: SyncGroupRequest, reply: Reply) -> Records:
 def heartbeat(shard: GroupShard, request: HeartbeatRequest) -> ErrorCode:
     group = with_members(shard, request.group_id)
     if isinstance(group, ConsumerGroup):
-        return classic_members.heartbeat(group, request, shard.shared)
+        return classic_members.heartbeat(group, request, shard.context)
     return syncing.heartbeat(group, request)
 
 

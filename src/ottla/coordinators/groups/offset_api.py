@@ -64,11 +64,11 @@ def commit_rules(shard: GroupShard, request: OffsetCommitRequest, version: int) 
     check = group.check_commit(by)
     if isinstance(group, ClassicGroup) and (member := group.members.get(by.member_id)) is not None:
         group.renew_session(member)  # a commit renews the session
-    now_ms = shard.shared.now_ms()
+    now_ms = shard.context.now_ms()
     return CommitRules(
         request.group_id,
         check,
-        shard.shared.config.offset_metadata_max_bytes,
+        shard.context.config.offset_metadata_max_bytes,
         now_ms,
         expiry_of(request.retention_time_ms, now_ms),
         only_known(shard),
@@ -77,7 +77,7 @@ def commit_rules(shard: GroupShard, request: OffsetCommitRequest, version: int) 
 
 def only_known(shard: GroupShard) -> CommittedOffsets | None:
     """The offsets that may still be overwritten, if the limit of offsets is reached."""
-    is_full = shard.shared.usage.offsets >= shard.shared.config.ottla_offsets_max
+    is_full = shard.context.usage.offsets >= shard.context.config.ottla_offsets_max
     return shard.offsets if is_full else None
 
 
@@ -88,7 +88,7 @@ def group_for_commit(shard: GroupShard, group_id: str, by: CommitBy, unknown: Er
         return group
     if by.epoch >= 0:
         raise BrokerError(unknown)
-    return ClassicGroup(group_id, shard.shared)
+    return ClassicGroup(group_id, shard.context)
 
 
 def commit_transactional(
@@ -141,13 +141,13 @@ def transactional_rules(
     group = group_for_commit(shard, request.group_id, by, ErrorCode.ILLEGAL_GENERATION)
     with producer_errors():
         check = group.check_commit(by)
-    config = shard.shared.config
+    config = shard.context.config
     check_transaction(shard, request)
     return CommitRules(
         request.group_id,
         check,
         config.offset_metadata_max_bytes,
-        shard.shared.now_ms(),
+        shard.context.now_ms(),
         only_known=only_known(shard),
     )
 
@@ -155,7 +155,7 @@ def transactional_rules(
 def check_transaction(shard: GroupShard, request: TxnOffsetCommitRequest) -> None:
     """BrokerError if the transaction would have more offsets than can be applied at once."""
     offsets = shard.offsets
-    topics_max = shard.shared.config.ottla_transaction_offset_topics_max
+    topics_max = shard.context.config.ottla_transaction_offset_topics_max
     names = (each.name for each in request.topics)
     if (
         len(request.topics) > 2 * topics_max  # too many to be counted in one step
@@ -168,7 +168,7 @@ def check_transaction(shard: GroupShard, request: TxnOffsetCommitRequest) -> Non
 def has_too_many_offsets(shard: GroupShard, request: TxnOffsetCommitRequest) -> bool:
     """Whether its transaction would have more offsets than it may; those that it has already count
     once."""
-    offsets, offsets_max = shard.offsets, shard.shared.config.ottla_transaction_offsets_max
+    offsets, offsets_max = shard.offsets, shard.context.config.ottla_transaction_offsets_max
     room = offsets_max - offsets.count_pending(request.producer_id)
     count = sum(len(topic.partitions) for topic in request.topics)
     if count <= room:
@@ -182,7 +182,7 @@ def has_too_many_offsets(shard: GroupShard, request: TxnOffsetCommitRequest) -> 
 
 
 def topic_id_of(shard: GroupShard, name: str) -> TopicId:
-    topic = shard.shared.image.topic(name)
+    topic = shard.context.image.topic(name)
     return NO_TOPIC_ID if topic is None else topic.id
 
 

@@ -19,7 +19,7 @@ from ottla.coordinators.groups import offset_api
 from ottla.coordinators.groups.commit_drafts import CommitDraft, drafting_commit
 from ottla.coordinators.groups.offset_commits import CommitRules
 from ottla.coordinators.groups.shard import GroupShard, LoadedShard
-from ottla.coordinators.groups.shared import Caller
+from ottla.coordinators.groups.shard_context import Caller
 from ottla.coordinators.runtime import BY_COORDINATOR, Runtime
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -87,7 +87,7 @@ class OffsetService:
         if len(draft):
             batch = await self._scheduler.in_thread(partial(draft.encode, writer, runtime.format))
             shard.check_current()
-            draft.check_topics(shard.state.shared.image)
+            draft.check_topics(shard.state.context.image)
             draft.check_again(rules().check)
             apply = partial(draft.apply, shard.state.offsets, writer.producer_id)
             end_offset = runtime.write_batch(shard, batch, apply, by)

@@ -23,11 +23,11 @@ async def resolve_patterns(
     shard: LoadedShard, group_id: str, runtime: Runtime[GroupShard], scheduler: StepScheduler
 ) -> None:
     """Find the topics that match a group's patterns, and update the group."""
-    shared = shard.state.shared
+    context = shard.state.context
     try:
         group = shard.state.groups.get(group_id)
         patterns = list(group.subscribed_regexes()) if isinstance(group, ConsumerGroup) else []
-        version, names = shared.image.offset, list(shared.image.topics)
+        version, names = context.image.offset, list(context.image.topics)
         found, unusable = await scheduler.run_later(matching(patterns, names))
         for pattern, why in unusable.items():
             if not is_known_empty(group, pattern):
@@ -38,7 +38,7 @@ async def resolve_patterns(
     except BrokerError as error:
         log.warning("group %s: its patterns are not resolved yet: %s", shown(group_id), error)
     finally:
-        shared.resolving.discard(group_id)
+        context.resolving.discard(group_id)
 
 
 def is_known_empty(group: object, pattern: str) -> bool:

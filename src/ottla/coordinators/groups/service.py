@@ -24,7 +24,7 @@ from ottla.coordinators.groups.offset_commits import (
 from ottla.coordinators.groups.offset_service import OffsetService
 from ottla.coordinators.groups.replies import WaitingReply
 from ottla.coordinators.groups.shard import GroupShard, LoadedShard, Records
-from ottla.coordinators.groups.shared import Caller
+from ottla.coordinators.groups.shard_context import Caller
 from ottla.coordinators.internal_topic import InternalTopic
 from ottla.coordinators.records import CoordinatorResult
 from ottla.coordinators.runtime import Runtime
@@ -53,7 +53,6 @@ from ottla.protocol.messages.list_groups_response import ListedGroup, ListGroups
 from ottla.protocol.messages.sync_group_request import SyncGroupRequest
 from ottla.protocol.messages.sync_group_response import SyncGroupResponse
 
-A = TypeVar("A")
 T = TypeVar("T")
 Outcome: TypeAlias = T | Awaitable[T]
 PROTOCOLS_MAX = 100  # per classic member

@@ -22,11 +22,11 @@ from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.kinds import ConsumerKey, GroupKey, MemberKey
 from ottla.coordinators.groups.consumer.member import MemberState
 from ottla.coordinators.groups.group import Group
-from ottla.coordinators.groups.shared import (
+from ottla.coordinators.groups.shard_context import (
     GROUP_BYTES,
     Deadline,
     PostedResponse,
-    Shared,
+    ShardContext,
     TimerKind,
 )
 from ottla.coordinators.records import CoordinatorRecord
@@ -49,9 +49,9 @@ MEMBER_WAITS = (
 
 
 class GroupShard:
-    def __init__(self, shared: Shared) -> None:
-        self.shared = shared
-        self.offsets = CommittedOffsets(shared.usage)
+    def __init__(self, context: ShardContext) -> None:
+        self.context = context
+        self.offsets = CommittedOffsets(context.usage)
         self.groups: dict[str, ClassicGroup | ConsumerGroup] = {}
         self.deleting: set[str] = set()  # groups whose offsets are being deleted in slices
 
@@ -61,7 +61,7 @@ class GroupShard:
         """The group; one without a record exists from its first offset until it is deleted."""
         group = self.groups.get(group_id)
         if group is None and self.offsets.has_group(group_id):
-            return ClassicGroup(group_id, self.shared)
+            return ClassicGroup(group_id, self.context)
         return group
 
     def check_usable(self, group_id: str) -> None:
@@ -105,18 +105,18 @@ class GroupShard:
         if not isinstance(group, ClassicGroup):
             if group is not None:
                 self._drop(group)
-            group = ClassicGroup(group_id, self.shared)
+            group = ClassicGroup(group_id, self.context)
             self._put(group)
         stored.apply(group, value)
 
     def _put(self, group: ClassicGroup | ConsumerGroup) -> None:
         self.groups[group.group_id] = group
-        self.shared.usage.member_bytes += GROUP_BYTES
+        self.context.usage.member_bytes += GROUP_BYTES
 
     def _drop(self, group: ClassicGroup | ConsumerGroup) -> None:
         """Release its memory."""
         del self.groups[group.group_id]
-        self.shared.usage.member_bytes -= GROUP_BYTES + group.held_bytes
+        self.context.usage.member_bytes -= GROUP_BYTES + group.held_bytes
 
     def _apply_consumer(self, key: ConsumerKey, value: Message | None) -> None:
         group = self.groups.get(key.group_id)
@@ -129,7 +129,7 @@ class GroupShard:
             self._put(group)
         before = group.held_bytes
         group.apply(key, value)
-        self.shared.usage.member_bytes += group.held_bytes - before
+        self.context.usage.member_bytes += group.held_bytes - before
         if value is None:
             self._forget(key)
 
@@ -137,17 +137,17 @@ class GroupShard:
         """A member or a group was removed: cancel its timers and pending work."""
         if isinstance(key, MemberKey):
             for waits in MEMBER_WAITS:
-                self.shared.timers.cancel(Deadline(key.group_id, waits, key.member_id))
+                self.context.timers.cancel(Deadline(key.group_id, waits, key.member_id))
         elif isinstance(key, GroupKey):
             self.offsets.group_deleted(key.group_id)
             self._drop(self.groups[key.group_id])
-            self.shared.checked.pop(key.group_id, None)
+            self.context.checked.pop(key.group_id, None)
 
     def end_step(self, refusal: ErrorCode | None = None) -> Sequence[PostedResponse]:
-        return self.shared.end_step(refusal)
+        return self.context.end_step(refusal)
 
     def cancel_step(self) -> None:
-        self.shared.cancel_step()
+        self.context.cancel_step()
 
     # Loading and unloading
 
@@ -164,7 +164,7 @@ class GroupShard:
         for member in list(group.members.values()):
             group.renew_session(member)
             yield 0
-        size_max = size_max_of(self.shared.config)
+        size_max = size_max_of(self.context.config)
         if len(group.members) > size_max:
             # The limit was lowered: a rebalance lets members commit before some are removed.
             rebalance.prepare_rebalance(group, f"more than {size_max} members")
@@ -172,21 +172,21 @@ class GroupShard:
     def _watch_consumers(self, group: ConsumerGroup) -> Steps[None]:
         for member in list(group.members.values()):
             yield 0
-            renew_session(self.shared, group.group_id, member)
+            renew_session(self.context, group.group_id, member)
             if member.state is MemberState.UNREVOKED_PARTITIONS and not member.speaks_classic:
                 deadline = Deadline(group.group_id, TimerKind.REVOCATION, member.member_id)
-                self.shared.timers.start(deadline, member.rebalance_timeout_ms)
+                self.context.timers.start(deadline, member.rebalance_timeout_ms)
 
     def unloaded(self) -> Steps[None]:
         """Another broker is the coordinator now."""
-        self.shared.timers.clear()
+        self.context.timers.clear()
         self.offsets.dropped()
         for group in list(self.groups.values()):
             self._drop(group)
             if isinstance(group, ClassicGroup):
                 group.answer_all(ErrorCode.NOT_COORDINATOR)
                 group.state = ClassicGroupState.DEAD
-            for posted in self.shared.take_posted():
+            for posted in self.context.take_posted():
                 posted.give()
                 yield 0
             yield 0

@@ -32,15 +32,15 @@ async def assign_target(
     shard: LoadedShard, group_id: str, runtime: Runtime[GroupShard], scheduler: StepScheduler
 ) -> None:
     """Assign a target; repeated if member ids change meanwhile."""
-    shared = shard.state.shared
+    context = shard.state.context
     try:
         is_written = False
         while not is_written:
             group = unassigned(shard, group_id)
             if group is None:
                 return
-            default = shared.config.group_consumer_assignors[0]
-            plan = await scheduler.run_later(planning(group, shared.image, default))
+            default = context.config.group_consumer_assignors[0]
+            plan = await scheduler.run_later(planning(group, context.image, default))
             division = await scheduler.in_thread(plan.divide)
             is_written = await scheduler.run_later(
                 writing(shard, group_id, plan, division, runtime)
@@ -48,7 +48,7 @@ async def assign_target(
     except BrokerError as error:
         log.warning("group %s: it keeps its current target assignment: %s", shown(group_id), error)
     finally:
-        shared.assigning.discard(group_id)
+        context.assigning.discard(group_id)
 
 
 def unassigned(shard: LoadedShard, group_id: str) -> ConsumerGroup | None:
@@ -87,6 +87,6 @@ def writing(
     group = unassigned(shard, group_id)
     if group is None or (has_skipped and group.epoch == plan.epoch):
         return False  # the id of a static member has changed
-    now_ms = shard.state.shared.now_ms()
+    now_ms = shard.state.context.now_ms()
     runtime.write(shard, [target_epoch_record(group_id, plan.epoch, now_ms)])
     return True

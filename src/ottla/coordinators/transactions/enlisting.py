@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ottla.base.ids import TopicPartition
-from ottla.base.scheduling.steps import Steps, run_blocking
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionState
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch, Transaction
 from ottla.protocol.error_codes import ErrorCode
@@ -59,12 +59,6 @@ def verifying(
         codes[each] = ErrorCode.NONE if is_known else ErrorCode.TRANSACTION_ABORTABLE
         yield 0
     return codes
-
-
-def decide_verify(
-    current: Transaction | None, producer: ProducerIdAndEpoch, partitions: Iterable[TopicPartition]
-) -> dict[TopicPartition, ErrorCode]:
-    return run_blocking(verifying(current, producer, partitions))
 
 
 def _check_producer(current: Transaction | None, producer: ProducerIdAndEpoch) -> Transaction:

@@ -83,7 +83,7 @@ def _check_expected_id(current: Transaction, expected: ProducerIdAndEpoch | None
 
 
 def _next_epoch(current: Transaction, expected: ProducerIdAndEpoch | None) -> tuple[int, int]:
-    """(next epoch, previous epoch that may repeat the request)."""
+    """Returns (next epoch, previous epoch that may repeat the request)."""
     if expected is None:
         return current.epoch + 1, NO_PRODUCER_EPOCH
     if current.epoch == NO_PRODUCER_EPOCH or expected.epoch == current.epoch:

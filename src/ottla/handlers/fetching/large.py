@@ -44,7 +44,8 @@ class LargeFetchOperation(FetchOperation):
             raise
 
     def discard(self) -> None:
-        """The client has disconnected: free the memory of the request in the next turns."""
+        """The client has disconnected: free the memory of the request in the next iterations of the
+        event loop."""
         disposal = self.context.parts.disposal
         disposal.take(cut_up(self.found))
         disposal.take(cut_up(list(self.requested.named.values())))

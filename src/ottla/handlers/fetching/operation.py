@@ -255,7 +255,8 @@ class FetchOperation:
             self.context.is_large = True
 
     def is_throttled(self, size: int) -> bool:
-        """Whether the client is over its quota: it then gets an empty response, free of charge.
+        """Whether the client is over its quota: it then gets an empty response, which is not
+        counted.
 
         Only a response so large that it would never be sent is sent, and throttled afterwards.
         """

@@ -194,7 +194,7 @@ class ProduceOperation:
             records = part.records if self.prepared is None else self.prepared.of(part)
             return self.append(partition, part.index, records, by)
         except BrokerError as error:
-            sooner = None if found is None else self.wrong_by_itself(part)
+            sooner = None if found is None else self.error_of_batch(part)
             answer = self.refuse(part.index, sooner or error, None if sooner else partition)
             if answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 self.add_leader_hint(self.name_of(topic), answer)
@@ -203,7 +203,7 @@ class ProduceOperation:
             assert found is not None
             return self.refuse(part.index, damaged(found, error), partition)
 
-    def wrong_by_itself(self, part: PartitionProduceData) -> InvalidBatch | None:
+    def error_of_batch(self, part: PartitionProduceData) -> InvalidBatch | None:
         """The error of the batch itself, which takes precedence, as in Kafka."""
         if part.records is not None:
             try:

@@ -1,10 +1,11 @@
 """Usage of client quotas, and the throttle times that follow (KIP-13, KIP-124, KIP-219).
 
-Owns      one meter for each payer of each kind of quota.
+Owns      one meter for each kind of quota and all clients that share it.
 Promises  a kind of quota that is not set costs nothing: its meters are None, which callers check
           first. The number of meters is bounded, whatever client ids are used.
-Leaves    which quota holds to `payers.py`, the arithmetic to `base/rates.py`, and throttling to
-          the network: the response is sent at once, and the connection is not read for the time.
+Leaves    which quota applies to `quota_limits.py`, the arithmetic to `base/rates.py`, and
+          throttling to the network: the response is sent at once, and the connection is not read
+          for the time.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ottla.base.clock import Clock
 from ottla.base.rates import MS_PER_S, RateMeter, TokenBucket, Windows, full_bucket, windows_of
 from ottla.base.scheduling.steps import Steps
 from ottla.config.broker_options import BrokerConfig
-from ottla.handlers.quotas.payers import AddressLimits, Due, Limits, Payer
+from ottla.handlers.quotas.quota_limits import AddressLimits, FoundLimit, Limits, MeterKey
 from ottla.handlers.serving.context import Context
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
@@ -29,12 +30,12 @@ M = TypeVar("M", RateMeter, TokenBucket)
 
 
 class Meters(Generic[M]):
-    """By payer; the least recently used are dropped when there are too many."""
+    """By clients that share a quota; the least recently used are dropped if there are too many."""
 
     def __init__(self, make: Callable[[], M], key: str, windows: Windows) -> None:
         self._make: Callable[[], M] = make
         self._limits = Limits(key)
-        self._meters: dict[Payer, M] = {}
+        self._meters: dict[MeterKey, M] = {}
         self.windows = windows
 
     def change(self, entity: QuotaEntity, limits: Mapping[str, float]) -> None:
@@ -45,12 +46,12 @@ class Meters(Generic[M]):
     def has_limits(self) -> bool:
         return bool(self._limits)
 
-    def due(self, context: Context) -> Due:
+    def limit_of(self, context: Context) -> FoundLimit:
         return self._limits.find(context.peer.user, context.client_id or "")
 
-    def meter(self, payer: Payer) -> M:
-        meter = self._meters.pop(payer, None) or self._make()
-        self._meters[payer] = meter
+    def meter(self, key: MeterKey) -> M:
+        meter = self._meters.pop(key, None) or self._make()
+        self._meters[key] = meter
         if len(self._meters) > METERS_MAX:
             # The controller's thread may call this, too.
             self._meters.pop(next(iter(self._meters)), None)
@@ -72,28 +73,30 @@ class RateQuota:
 
     def charge(self, context: Context, amount: float) -> int:
         """Record usage; returns the throttle time in milliseconds."""
-        due = self.meters.due(context)
+        found = self.meters.limit_of(context)
         now_ms, windows = self._now_ms(), self.meters.windows
-        meter = self.meters.meter(due.payer)
+        meter = self.meters.meter(found.key)
         meter.record(amount, now_ms, windows)
-        wait_ms = meter.wait_ms(due.limit, now_ms, windows)
+        wait_ms = meter.wait_ms(found.limit, now_ms, windows)
         return wait_ms if self._wait_ms_max is None else min(wait_ms, self._wait_ms_max)
 
     def note(self, context: Context, amount: float) -> None:
         """Record usage without throttling; a negative amount is a refund."""
-        meter = self.meters.meter(self.meters.due(context).payer)
+        meter = self.meters.meter(self.meters.limit_of(context).key)
         meter.record(amount, self._now_ms(), self.meters.windows)
 
     def is_beyond(self, context: Context, amount: float) -> bool:
         """Whether the amount exceeds all windows together, with little other usage in them."""
-        payer, limit = self.meters.due(context)
+        key, limit = self.meters.limit_of(context)
         full = full_bucket(limit, self.meters.windows)
-        return amount > full and self.meters.meter(payer).amount - amount < full / 2
+        return amount > full and self.meters.meter(key).amount - amount < full / 2
 
     def amount_max(self, context: Context) -> float:
         """A larger amount is always throttled."""
         windows = self.meters.windows
-        return self.meters.due(context).limit * (windows.count - 1) * (windows.size_ms / MS_PER_S)
+        return (
+            self.meters.limit_of(context).limit * (windows.count - 1) * (windows.size_ms / MS_PER_S)
+        )
 
     def _now_ms(self) -> int:
         return round(self._clock.monotonic_s() * MS_PER_S)
@@ -117,18 +120,18 @@ class MutationQuota:
 
     def admit(self, context: Context, partitions: int) -> None:
         """Record usage within the quota; over it, the error."""
-        payer, limit = self.meters.due(context)
-        if self.meters.meter(payer).is_overdrawn(limit, self._now_ms(), self.meters.windows):
+        key, limit = self.meters.limit_of(context)
+        if self.meters.meter(key).is_overdrawn(limit, self._now_ms(), self.meters.windows):
             raise BrokerError(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
         self._take(context, partitions)
 
     def quota_wait_ms(self, context: Context) -> int:
-        payer, limit = self.meters.due(context)
-        return self.meters.meter(payer).wait_ms(limit, self._now_ms(), self.meters.windows)
+        key, limit = self.meters.limit_of(context)
+        return self.meters.meter(key).wait_ms(limit, self._now_ms(), self.meters.windows)
 
     def _take(self, context: Context, partitions: int) -> None:
-        payer, limit = self.meters.due(context)
-        bucket = self.meters.meter(payer)
+        key, limit = self.meters.limit_of(context)
+        bucket = self.meters.meter(key)
         bucket.take(partitions, limit, self._now_ms(), self.meters.windows)
 
     def _now_ms(self) -> int:

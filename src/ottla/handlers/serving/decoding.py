@@ -137,7 +137,7 @@ class DecodingThread:
             self._in_line.pop(connection, None)
 
     async def _wait_for_room(self) -> None:
-        """Called by the one that has the turn."""
+        """Called for the request that is decoded next."""
         if self.items < HELD_ITEMS_MAX:
             return
         self._room = asyncio.get_running_loop().create_future()

@@ -35,7 +35,7 @@ from ottla.handlers.serving.response_encoding import (
 )
 from ottla.handlers.serving.served_apis import INTER_BROKER, SERVED
 from ottla.network.addresses import network_of
-from ottla.network.served import Answer, AwaitingAnswer, Served, TakingEffect
+from ottla.network.request_server import Answer, AwaitingAnswer, Served, TakingEffect
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import MalformedMessage

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Generator
 from typing import Any
 
-from ottla.network.served import Answer, PendingAnswer
+from ottla.network.request_server import Answer, PendingAnswer
 from ottla.protocol.message import Message
 
 Done = Callable[[Message | None, Exception | None], None]  # the response, or why there is none

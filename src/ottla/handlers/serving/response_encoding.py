@@ -18,7 +18,7 @@ from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.disposal import Pieces, pieces_of, pieces_of_values
 from ottla.handlers.serving.large_responses import check_size, close_account
 from ottla.handlers.serving.registry import Handler
-from ottla.network.served import Answer
+from ottla.network.request_server import Answer
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.headers import encode_response

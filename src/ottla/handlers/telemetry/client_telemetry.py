@@ -33,7 +33,7 @@ from ottla.protocol.errors import BrokerError, InvalidBatch, MalformedMessage
 from ottla.protocol.records.compression import decompress
 
 INSTANCES_MAX = 16_384
-# Of those that are not heard of any more, for each request: all may be since the same moment.
+# Expired clients that each request removes: many may expire at the same moment.
 FORGOTTEN_AT_ONCE = 100
 KEPT_MS = 60_000  # or three intervals, if that is longer
 UNPACKED_FACTOR_MAX = 32  # metrics are text that repeats itself

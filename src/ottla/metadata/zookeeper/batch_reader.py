@@ -22,7 +22,7 @@ from ottla.metadata.zookeeper.service import Znode, ZooKeeperService, retried
 from ottla.metadata.zookeeper.snapshots import Snapshots
 
 
-class BatchReader:
+class LogBatchReader:
     def __init__(self, service: ZooKeeperService, snapshots: Snapshots, run_job: RunJob) -> None:
         self._service = service
         self._snapshots = snapshots

@@ -42,7 +42,7 @@ from ottla.metadata.zookeeper.service import (
 log = logging.getLogger(__name__)
 
 
-class BatchWriter:
+class LogBatchWriter:
     def __init__(
         self,
         service: ZooKeeperService,

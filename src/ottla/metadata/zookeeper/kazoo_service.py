@@ -49,7 +49,6 @@ from ottla.metadata.zookeeper.service import (
     create_missing,
 )
 
-log = logging.getLogger(__name__)
 RECONNECT_DELAY_S = 0.05
 NO_SESSION = ZooKeeperSession(0, b"")  # after one has expired, and before the next
 RECONNECT_DELAY_MAX_S = 1.0

@@ -13,7 +13,6 @@ from __future__ import annotations
 BROKER_IDS = "/brokers/ids"
 CONTROLLER = "/controller"
 CONTROLLER_EPOCH = "/controller_epoch"
-CLUSTER_ID = "/cluster/id"
 LOG = "/metadata/log"
 PARTS = "/metadata/parts"
 SNAPSHOT = "/metadata/snapshot"

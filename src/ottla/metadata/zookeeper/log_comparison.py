@@ -10,7 +10,7 @@ Promises  a log that lacks the last batch that was seen, or has another one in i
 Leaves    when to compare to `seen_log.py`; damage of other batches to those that read them.
 
 While the connection lasts, it is the same ZooKeeper, and only a gap ahead is looked for. A batch
-that was read, and is deleted then, ends no broker: a snapshot stands for it soon.
+that was read, and is deleted then, ends no broker: a snapshot replaces it soon.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import asyncio
 
 from ottla.metadata.image import Batch
 from ottla.metadata.log import Trimmed
-from ottla.metadata.zookeeper.batch_reader import BatchReader
+from ottla.metadata.zookeeper.batch_reader import LogBatchReader
 from ottla.metadata.zookeeper.layout import batch_path
 from ottla.metadata.zookeeper.log_comparison import SeenEnd
 from ottla.metadata.zookeeper.seen_log import SeenLog
@@ -20,7 +20,7 @@ GAP_SOUGHT_EVERY_S = 300.0  # by a follower for which nothing happens
 
 
 class LogFollower:
-    def __init__(self, service: ZooKeeperService, reader: BatchReader, seen: SeenLog) -> None:
+    def __init__(self, service: ZooKeeperService, reader: LogBatchReader, seen: SeenLog) -> None:
         self._service = service
         self._reader = reader
         self._seen = seen

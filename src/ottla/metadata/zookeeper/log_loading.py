@@ -12,7 +12,7 @@ import asyncio
 from ottla.metadata.continuity import KnownState
 from ottla.metadata.image import Image
 from ottla.metadata.log import MetadataLost
-from ottla.metadata.zookeeper.batch_reader import BatchReader
+from ottla.metadata.zookeeper.batch_reader import LogBatchReader
 from ottla.metadata.zookeeper.layout import CONTROLLER_EPOCH, FOLDERS, LOG, SNAPSHOT, log_location
 from ottla.metadata.zookeeper.log_comparison import SeenEnd, list_batches, missing_batch
 from ottla.metadata.zookeeper.seen_log import SeenLog
@@ -24,7 +24,7 @@ READ_AHEAD = 100  # znodes that are requested together
 
 class LogLoader:
     def __init__(
-        self, service: ZooKeeperService, snapshots: Snapshots, reader: BatchReader, seen: SeenLog
+        self, service: ZooKeeperService, snapshots: Snapshots, reader: LogBatchReader, seen: SeenLog
     ) -> None:
         self._service = service
         self._snapshots = snapshots

@@ -1,6 +1,6 @@
 """What this broker has seen of the metadata log, and when ZooKeeper is compared with it.
 
-Promises  after a lost connection, nothing is taken from ZooKeeper or given to it before it was
+Promises  after a lost connection, nothing is read from ZooKeeper or written to it before it was
           compared: MetadataLost if it lacks something. No ZooKeeper is replaced by another one
           without losing connections.
 Leaves    the comparison to `log_comparison.py`.

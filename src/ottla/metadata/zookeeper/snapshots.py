@@ -1,6 +1,6 @@
-"""Snapshots of the metadata in ZooKeeper, and the removal of the batches that they stand for.
+"""Snapshots of the metadata in ZooKeeper, and the removal of the batches that they replace.
 
-Promises  a snapshot counts from the moment that `/metadata/snapshot` names it, which is after all
+Promises  a snapshot is valid from the moment that `/metadata/snapshot` names it, which is after all
           of its parts are written. Only then batches and older snapshots are removed. Only the
           broker whose claim is current changes anything.
 """
@@ -110,7 +110,7 @@ class Snapshots:
         return await self._run_job(lambda: _decode(pointer, b"".join(parts)))
 
     async def write(self, image: Image, guard: Check) -> None:
-        """Write a snapshot, and remove what it stands for. VersionMismatch if another broker was
+        """Write a snapshot, and remove what it replaces. VersionMismatch if another broker was
         elected; nothing was removed then that is still needed."""
         data = await self._run_job(lambda: bytes(cramjam.zstd.compress(encode_snapshot(image))))
         parts = split(data, ZNODE_BYTES_MAX)

@@ -18,8 +18,8 @@ from ottla.base.scheduling.threads import RunJob
 from ottla.metadata.continuity import KnownState
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import AppendFailed, AppendRefused
-from ottla.metadata.zookeeper.batch_reader import BatchReader
-from ottla.metadata.zookeeper.batch_writer import BatchWriter, append_refused
+from ottla.metadata.zookeeper.batch_reader import LogBatchReader
+from ottla.metadata.zookeeper.batch_writer import LogBatchWriter, append_refused
 from ottla.metadata.zookeeper.claim import Claim
 from ottla.metadata.zookeeper.layout import CONTROLLER_EPOCH, log_location
 from ottla.metadata.zookeeper.log_comparison import SeenEnd
@@ -57,10 +57,10 @@ class ZooKeeperMetadataLog:
         self._run_job = run_job
         self._snapshots = Snapshots(service, run_job, new_nonce)
         self._seen = SeenLog(service, self._snapshots)
-        reader = BatchReader(service, self._snapshots, run_job)
+        reader = LogBatchReader(service, self._snapshots, run_job)
         self._loader = LogLoader(service, self._snapshots, reader, self._seen)
         self._follower = LogFollower(service, reader, self._seen)
-        self._writer = BatchWriter(service, run_job, new_nonce, self._seen)
+        self._writer = LogBatchWriter(service, run_job, new_nonce, self._seen)
         self._snapshot_need = SnapshotNeed(snapshot_batches, snapshot_records)
         self._claim: Claim | None = None
         self._is_certain = False  # whether everything up to the end of the log was read
@@ -169,7 +169,7 @@ class ZooKeeperMetadataLog:
                     f"an image at {image.offset}, but the log ends at {self._end_offset}"
                 )
             self._snapshot_need.note_snapshot(image.offset)
-            # The original moves on while this one is written.
+            # The original changes while the copy is written.
             image = await self._run_job(image.copy)
         guard = Check(CONTROLLER_EPOCH, claim.epoch_version)
         try:

@@ -3,8 +3,8 @@
 Owns      a socket, and the requests without a response.
 Promises  a response reaches the request with its correlation id, and is decoded in the version of
           the request. After a malformed response, a deadline or a lost connection every request
-          that waits gets ResponseLost, and the connection is closed: a broker answers in order, so
-          that behind a response that is late all others are late.
+          that waits gets ResponseLost, and the connection is closed: a broker responds in order, so
+          that a late response delays all that follow.
 Leaves    API versions and reconnecting to `channel.py`.
 """
 

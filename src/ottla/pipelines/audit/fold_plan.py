@@ -1,7 +1,7 @@
 """Which offsets to fold next, and what a fold adds to the reports. Decisions only.
 
-Owns      where a tier continues in each partition, how much is one step, what became of offsets
-          that retention has deleted, and which records are late.
+Owns      where a tier continues in each partition, how much is one step, how offsets that retention
+          has deleted are reported, and which records are late.
 Promises  a step covers whole ranges of offsets once: coverage and sums change together.
 Leaves    folding to `log_fold.py`, writing to `report_log.py`.
 """

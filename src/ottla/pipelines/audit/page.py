@@ -1,6 +1,6 @@
-"""The page of the audit: one HTML file without anything from elsewhere.
+"""The page of the audit: one HTML file that loads nothing else.
 
-Owns      the data of the page, and writing files so that readers never see half of one.
+Owns      the data of the page, and replacing files atomically.
 Promises  names of topics are data, and never become markup. A bucket that was not audited has a
           colour of its own, and no percentage.
 Leaves    the layout to `page_template.py`.

@@ -51,7 +51,7 @@ Entry = tuple[bytes, bytes | None]
 
 
 class AuditError(Exception):
-    """What happened, and what to do."""
+    """A failure of the audit; the message says what happened, and what to do."""
 
 
 def make_topic_ready(cluster: Cluster, topic: str = TOPIC) -> None:

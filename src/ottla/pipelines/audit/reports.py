@@ -14,13 +14,12 @@ Leaves    reading and writing to `report_log.py`, what sums mean to `sums/record
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ottla.pipelines.sums.record_sums import (
     BUCKET_MS,
-    Book,
     BucketKey,
     Sums,
     decode_sums,
@@ -33,7 +32,6 @@ EXCLUDED = "left_out"  # the stored key of `BucketReport.excluded`
 
 # Kinds of tiers
 PRODUCER, BROKER, BOOKED, COUNTED = "producer", "broker", "booked", "counted"
-KINDS = (PRODUCER, BROKER, BOOKED, COUNTED)
 
 
 class PartitionId(NamedTuple):
@@ -290,11 +288,3 @@ def with_totals(
         partition_id: replace(each, total=totals.get(partition_id))
         for partition_id, each in coverage.items()
     }
-
-
-def book_of(tier: Tier) -> Book:
-    return {key: each.sums for key, each in tier.buckets.items() if each.sums is not None}
-
-
-def names_of_topics(tiers: Iterable[Tier]) -> dict[str, str]:
-    return {topic_id: name for tier in tiers for topic_id, name in tier.topics().items()}

@@ -1,4 +1,4 @@
-"""Is everything of a time complete? And is everything recent enough?
+"""Whether everything of a time is complete, and whether everything is recent enough.
 
 Owns      the rules of `verify` and `check`. Decisions only.
 Promises  what was not audited, or is still open, is never taken for complete.
@@ -81,7 +81,7 @@ def _failure(book: TopicBook) -> str:
 
 
 def check_books(books: Sequence[TopicBook], percent_min: float, lag_ms_max: int) -> list[str]:
-    """What an alert should say; nothing if all is well."""
+    """What an alert should report; nothing if all tiers are complete."""
     problems = []
     for book in books:
         where = f"{book.topic}, {book.tier}"

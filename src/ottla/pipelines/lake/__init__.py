@@ -11,5 +11,5 @@
     manifest_files  the directory `_ottla` of a table
 
 Every commit names the offsets it covers of each partition, and continues where the one before
-ends. So the table itself decides what comes next, whatever became of the checkpoint of a query.
+ends. So the table itself decides what comes next, even if the checkpoint of a query was lost.
 """

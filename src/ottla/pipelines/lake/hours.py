@@ -50,7 +50,7 @@ def hour_number(text: str | None) -> int | None:
 
 
 def hour_text(hour: int | None) -> str | None:
-    """`2026-03-01-10`; a text, because readers of directories guess types."""
+    """`2026-03-01-10`; a text, because readers infer types from directory names."""
     if hour is None:
         return None
     at = datetime.fromtimestamp(hour * 3600, UTC)

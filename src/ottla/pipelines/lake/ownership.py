@@ -1,4 +1,4 @@
-"""Whose table a directory holds, and what never changes: its format, and the column of its hours.
+"""The owner of the table in a directory, and what never changes: format, column of the hours.
 
     _ottla/table.json    {"format": "delta", "pipeline": "orders_lake", "hourly": "timestamp", ...}
 

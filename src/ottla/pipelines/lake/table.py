@@ -6,7 +6,7 @@ Leaves    the order of a commit to `committing.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import Protocol
 
 import pyarrow as pa
@@ -132,7 +132,3 @@ def committed_files(table: LakeTable) -> set[str]:
     """Those of the table, and those that were: readers of older versions need them."""
     old = {file.path for manifest in chain(table) for file in manifest.files}
     return old | set(table.files())
-
-
-def names_of(columns: pa.Schema) -> Mapping[str, str]:
-    return {field.name: normal_type(field.type) for field in columns}

@@ -11,7 +11,6 @@ Leaves    what tasks do to `tasks.py`, commits to `lake/committing.py` and `spar
 from __future__ import annotations
 
 import contextlib
-import logging
 import threading
 import time
 from collections import Counter
@@ -33,7 +32,7 @@ from ottla.pipelines.lake.columns import KEPT
 from ottla.pipelines.lake.committing import commit, find_committed
 from ottla.pipelines.lake.manifest import Counts, Manifest
 from ottla.pipelines.lake.table import LakeTable, last_batch
-from ottla.pipelines.running.checkpoint import BatchRange, PipelineState
+from ottla.pipelines.running.checkpoint import BatchOffsets, PipelineState
 from ottla.pipelines.running.cluster_options import kafka_options
 from ottla.pipelines.running.fence import Fence
 from ottla.pipelines.running.lake_plans import lake_plan
@@ -60,8 +59,6 @@ from ottla.spark.sink.plan import BatchOfQuery
 from ottla.spark.sink.setup import set_up
 from ottla.spark.sink.writers import abort_batch, commit_batch, started_as
 
-log = logging.getLogger("ottla.pipelines")
-
 RECORD = ("key", "value", "headers", "topic", "partition", "offset", "timestamp")
 BAD_MIN = 10  # fewer bad records never stop a pipeline: in a quiet topic a batch may be one record
 AHEAD_MS = 3_600_000  # an event time further ahead of the clock does not make others late
@@ -69,7 +66,7 @@ assert set(KEPT) <= set(RECORD)
 
 
 @dataclass(frozen=True)
-class Done:
+class TaskResults:
     """What the tasks of a batch wrote, before anything of it is committed."""
 
     reports: Sequence[TaskReport]
@@ -131,15 +128,15 @@ class BatchRunner:
         self.totals += done.counts
         self._on_batch(self._report(wanted, done, started_ms))
 
-    def _committed_before(self, wanted: BatchRange) -> Done | None:
+    def _committed_before(self, wanted: BatchOffsets) -> TaskResults | None:
         """The driver died after the commit, and before Spark noted it. BatchRefused if the batch
         does not continue the table."""
         if self._table is None:
             return None
-        found = find_committed(self._table, self._manifest(wanted, Done((), Counts())))
-        return None if found is None else Done((), found.counts)
+        found = find_committed(self._table, self._manifest(wanted, TaskResults((), Counts())))
+        return None if found is None else TaskResults((), found.counts)
 
-    def _write(self, records: DataFrame, wanted: BatchRange) -> Done:
+    def _write(self, records: DataFrame, wanted: BatchOffsets) -> TaskResults:
         done = self._to_lake(records, wanted) if self._table else self._to_topic(records, wanted)
         try:
             reach(PipelinePoint.STAGED)
@@ -161,7 +158,7 @@ class BatchRunner:
 
     # Writing
 
-    def _to_lake(self, records: DataFrame, wanted: BatchRange) -> Done:
+    def _to_lake(self, records: DataFrame, wanted: BatchOffsets) -> TaskResults:
         assert self._table is not None
         pipeline = self._pipeline
         side = self._side_plan(wanted)
@@ -173,13 +170,13 @@ class BatchRunner:
             assert self._topics is not None
             bounds = self._state.offsets_of(wanted.batch)
             reports = self._topics.write(records.sparkSession, *bounds, plan)
-            return Done(reports, total(reports), side)
+            return TaskResults(reports, total(reports), side)
         reports = self._collect(rows, partial(lake_task, plan))
         if observed is None:
-            return Done(reports, total(reports), side)
+            return TaskResults(reports, total(reports), side)
         return self._with_bad(records, reports, counted(records, observed), side)
 
-    def _to_topic(self, records: DataFrame, wanted: BatchRange) -> Done:
+    def _to_topic(self, records: DataFrame, wanted: BatchOffsets) -> TaskResults:
         to = self._pipeline.to
         assert isinstance(to, ToTopic)
         side = self._side_plan(wanted)
@@ -189,7 +186,7 @@ class BatchRunner:
         main = self._sink_plan("main", rows.schema, options, wanted)
         reports = self._collect(rows, partial(feed_task, main))
         if observed is None:  # windows: their rows are not the records
-            return Done(reports, replace(total(reports), read=size_of(wanted)), side, main)
+            return TaskResults(reports, replace(total(reports), read=size_of(wanted)), side, main)
         done = self._with_bad(records, reports, counted(records, observed), side)
         return replace(done, main=main)
 
@@ -208,7 +205,7 @@ class BatchRunner:
     def _with_bad(
         self, records: DataFrame, reports: list[TaskReport], seen: dict[str, int],
         side: SinkPlan | None,
-    ) -> Done:  # fmt: skip
+    ) -> TaskResults:  # fmt: skip
         """Bad records are written in a second pass over the batch, if there are any: sql has seen
         only the others."""
         counts, read, bad = total(reports), seen["read"], seen["bad"]
@@ -229,18 +226,18 @@ class BatchRunner:
             reports = [*reports, *self._collect(chosen, task)]
         filtered = read - counts.written - counts.late - bad
         counts = replace(counts, read=read, filtered=max(0, filtered), bad=bad)
-        return Done(reports, counts, side)
+        return TaskResults(reports, counts, side)
 
     # Sinks
 
-    def _side_plan(self, wanted: BatchRange) -> SinkPlan | None:
+    def _side_plan(self, wanted: BatchOffsets) -> SinkPlan | None:
         if self._pipeline.bad is None and self._pipeline.late is None:
             return None
         options = kafka_options(self._declared.cluster_of(self._pipeline.source.cluster))
         return self._sink_plan("side", SCHEMA, options, wanted)
 
     def _sink_plan(
-        self, kind: str, schema: Any, options: dict[str, str], wanted: BatchRange
+        self, kind: str, schema: Any, options: dict[str, str], wanted: BatchOffsets
     ) -> SinkPlan:
         setup = set_up(schema, options)
         started = started_as(setup, f"pipeline-{self._pipeline.name}-{kind}")
@@ -248,13 +245,13 @@ class BatchRunner:
         return SinkPlan(setup, started and started.for_tasks(), query)
 
     def _commit_sink(
-        self, sink: SinkPlan | None, messages: Iterable[Any], wanted: BatchRange
+        self, sink: SinkPlan | None, messages: Iterable[Any], wanted: BatchOffsets
     ) -> None:
         if sink is not None:
             commit_batch(sink.setup, list(messages), wanted.digest)
 
-    def _abort(self, done: Done) -> None:
-        """Before the commit, so that nothing else can want the files of these tasks."""
+    def _abort(self, done: TaskResults) -> None:
+        """Before the commit, while no other attempt can use the files of these tasks."""
         if self._table is not None:
             for file in (file for each in done.reports for file in each.files):
                 lake = Path(self._table.directory)
@@ -268,7 +265,7 @@ class BatchRunner:
 
     # Results
 
-    def _check_bad(self, counts: Counts, wanted: BatchRange) -> None:
+    def _check_bad(self, counts: Counts, wanted: BatchOffsets) -> None:
         bad = self._pipeline.bad
         if bad is None or counts.bad < BAD_MIN or counts.bad <= bad.stop_above * counts.read:
             return
@@ -278,7 +275,7 @@ class BatchRunner:
             "at the values (is the schema right?), or raise stop_above"
         )
 
-    def _manifest(self, wanted: BatchRange, done: Done) -> Manifest:
+    def _manifest(self, wanted: BatchOffsets, done: TaskResults) -> Manifest:
         return Manifest(
             self._pipeline.name,
             wanted.query,
@@ -292,7 +289,7 @@ class BatchRunner:
             files=tuple(file for each in done.reports for file in each.files),
         )
 
-    def _report(self, wanted: BatchRange, done: Done, started_ms: int) -> BatchReport:
+    def _report(self, wanted: BatchOffsets, done: TaskResults, started_ms: int) -> BatchReport:
         unknown: Counter[str] = Counter()
         for each in done.reports:
             unknown.update(each.unknown_fields)
@@ -351,7 +348,7 @@ def excluded_of(reports: Iterable[TaskReport]) -> list[dict[str, Any]]:
     return encode_book(merge_books(decode_book(each.excluded) for each in reports))
 
 
-def size_of(wanted: BatchRange) -> int:
+def size_of(wanted: BatchOffsets) -> int:
     """Offsets of the batch; markers and compacted records are among them."""
     return sum(
         end - wanted.starts[topic_id][partition]

@@ -1,4 +1,4 @@
-"""The state of a pipeline: the checkpoint of its query, and whose it is.
+"""The state of a pipeline: the checkpoint of its query, and the pipeline that owns it.
 
     state/orders_lake/pipeline.json      {"pipeline": "orders_lake", "topics": ["orders"]}
     state/orders_lake/checkpoint/        Spark's: metadata, offsets/N, commits/N
@@ -23,7 +23,7 @@ from ottla.spark.sink.checkpoint import offsets_digest, query_of_checkpoint
 
 
 @dataclass(frozen=True)
-class BatchRange:
+class BatchOffsets:
     """The offsets of one batch, by topic id."""
 
     query: str
@@ -41,7 +41,7 @@ class PipelineState:
         self._pipeline = pipeline
 
     def claim(self, topics: tuple[str, ...]) -> None:
-        """PipelineError if the directory is that of another pipeline."""
+        """PipelineError if the directory belongs to another pipeline."""
         path = self.directory / "pipeline.json"
         wanted = {"pipeline": self._pipeline, "topics": sorted(topics)}
         if not path.exists():
@@ -80,7 +80,7 @@ class PipelineState:
         """The newest that is done; -1 before the first."""
         return _newest(self.checkpoint / "commits")
 
-    def range_of(self, batch: int) -> BatchRange:
+    def range_of(self, batch: int) -> BatchOffsets:
         end = self._offsets(batch)
         if end.began_at is not None:
             begin: Mapping[TopicPartition, int] = end.began_at
@@ -90,7 +90,7 @@ class PipelineState:
         digest = offsets_digest(str(self.checkpoint), batch)
         # A partition that is new to the query begins with its log.
         starts = {partition: begin.get(partition, 0) for partition in end.offsets}
-        return BatchRange(
+        return BatchOffsets(
             self.query, batch, dict(ids), _by_id(starts, ids), _by_id(end.offsets, ids), digest
         )
 

@@ -11,7 +11,7 @@ from ottla.pipelines.lake.columns import lake_columns, transformed_columns
 from ottla.pipelines.lake.file_writing import FilePlan
 from ottla.pipelines.lake.ownership import RECORD_TIME
 from ottla.pipelines.lake.table import LakeTable
-from ottla.pipelines.running.checkpoint import BatchRange
+from ottla.pipelines.running.checkpoint import BatchOffsets
 from ottla.pipelines.running.tasks import LakePlan, SinkPlan
 from ottla.pipelines.running.transforms import has_transform
 from ottla.spark.records.value_types import arrow_schema
@@ -31,7 +31,7 @@ def columns_of(pipeline: Pipeline, rows: StructType) -> pa.Schema:
 def lake_plan(
     pipeline: Pipeline,
     table: LakeTable,
-    wanted: BatchRange,
+    wanted: BatchOffsets,
     newest_ms: int | None,
     side: SinkPlan | None,
     rows: StructType,

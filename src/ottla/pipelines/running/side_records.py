@@ -1,4 +1,4 @@
-"""Bad and late rows as records for their topics: the original bytes, and headers that say more.
+"""Bad and late rows as records for their topics: the original bytes, and headers with their origin.
 
     ottla-pipeline · ottla-topic · ottla-partition · ottla-offset · ottla-timestamp · ottla-reason
 

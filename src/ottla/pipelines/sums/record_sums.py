@@ -4,7 +4,7 @@
     book = merge_books([book, another])  # in any order, however the records were divided
     text = json.dumps(encode_book(book))
 
-Owns      what is summed (`Sums`), merging, the JSON form, and naming what differs.
+Owns      what is summed (`Sums`), merging, and the JSON form.
 Promises  sums of the same records are equal, whatever their order and however they were divided
           among batches, tasks and files; one record lost and another doubled is seen, because
           hashes are added and combined by exclusive or.
@@ -112,13 +112,6 @@ def add_to(total: Book, book: Mapping[BucketKey, Sums]) -> None:
     for key, sums in book.items():
         known = total.get(key)
         total[key] = sums if known is None else known.merged(sums)
-
-
-def differences(expected: Sums, found: Sums) -> list[str]:
-    """The names of what differs, of what both know."""
-    names = ["count", "place", "bytes", "content", "rows"]
-    pairs = [(name, getattr(expected, name), getattr(found, name)) for name in names]
-    return [name for name, one, other in pairs if None not in (one, other) and one != other]
 
 
 # Folding Arrow

@@ -1,4 +1,4 @@
-"""`ottla pipeline test`: records in, the rows that must come out, on a broker of their own.
+"""`ottla pipeline test`: compares the rows that given records produce with expected ones.
 
 fixtures.py    the file beside the pipelines: what is produced, and what is expected
 comparing.py   expected rows against found ones; pure

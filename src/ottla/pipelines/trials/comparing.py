@@ -23,7 +23,7 @@ def differences(what: str, expected: Rows | int, found: Sequence[dict[str, Any]]
         return lines + [f"  found    {text_of(row)}" for row in found]
     left = list(found)
     missing = []
-    # Rows that say more are found first, so that others do not take theirs.
+    # Rows with more columns are matched first, so that others do not match the rows they need.
     for row in sorted(expected, key=len, reverse=True):
         match = next((each for each in left if matches(row, each)), None)
         if match is None:

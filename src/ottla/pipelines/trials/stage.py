@@ -1,4 +1,4 @@
-"""Pipelines on a cluster of their own: the declaration moved there, records produced, rows read.
+"""Pipelines on a separate cluster: moves the declaration there, produces records, reads rows.
 
 Promises  nothing of the declared clusters, tables and state is touched.
 """

@@ -1,4 +1,4 @@
-"""What of a range of offsets the log still has.
+"""Which offsets of a range the log still has.
 
 Promises  a topic that was deleted, or created again, is an error: its offsets mean other records.
 """

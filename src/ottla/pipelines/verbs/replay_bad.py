@@ -26,7 +26,7 @@ from ottla.pipelines.lake.committing import commit, count_repairs
 from ottla.pipelines.lake.manifest import REPLAY, LakeFile, Manifest
 from ottla.pipelines.lake.opening import open_table
 from ottla.pipelines.lake.table import LakeTable, chain
-from ottla.pipelines.running.checkpoint import BatchRange
+from ottla.pipelines.running.checkpoint import BatchOffsets
 from ottla.pipelines.running.cluster_options import client_settings
 from ottla.pipelines.running.lake_plans import columns_of, lake_plan
 from ottla.pipelines.running.side_records import PREFIX, origin_of
@@ -79,7 +79,7 @@ def replay_bad(declared: Declaration, pipeline: Pipeline) -> Replayed:
     read = sum(each.num_rows for each in batches)
     new = list(_without_present(batches, table, topics, covered(commits)))
     query = f"replay-{uuid.uuid4().hex[:12]}"
-    wanted = BatchRange(query, 0, topics, {}, {})
+    wanted = BatchOffsets(query, 0, topics, {}, {})
     plan = lake_plan(pipeline, table, wanted, None, None, full_schema(with_headers=True))
     report = LakeTask(plan).run(iter(new))
     counts = report.counts

@@ -23,7 +23,7 @@ from ottla.pipelines.declaration.tree import Declaration, Pipeline
 from ottla.pipelines.lake.manifest import Manifest
 from ottla.pipelines.lake.table import LakeTable
 from ottla.pipelines.running.batch import select_record
-from ottla.pipelines.running.checkpoint import BatchRange
+from ottla.pipelines.running.checkpoint import BatchOffsets
 from ottla.pipelines.running.cluster_options import client_settings, kafka_options
 from ottla.pipelines.running.lake_plans import lake_plan
 from ottla.pipelines.running.tasks import (
@@ -124,7 +124,7 @@ class _Job:
     def _plan(
         self, number: int, newest_ms: int | None, source: StructType, chosen: ChosenHours | None
     ) -> LakePlan:
-        wanted = BatchRange(self._query, number, dict(self._topics), {}, {})
+        wanted = BatchOffsets(self._query, number, dict(self._topics), {}, {})
         plan = lake_plan(self._pipeline, self._table, wanted, newest_ms, None, source)
         return replace(plan, chosen=chosen)
 

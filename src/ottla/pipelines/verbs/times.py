@@ -1,4 +1,4 @@
-"""The offsets of a time: those whose records have timestamps in it.
+"""The offsets of the records with timestamps in a period.
 
 Timestamps of records may be out of order: a log is read to its end, because older records may come
 after newer ones.

@@ -41,10 +41,6 @@ def validate(declared: Declaration, spark: Callable[[], Any]) -> list[CheckResul
     ]
 
 
-def needs_spark(declared: Declaration) -> bool:
-    return any(has_transform(each) for each in declared.pipelines.values())
-
-
 def _checks(
     declared: Declaration, pipeline: Pipeline, spark: Callable[[], Any]
 ) -> Iterator[CheckResult]:

@@ -187,14 +187,6 @@ def stamp_log_append_time(
     stamp_checksum(data, position, header.size_bytes)
 
 
-def stamp_max_timestamp(
-    data: bytearray | memoryview, position: int, header: BatchHeader, max_timestamp: int
-) -> None:
-    """Correct the largest timestamp, if the producer's was wrong."""
-    _OFFSET.pack_into(data, position + 35, max_timestamp)
-    stamp_checksum(data, position, header.size_bytes)
-
-
 def stamp_checksum(data: bytearray | memoryview, position: int, size: int) -> None:
     _CRC.pack_into(data, position + CRC_POSITION, checksum(data, position, size))
 

@@ -1,6 +1,6 @@
 """Finding records of a batch by timestamp, for ListOffsets.
 
-Owns      the first record at or after a timestamp, and the record with the largest one.
+Owns      the first record at or after a timestamp.
 Leaves    finding the batch to the log, decompression to `reading.py`.
 """
 
@@ -33,15 +33,3 @@ def find_timestamp(
             if found >= timestamp and offset >= from_offset:
                 return FoundRecord(found, offset)
     return None
-
-
-def find_max_timestamp(
-    batch: Buffer, position: int, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX
-) -> FoundRecord | None:
-    """The record with the largest timestamp; the first one if there are several."""
-    largest: FoundRecord | None = None
-    for index in iterate_indexes(batch, position, decompressed_bytes_max):
-        for timestamp, offset in zip(index.timestamps, index.offsets, strict=True):
-            if largest is None or timestamp > largest.timestamp:
-                largest = FoundRecord(timestamp, offset)
-    return largest

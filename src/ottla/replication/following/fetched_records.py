@@ -52,7 +52,7 @@ def last_epoch_of(log: Log) -> int:
 class FetchedContent(NamedTuple):
     """What a response had."""
 
-    has_content: bool  # records, or where the logs diverge: the leader must hear that it arrived
+    has_content: bool  # records, or where the logs diverge: the leader must get an acknowledgement
     must_flush: bool  # before the next fetch
 
 

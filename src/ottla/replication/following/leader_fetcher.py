@@ -28,7 +28,11 @@ from ottla.protocol.messages.fetch_response import FetchResponse, PartitionData
 from ottla.replication.following.fetched_records import locating, position_of, taking
 from ottla.replication.following.log_restart import restart_log
 from ottla.replication.following.lost_leaders import LostLeaders
-from ottla.replication.following.replica_session import FetchLimits, PartitionKey, ReplicaSession
+from ottla.replication.following.replica_session import (
+    PartitionKey,
+    ReplicaFetchLimits,
+    ReplicaSession,
+)
 from ottla.replication.partition import Partition
 from ottla.replication.replication_quota import ReplicationQuota
 from ottla.storage.errors import CorruptLogError, StorageError
@@ -72,7 +76,7 @@ class LeaderFetcher:
         broker_id: int,
         broker_epoch: Callable[[], int],
         request: Request,
-        limits: FetchLimits,
+        limits: ReplicaFetchLimits,
         backoff_s: float,
         quota: ReplicationQuota,
         driver: Driver,
@@ -128,7 +132,8 @@ class LeaderFetcher:
     # Fetching
 
     async def run(self) -> None:
-        """Until cancelled. A bug must not end the copying of all other partitions in silence."""
+        """Until cancelled. A bug must not end the copying of all other partitions without a log
+        message."""
         while True:
             try:
                 await self._fetch()
@@ -315,7 +320,7 @@ class LeaderFetcher:
         return future
 
     def _fail_here(self, key: PartitionKey, followed: Followed, error: Exception) -> None:
-        """This broker could not take what the leader has sent."""
+        """This broker could not store what the leader has sent."""
         self._report(followed, error)
         self._delay(key, followed, self._backoff_s)
         if isinstance(error, OutOfResources):

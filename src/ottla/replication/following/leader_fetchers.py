@@ -19,13 +19,13 @@ from ottla.network.channel.channel import Channels
 from ottla.protocol.message import Message
 from ottla.replication.following.leader_fetcher import LeaderFetcher
 from ottla.replication.following.lost_leaders import LostLeaders
-from ottla.replication.following.replica_session import FetchLimits
+from ottla.replication.following.replica_session import ReplicaFetchLimits
 from ottla.replication.partition import Partition
 from ottla.replication.replication_quota import ReplicationQuota
 
 
 class FollowerSettings(NamedTuple):
-    limits: FetchLimits
+    limits: ReplicaFetchLimits
     timeout_s: float  # in which a leader must answer, beside the time that it holds a fetch back
     backoff_s: float
     fetchers: int  # for each leader's broker

@@ -40,7 +40,7 @@ class ReplicaPosition(NamedTuple):
     log_start_offset: int
 
 
-class FetchLimits(NamedTuple):
+class ReplicaFetchLimits(NamedTuple):
     partition_bytes_max: int
     bytes_max: int
     bytes_min: int
@@ -48,7 +48,7 @@ class FetchLimits(NamedTuple):
 
 
 class ReplicaSession:
-    def __init__(self, broker_id: int, limits: FetchLimits) -> None:
+    def __init__(self, broker_id: int, limits: ReplicaFetchLimits) -> None:
         self._broker_id = broker_id
         self._limits = limits
         self._positions: dict[PartitionKey, ReplicaPosition] = {}

@@ -1,7 +1,7 @@
 """What the checkpoint of a stream contains, where it is a directory of a local file system.
 
 Promises  a location elsewhere, or a file that is missing or unreadable, is never an error: the
-          answer is that nothing is known.
+          result is that nothing is known.
 """
 
 from __future__ import annotations

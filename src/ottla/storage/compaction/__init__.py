@@ -1,1 +1,1 @@
-"""Compaction: of each key only the newest record is kept, and in the end not even a tombstone."""
+"""Compaction keeps the newest record of each key, and removes tombstones after a delay."""

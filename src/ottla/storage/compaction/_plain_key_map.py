@@ -1,11 +1,11 @@
-"""The newest offset of each key, in plain Python: what runs where the compiled map was not built.
+"""The newest offset of each key, in Python, used if the compiled map could not be built.
 
-Owns      a hash table in one stretch of memory, 16 bytes a slot: 80 bits of the key's hash and 48
-          bits of offset, counted from the map's base and from 1, so that 0 is an empty slot.
+Owns      a hash table in contiguous memory, 16 bytes a slot: 80 bits of the key's hash and 48 bits
+          of offset, counted from the map's base and from 1, so that 0 is an empty slot.
 Promises  keys are not kept, so memory does not depend on their size; a full map reports it, and
           loses no entry. The hash has a secret, so that no client can choose keys that collide.
 Leaves    reading records to `ottla.protocol.records`, whose index arrays it takes: offsets and
-          timestamps in `numbers`, places of keys and values in `places`.
+          timestamps in `numbers`, positions of keys and values in `places`.
 """
 
 from __future__ import annotations
@@ -81,10 +81,9 @@ class KeyMap:
         drops_tombstones: bool,
         keep: bytearray,
     ) -> tuple[int, bool]:
-        """Which records stay, as a 1 in `keep`: those from `end_offset` on, and the newest of each
-        key, unless it is a tombstone whose time has come.
-
-        Returns how many these are, and whether tombstones are among them.
+        """Set `keep` to 1 for the records that stay: those from `end_offset` on, and the newest of
+        each key, unless it is an expired tombstone. Returns how many these are, and whether there
+        are tombstones among them.
         """
         kept, has_tombstones = 0, False
         for row in range(count):

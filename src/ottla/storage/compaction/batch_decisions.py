@@ -1,9 +1,9 @@
-"""What happens to one batch, decided without its records.
+"""Decides what is done with one batch, without its records.
 
-Owns      the rules for batches as a whole: aborted records go; markers go once nothing of their
-          transaction is left and readers had time to see that; what a producer's sequence depends
-          on stays, if only as an empty batch, and so does the end of each new segment: by its
-          last offset recovery determines which old segments it replaces.
+Owns      the rules for batches as a whole: aborted records are removed; markers are removed once
+          nothing of their transaction is left, after a delay for readers; a batch that a producer's
+          sequence depends on stays, possibly without records, and so does the last batch of each
+          new segment: by its last offset recovery determines which old segments it replaces.
 Promises  pure functions of a header and of what is known about its transaction and producer.
 Leaves    records to `batch_rewriting.py`.
 """
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ottla.protocol.records.batch import BatchHeader
-from ottla.storage.compaction.request import LastBatch
+from ottla.storage.compaction.request import ProducerLastBatch
 
 
 class BatchDecision(NamedTuple):
@@ -28,7 +28,7 @@ class BatchDecision(NamedTuple):
 class BatchRules(NamedTuple):
     now_ms: int
     end_offset: int  # of what may be changed in this round
-    last_batches: Mapping[int, LastBatch]
+    last_batches: Mapping[int, ProducerLastBatch]
 
 
 def decide_data(
@@ -65,13 +65,13 @@ def is_in_range(header: BatchHeader, rules: BatchRules) -> bool:
 
 
 def has_expired(header: BatchHeader, now_ms: int) -> bool:
-    """Has its delete horizon passed? A batch that has none yet lives on."""
+    """Whether its delete horizon has passed; false for a batch without one."""
     horizon_ms = header.delete_horizon_ms
     return horizon_ms is not None and horizon_ms <= now_ms
 
 
-def is_last_of_producer(header: BatchHeader, last_batches: Mapping[int, LastBatch]) -> bool:
-    """Does the producer's sequence, or else its epoch, depend on this batch?"""
+def is_last_of_producer(header: BatchHeader, last_batches: Mapping[int, ProducerLastBatch]) -> bool:
+    """Whether the producer's sequence, or else its epoch, depends on this batch."""
     if not header.has_producer_id:
         return False
     last = last_batches.get(header.producer_id)

@@ -1,10 +1,10 @@
-"""One batch without the records that are out of date.
+"""Removes obsolete records from one batch.
 
-Owns      opening a batch, asking the key map about each record, and what becomes of the answers.
-Promises  a batch that loses nothing keeps its bytes; a tombstone's time runs from the first round
-          that found it among the newest, and is noted in the batch (its delete horizon).
-Leaves    batches as a whole to `batch_decisions.py`, putting them together again to
-          `ottla.protocol.records`.
+Owns      opening a batch, looking up its records in the key map, and encoding those that stay.
+Promises  a batch that loses no record keeps its bytes; the delay of a tombstone begins with the
+          first round in which it is the newest record of its key, and is stored in the batch (its
+          delete horizon).
+Leaves    batches as a whole to `batch_decisions.py`, encoding to `ottla.protocol.records`.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class BatchRewriter:
     def rewrite(
         self, batch: memoryview, header: BatchHeader, decision: BatchDecision
     ) -> Buffer | None:
-        """The batch as it stays in the log, or None where it leaves."""
+        """The batch that stays in the log; None if all of it is removed."""
         if header.base_offset >= self._end_offset:
             return batch
         if decision.drops_records or header.records_count == 0:

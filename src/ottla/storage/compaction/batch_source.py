@@ -1,8 +1,8 @@
 """The batches of a closed segment, read in large pieces and checked.
 
-Promises  what comes out has a whole, plausible header and a right checksum, and its offsets rise;
-          anything else is CorruptLogError with file and position. Memory is bounded by the
-          larger of the read size and one batch.
+Promises  each batch has a complete, plausible header and a valid checksum, and offsets increase;
+          anything else is a CorruptLogError with file and position. Memory is bounded by the larger
+          of the read size and one batch.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Batch = tuple[int, BatchHeader, memoryview]  # position in the file, header, the
 def walk_batches(
     files: FileSystem, path: str, size: int, from_offset: int, read_bytes: int
 ) -> Iterator[Batch]:
-    """All batches in the first `size` bytes that hold `from_offset` or something later."""
+    """All batches in the first `size` bytes that contain `from_offset` or a later offset."""
     file = files.open(path)
     try:
         next_offset = -1

@@ -1,9 +1,9 @@
-"""The new segment that a group of old ones becomes, under `.cleaned` names.
+"""The new segment that replaces a group of old ones, under `.cleaned` names.
 
 Owns      collecting batches into large writes, and the new segment's indexes.
 Promises  after `finish` records and indexes are synced, and so are their names; before,
           nothing refers to them, and recovery removes them.
-Leaves    taking the place of the old segments to the log.
+Leaves    replacing the old segments to the log.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Cleaning one log: from closed segments to `.cleaned` files, in two walks.
+"""Cleaning one log: from closed segments to `.cleaned` files, in two passes.
 
 The first pass reads the dirty part and notes the newest offset of each key. The second reads
 over everything up to the end of what was noted and copies what is still needed.
 
-Owns      the two walks. Reads the old segments, writes only `.cleaned` files.
+Owns      the two passes. Reads the old segments, writes only `.cleaned` files.
 Promises  bounded memory; a map that is full ends the round early, and the next one continues there.
           Damage of any kind ends the round with an error: what cannot be read is never dropped.
-          Groups come out in the order of the log. They must be swapped in in that order: an old
+          Groups are produced in the order of the log. They must be swapped in in that order: an old
           value must be removed before its tombstone.
 Leaves    the choice of the range to `plan.py`, swapping to `swapping.py`.
 """
@@ -148,7 +148,7 @@ class Cleaning:
                 if has_changed:
                     self._wrote(cleaned.finish())
                 else:
-                    cleaned.discard()  # the old segment is as good, and in the page cache
+                    cleaned.discard()  # the old segment is equal, and in the page cache
             except BaseException:
                 cleaned.discard()
                 raise
@@ -164,7 +164,7 @@ class Cleaning:
         rules: BatchRules,
         rewriter: BatchRewriter,
     ) -> bool:
-        """Fill the new segment; False where it is the same as the only old one."""
+        """Fill the new segment; False if it equals the only old one."""
         last = [each.base_offset for each in group if each.size_bytes][-1:]
         has_changed = len(group) > 1
         for segment in group:
@@ -183,7 +183,7 @@ class Cleaning:
         rules: BatchRules,
         rewriter: BatchRewriter,
     ) -> bool:
-        """Copy what stays of an old segment; True where that is less, or other, than all."""
+        """Copy what stays of an old segment; True if that differs from all of it."""
         has_changed = False
         for position, header, batch in self._walk(segment, 0):
             is_last = is_last_segment and position + len(batch) == segment.size_bytes
@@ -232,7 +232,7 @@ class Cleaning:
             raise self._damage(segment, position, error) from error
         is_idle = transactions.see_marker(header, marker)
         if marker is not None and not marker.is_commit and aborted is None and not is_idle:
-            # Taking its records for committed ones could push out what was really committed.
+            # If its records counted as committed, they could replace records that were committed.
             raise CorruptLogError(
                 self._path(segment),
                 position,

@@ -1,8 +1,8 @@
-"""Up to where each log of a log directory is clean: `cleaner-offset-checkpoint`.
+"""The offset up to which each log of a log directory is clean: `cleaner-offset-checkpoint`.
 
 Owns      the file and its offsets.
-Promises  an offset goes up only after the swap of the cleaned segments is durable, so a crash in
-          between costs work, and nothing else. A file that cannot be read counts as empty: then
+Promises  an offset increases only after the swap of the cleaned segments is durable: after a crash
+          in between, the log is cleaned again. A file that cannot be read counts as empty: then
           every log is dirty from its start.
 Threads   a job may run in any; everything else in the log's.
 Leaves    offsets that do not fit their log to `plan.py`, which corrects them.
@@ -57,7 +57,7 @@ class CleanerOffsets:
         return self._changes_written == self._changes
 
     def job(self) -> Job:
-        """Write what holds now, in a thread; never over something newer."""
+        """Write the current offsets, in a thread; a newer file is not overwritten."""
         return partial(self._write, dict(self._offsets), self._changes)
 
     def _write(self, offsets: dict[TopicPartition, int], changes: int) -> None:

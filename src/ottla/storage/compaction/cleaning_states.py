@@ -1,8 +1,8 @@
 """Which logs are being cleaned, must not be cleaned, or cannot be.
 
 Owns      three sets of partitions, and the rule that a log is in one round at a time.
-Promises  a paused log is not chosen; a log that is being cleaned while it is paused has its round
-          called off.
+Promises  a paused log is not chosen; if a log is paused while it is being cleaned, its round is
+          cancelled.
 Leaves    stopping the helper process to the caller that runs the round.
 """
 
@@ -49,7 +49,8 @@ class CleaningStates:
             self._called_off.add(partition)
 
     def pause(self, partition: TopicPartition) -> None:
-        """No rounds until as many calls of `resume`: the log is being moved, cut or deleted."""
+        """No rounds until as many calls of `resume`: the log is being moved, truncated or
+        deleted."""
         self._pauses[partition] += 1
         self.call_off(partition)
 

@@ -1,7 +1,7 @@
-"""Compaction of the logs of one log directory, step by step, as its event loop has time.
+"""Compaction of the logs of one log directory, in steps on the event loop.
 
     round_ = compactor.begin(BLOCKING, logs, now_ms)  # the dirtiest log, if one is dirty enough
-    for event in helper.run(round_.request):     # elsewhere: another process, for minutes
+    for event in helper.run(round_.request):     # in another process, for minutes
         run_blocking(compactor.taking(round_, event))  # here: swap in what is ready
 
 Owns      the choice, the running rounds, and the cleaner offsets of the directory.
@@ -144,7 +144,7 @@ class Compactor:
         )
 
     def _survey(self, reader: Reader, log: Log, now_ms: int) -> Cleanable | None:
-        """None where it cannot be read: that must keep no other from being cleaned."""
+        """None if it cannot be read, so that other logs are cleaned nevertheless."""
         try:
             summary = summarise(reader, log, self.offsets.get(log.partition))
             found = survey(summary, now_ms)
@@ -194,7 +194,7 @@ class Compactor:
 
 
 def remove_cleaned_files(files: FileSystem, directory: str) -> None:
-    """What a round that was given up has left; a deletion may be at it meanwhile, in a thread."""
+    """Remove the files of a cancelled round; a thread may be deleting the log meanwhile."""
     try:
         for name in files.list_directory(directory):
             parsed = parse_segment_file_name(name) if CLEANED_SUFFIX in name else None

@@ -31,17 +31,18 @@ from ottla.storage.compaction.request import (
 from ottla.storage.compaction.throttle import Throttle
 from ottla.storage.errors import CorruptLogError
 
-WATCH_BYTES = 256 << 10  # how often to look whether the broker is still there
+WATCH_BYTES = 256 << 10  # how often to check that the broker is alive
 LENGTH = Struct(">Q")
 
 Event = CleanedGroup | CleanSummary | CleanFailure
 
 
 class WatchingThrottle(Throttle):
-    """Keeps the pace and, while it waits and every so many bytes, looks after the broker."""
+    """A throttle that checks that the broker is alive, while it waits and after a number of
+    bytes."""
 
     def __init__(self, bytes_per_second: float, watch: Callable[[float], None]) -> None:
-        """`watch` waits for so many seconds, unless the broker ends before."""
+        """`watch` waits for a number of seconds, or until the broker ends."""
         super().__init__(bytes_per_second, time.monotonic, watch)
         self._watch = watch
         self._unwatched_bytes = 0
@@ -99,7 +100,7 @@ def main() -> None:
         while True:
             request = read_message(source)
             assert isinstance(request, CleanRequest)
-            watch(0)  # on a busy machine the broker may have died long before we got here
+            watch(0)  # on a busy machine the broker may have ended before this process was loaded
             throttle = WatchingThrottle(request.limits.bytes_per_second, watch)
             for event in events(request, DiskFileSystem(), throttle):
                 write_message(output, event)

@@ -1,9 +1,9 @@
-"""The broker's side of the helper process: give it a round, hear what it did, or kill it.
+"""The broker's side of the helper process: sends it a round, receives its events, or kills it.
 
 Owns      the child process and its pipes.
-Promises  the child gets no descriptor of ours but its two pipes, and no signal from our terminal;
-          when it dies in the middle, that is an event like any other. `run` blocks, and is for a
-          thread; `kill` may be called from another one.
+Promises  the child gets no descriptor but its two pipes, and no signal from the terminal; if it
+          ends during a round, that is an event. `run` blocks, and is for a thread; `kill` may be
+          called from another one.
 Leaves    what is done with the events to `compactor.py`.
 """
 

@@ -1,4 +1,4 @@
-"""The map of keys that compaction fills: the compiled one where it could be built, else the plain.
+"""The key map of compaction: the compiled one if it could be built, otherwise that in Python.
 
 Owns      the choice between `_key_map` and `_plain_key_map`, made once, at import, and the size.
 Promises  no more memory than asked for, whatever the log holds.

@@ -16,7 +16,7 @@ from ottla.base.scheduling.steps import PAUSE, Steps
 from ottla.config.options import INT64_MAX
 from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX
 from ottla.storage.compaction.plan import Cleanable, LogSummary, SegmentSummary
-from ottla.storage.compaction.request import CleaningLimits, CleanRequest, LastBatch
+from ottla.storage.compaction.request import CleaningLimits, CleanRequest, ProducerLastBatch
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.indexes.transaction_index import AbortedTransaction
 from ottla.storage.log.aborted_search import check_transactions
@@ -148,8 +148,8 @@ def _aborted_before(reader: Reader, log: Log, end_offset: int) -> list[AbortedTr
     return found
 
 
-def _last_batches(states: ProducerStates) -> dict[int, LastBatch]:
+def _last_batches(states: ProducerStates) -> dict[int, ProducerLastBatch]:
     return {
-        producer_id: LastBatch(entry.last_offset, entry.epoch)
+        producer_id: ProducerLastBatch(entry.last_offset, entry.epoch)
         for producer_id, entry in states.producers.items()
     }

@@ -94,8 +94,8 @@ def choose_dirtiest(candidates: Iterable[Cleanable]) -> Cleanable | None:
 def group_segments(
     segments: Sequence[SegmentSummary], config: TopicConfig, first_uncleanable_offset: int
 ) -> list[list[SegmentSummary]]:
-    """Neighbours that fit into one segment together, by what they take before cleaning; no more
-    than can be replaced at once."""
+    """Adjacent segments that fit into one, by their size before cleaning; no more than can be
+    replaced at once."""
     groups: list[list[SegmentSummary]] = []
     for at, segment in enumerate(segments):
         is_last = at + 1 == len(segments)
@@ -132,7 +132,7 @@ def _first_dirty_offset(log: LogSummary) -> tuple[int, bool]:
     if log.checkpoint < log.log_start_offset:
         return log.log_start_offset, True  # retention has deleted more than was cleaned
     if log.checkpoint > log.log_end_offset:
-        return log.log_start_offset, True  # the log was cut: what was clean may not be
+        return log.log_start_offset, True  # the log was truncated: what was clean may not be
     return log.checkpoint, False
 
 

@@ -14,7 +14,7 @@ from ottla.storage.compaction.plan import SegmentSummary
 from ottla.storage.indexes.transaction_index import AbortedTransaction
 
 
-class LastBatch(NamedTuple):
+class ProducerLastBatch(NamedTuple):
     """What must stay in the log of a producer that is still known."""
 
     last_offset: int  # of its last data batch, -1 where only a marker is known
@@ -40,7 +40,7 @@ class CleanRequest:
     first_uncleanable_offset: int
     now_ms: int
     aborted: tuple[AbortedTransaction, ...] = ()  # all that reach into these segments
-    last_batches: Mapping[int, LastBatch] = field(default_factory=dict)  # by producer id
+    last_batches: Mapping[int, ProducerLastBatch] = field(default_factory=dict)  # by producer id
     limits: CleaningLimits = CleaningLimits()
 
 
@@ -73,7 +73,8 @@ class CleanSummary:
 
 @dataclass(frozen=True, slots=True)
 class CleanFailure:
-    """Cleaning stopped. What was yielded before is good; nothing that was there has changed."""
+    """Cleaning stopped. The segments that were yielded before are valid; no existing file has
+    changed."""
 
     message: str
-    is_damaged: bool  # the log itself cannot be cleaned; trying again would not help
+    is_damaged: bool  # the log itself cannot be cleaned; a retry would fail as well

@@ -1,7 +1,7 @@
-"""A limit on how fast compaction reads and writes, so that it leaves the disk to clients.
+"""A limit on the rate at which compaction reads and writes, for the benefit of clients.
 
 Owns      the count of bytes in the current period.
-Promises  over any longer time no more than the limit; short bursts are let through.
+Promises  the rate over any longer time is at most the limit; short bursts are allowed.
 Leaves    clock and sleeping to the caller, which passes them in.
 """
 
@@ -26,7 +26,7 @@ class Throttle:
         self._bytes = 0
 
     def count(self, size: int) -> None:
-        """Note bytes that were read or written; wait where that was too fast."""
+        """Count bytes that were read or written; wait if that was too fast."""
         self._bytes += size
         elapsed_s = self._monotonic_s() - self._period_began_s
         if elapsed_s < PERIOD_S and self._bytes < self._bytes_per_second * PERIOD_S:
@@ -39,7 +39,7 @@ class Throttle:
 
 
 class NoThrottle(Throttle):
-    """For logs that may be cleaned as fast as the machine can."""
+    """No limit."""
 
     def __init__(self) -> None:
         super().__init__(float("inf"), lambda: 0.0, lambda _: None)

@@ -1,4 +1,4 @@
-"""Which transactions the batches of a log belong to, as compaction walks over them.
+"""Which transactions the batches of a log belong to, as compaction scans them.
 
 Owns      the decided transactions around the current position, from the transaction indexes.
 Promises  a marker is called idle only when no batch of its transaction was seen: an aborted
@@ -25,7 +25,7 @@ class SeenTransactions:
         self._has_batches: set[int] = set()  # producer ids
 
     def see_data(self, header: BatchHeader) -> bool:
-        """Walk past a data batch; True where it belongs to an aborted transaction."""
+        """Note a data batch; True if it belongs to an aborted transaction."""
         self._begin_up_to(header.last_offset)
         if not header.is_transactional:
             return False
@@ -35,9 +35,9 @@ class SeenTransactions:
         return transaction is not None and header.base_offset < transaction.last_offset
 
     def see_marker(self, header: BatchHeader, marker: EndMarker | None) -> bool:
-        """Walk past a control batch; True where it is idle: nothing of its transaction is left.
+        """Note a control batch; True if it is idle: nothing of its transaction is left.
 
-        `marker` is None where the batch is empty, or no transaction marker at all.
+        `marker` is None if the batch is empty, or is no transaction marker.
         """
         self._begin_up_to(header.last_offset)
         if marker is None:

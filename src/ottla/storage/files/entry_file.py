@@ -1,4 +1,4 @@
-"""A file of fixed-size entries in ascending order: what offset and time indexes have in common.
+"""A file of fixed-size entries in ascending order: the basis of offset and time indexes.
 
 Owns      one file, how many entries it holds, and a short piece of its end in memory.
 Promises  opening touches no disk; memory per file is bounded however long it grows; an append is
@@ -260,7 +260,7 @@ class EntryFile:
             if found is not None:
                 return found
         page = PAGE_BYTES // size
-        low, high = 0, end  # so many entries, or a number between, are up to `value`
+        low, high = 0, end  # bounds of the number of entries up to `value`
         low_key, high_key = self._guess_ends(reader, column, end) if end > page else (0, 0)
         guesses = GUESSES_MAX
         while high - low > page:

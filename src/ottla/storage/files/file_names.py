@@ -39,7 +39,6 @@ OTTLA_MARK_NAME = ".ottla"  # Kafka has no such file: without it, Kafka wrote th
 CLUSTER_MARK_NAME = "ottla.properties"  # nor this one
 
 NAME_CHARACTERS_MAX = 255  # what common file systems allow in one part of a path
-TOPIC_CHARACTERS_MAX = 249
 OFFSET_MAX = 2**63 - 1
 PARTITION_MAX = 2**31 - 1
 

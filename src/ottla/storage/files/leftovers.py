@@ -1,4 +1,4 @@
-"""What becomes of files that an interrupted deletion or swap left in a partition directory.
+"""What to do with files that an interrupted deletion or swap has left in a partition directory.
 
 A swap uses three names: `.cleaned` while the new segments are written, `.swap` once all of
 them are complete and durable, none when the old ones are removed. So:

@@ -1,4 +1,4 @@
-"""The offset index of a segment: the position in the record file from which to scan for an offset.
+"""The offset index of a segment: from an offset to a position in the record file.
 
 Owns      the file `<base offset>.index`: entries of offset - base offset (int32) and the position
           of a batch in the log file (int32), both ascending, one about every index.interval.bytes.

@@ -18,7 +18,7 @@ from ottla.base.files.readers import BLOCKING, Reader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.entry_file import EntryFile
 
-E = TypeVar("E", bound=tuple[int, int])  # an entry as it is meant: with the offset in full
+E = TypeVar("E", bound=tuple[int, int])  # an entry with the absolute offset
 INT32_MAX = 2**31 - 1
 
 
@@ -94,7 +94,7 @@ class SegmentIndex(ABC, Generic[E]):
         self.last_entry(reader)  # raises if it has a negative part
 
     def trim(self) -> None:
-        """Give back what an active index holds: room in the file, and memory."""
+        """Release what an active index holds: space in the file, and memory."""
         self._entries.trim()
 
     def sync(self) -> None:

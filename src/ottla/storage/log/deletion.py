@@ -71,10 +71,6 @@ class DeletionQueue:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    @property
-    def next_due_ms(self) -> int | None:
-        return self._waiting[0][0] if self._waiting else None
-
     def add(self, removal: Removal, due_ms: int) -> None:
         heapq.heappush(self._waiting, (due_ms, next(self._numbers), removal))
 

@@ -74,10 +74,6 @@ class LeaderEpochs:
         return self._entries[-1] if self._entries else None
 
     @property
-    def earliest_entry(self) -> EpochEntry | None:
-        return self._entries[0] if self._entries else None
-
-    @property
     def is_dirty(self) -> bool:
         """Whether the file has entries that were truncated since."""
         return self._is_dirty

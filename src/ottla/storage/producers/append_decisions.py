@@ -1,9 +1,9 @@
-"""May a producer's batch or a coordinator's marker be appended? Kafka's answers, as functions.
+"""Whether a batch or a transaction marker may be appended: Kafka's rules, as functions.
 
-Owns      the rules: epochs fence, sequences follow one another, a repetition is answered with the
+Owns      the rules: epochs fence, sequences are consecutive, a repetition gets the offsets of the
           first write, transactional records need a verified transaction.
-Promises  nothing is changed here, and nothing is looked up: all that counts is an argument.
-Leaves    remembering to `producer_state.py`.
+Promises  nothing is changed here, and nothing is looked up: all input is in the arguments.
+Leaves    the state to `producer_state.py`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def decide_epoch(producer_id: int, epoch: int, entry: ProducerEntry) -> AppendDe
 def decide_sequence(
     header: BatchHeader, entry: ProducerEntry | None, verification: PendingVerification | None
 ) -> AppendDecision:
-    """Does the batch follow on what its producer wrote before?"""
+    """Whether the batch follows the last one of its producer."""
     if verification is not None:
         decision = _decide_verified_sequence(header, entry, verification)
         if decision is not ACCEPTED:
@@ -103,7 +103,7 @@ def decide_guard(
     verification: PendingVerification | None,
     guard: int,
 ) -> AppendDecision:
-    """Are these transactional records known to the coordinator?"""
+    """Whether the coordinator has verified these transactional records."""
     if entry is not None and entry.has_open_transaction and entry.epoch == header.producer_epoch:
         return ACCEPTED
     if verification is not None and guard != NO_GUARD and guard == verification.guard:

@@ -53,11 +53,6 @@ class OpenTransactions:
             return undecided
         return unreplicated
 
-    @property
-    def oldest_producer_id(self) -> int | None:
-        """The producer of the oldest undecided transaction."""
-        return None if self._first_undecided is None else self._undecided[self._first_undecided]
-
     def begin(self, first_offset: int, producer_id: int) -> None:
         self._undecided[first_offset] = producer_id
         if self._first_undecided is None:

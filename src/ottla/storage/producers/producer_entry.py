@@ -25,7 +25,7 @@ _FULL = WINDOW_BATCHES * _WORDS
 
 
 class WrittenBatch(NamedTuple):
-    """A batch that is in the log, as its producer will hear about it again."""
+    """A batch in the log, as in the response to a repeated request of its producer."""
 
     first_sequence: int
     last_sequence: int

@@ -30,8 +30,6 @@ from ottla.storage.producers.producer_bound import UNBOUNDED
 from ottla.storage.producers.producer_entry import SEQUENCE_MASK, ProducerEntry, WrittenBatch
 from ottla.storage.producers.transaction_verification import NO_GUARD, Verifications
 
-LATE_TRANSACTION_BUFFER_MS = 5 * 60 * 1000
-
 _CLIENT = AppendOrigin.CLIENT
 _REPLICATION = AppendOrigin.REPLICATION
 
@@ -88,15 +86,6 @@ class ProducerStates:
         entry = self._producers.get(producer_id)
         return entry is not None and entry.has_open_transaction and entry.epoch == epoch
 
-    def has_late_transaction(self, now_ms: int, transaction_timeout_ms_max: int) -> bool:
-        """Is the oldest transaction open for longer than any coordinator would have let it?"""
-        producer_id = self._transactions.oldest_producer_id
-        if producer_id is None:
-            return False
-        last_ms = self._producers[producer_id].last_timestamp
-        limit_ms = transaction_timeout_ms_max + LATE_TRANSACTION_BUFFER_MS
-        return last_ms > 0 and now_ms - last_ms > limit_ms
-
     # Deciding
 
     def decide_append(
@@ -107,7 +96,7 @@ class ProducerStates:
         *,
         verification_enabled: bool = False,
     ) -> AppendDecision:
-        """May this data batch be appended by the leader? Its offset need not be known yet."""
+        """Whether the leader may append this data batch. Its offset need not be known yet."""
         producer_id = header.producer_id
         if producer_id == NO_PRODUCER_ID or origin is _REPLICATION:
             return ACCEPTED
@@ -134,7 +123,7 @@ class ProducerStates:
     def _simply_follows(self, header: BatchHeader, entry: ProducerEntry) -> bool:
         """The usual case: after the last batch of the same epoch, no transaction.
 
-        Then every rule agrees, which asking them one by one would cost more to find out.
+        All rules accept it; checking them one by one would take longer.
         """
         return (
             header.producer_epoch == entry.epoch
@@ -147,21 +136,21 @@ class ProducerStates:
     def decide_marker(
         self, header: BatchHeader, marker: EndMarker, transaction_version: int
     ) -> AppendDecision:
-        """May the coordinator's marker be appended by the leader?"""
+        """Whether the leader may append the coordinator's marker."""
         entry = self._producers.get(header.producer_id)
         if entry is None:
             return ACCEPTED
         return decisions.decide_marker(header, marker, entry, transaction_version)
 
     def decide_verification(self, producer_id: int, epoch: int) -> AppendDecision:
-        """May `start_verification` be called? Only an older epoch is refused."""
+        """Whether `start_verification` may be called. Only an older epoch is refused."""
         entry = self._producers.get(producer_id)
         return ACCEPTED if entry is None else decisions.decide_epoch(producer_id, epoch, entry)
 
     def start_verification(
         self, producer_id: int, sequence: int, epoch: int, supports_epoch_bump: bool, now_ms: int
     ) -> int:
-        """The guard to hand to `decide_append`; NO_GUARD where nothing needs to be verified."""
+        """The guard to pass to `decide_append`; NO_GUARD where nothing needs to be verified."""
         if self.has_open_transaction(producer_id, epoch):
             return NO_GUARD
         return self._verifications.start(producer_id, sequence, epoch, supports_epoch_bump, now_ms)
@@ -292,11 +281,11 @@ class ProducerStates:
         self.load((), end_offset)
 
     def refill_windows(self, headers: Iterable[BatchHeader]) -> None:
-        """Give back what a snapshot cannot hold: the batches before each producer's last one.
+        """Restore what a snapshot does not contain: the batches before each producer's last one.
 
         `headers` are those of the last batches before the snapshot, in the order of the log, as
-        far back as the caller cares to read. Without them a producer that repeats several batches
-        after a restart would get an out-of-order error.
+        many as the caller has read. Without them a producer that repeats several batches after a
+        restart would get an out-of-order error.
         """
         for header in reversed(list(headers)):
             entry = self._producers.get(header.producer_id)

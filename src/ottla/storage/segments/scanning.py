@@ -74,7 +74,7 @@ def scan_checked(
 ) -> Iterator[tuple[int, BatchHeader]]:
     """In a thread: as `scan_headers`, of batches whose checksum is right.
 
-    `read_bytes` are read at a time, so a caller that stops early may want few.
+    `read_bytes` are read at a time, so a caller that stops early should choose few.
     """
     chunk, chunk_start = memoryview(b""), position
     next_offset = 0

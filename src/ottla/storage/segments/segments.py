@@ -1,8 +1,8 @@
 """The segments of a log, in the order of their base offsets.
 
 Promises  at least one segment while a log is in use; the last one is active. Adding one at the end,
-          and removing the first ones, costs little for ten thousand segments. Who iterates over
-          the segments is not affected by changes.
+          and removing the first ones, costs little for ten thousand segments. An iteration over the
+          segments is not affected by changes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which bytes of a segment are known to be what was written, since this process opened it.
 
 Owns      a sorted list of position ranges that do not touch.
-Promises  bounded memory: random reads of a large segment forget the smallest range first.
+Promises  bounded memory: when there are too many ranges, the smallest one is dropped.
 Leaves    reading and checking to `scanning.py`.
 """
 

@@ -4,13 +4,13 @@ import gc
 from collections.abc import Iterator, Mapping
 
 import pytest
+from tests.support.paused_collector import paused_collector
 
 from ottla.base.memory.collector import (
     OLDEST_GENERATION,
     THRESHOLDS,
     begin_broker_process,
     end_broker_process,
-    paused_collector,
 )
 
 MANY = 300_000  # a full pass over them takes longer than a request may

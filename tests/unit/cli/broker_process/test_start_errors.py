@@ -15,6 +15,7 @@ from ottla.cli.broker_process.start_errors import (
 from ottla.config.load import LoadedConfig, load_config
 from ottla.metadata.log import CorruptMetadataError, MetadataLost, NewerMetadata
 from ottla.metadata.zookeeper.service import ChrootMissing, ZnodeMissing
+from ottla.network.listening import BindError
 from ottla.storage.errors import CorruptLogError
 
 
@@ -31,7 +32,7 @@ def settings(tmp_path: Path) -> LoadedConfig:
         (socket.gaierror(-2, "Name or service not known"), ["nowhere", "--listen"]),
         (OSError(errno.EADDRINUSE, "listener A on x:9: in use"), ["listener A on x:9", "port 0"]),
         (OSError(errno.EADDRNOTAVAIL, "listener A on x:9: no"), ["no such address", "--listen"]),
-        (PermissionError(errno.EACCES, "listener A on x:9: no"), ["below 1024", "--listen"]),
+        (BindError(errno.EACCES, "listener A on x:9: no"), ["below 1024", "--listen"]),
         (PermissionError(errno.EACCES, "Permission denied", "/x/f"), ["/x/f: Permission denied"]),
         (OSError(errno.ENOSPC, "No space left on device", "/x/f"), ["No space left", "/x/f"]),
         (

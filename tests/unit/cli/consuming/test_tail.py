@@ -9,7 +9,7 @@ import pytest
 
 from ottla.base.ids import TopicPartition
 from ottla.cli.consuming.tail import Ranges, last_records
-from ottla.cli.records.record import Record
+from ottla.cli.records.record import TopicRecord
 
 
 class Partitions:
@@ -24,22 +24,22 @@ class Partitions:
     def offsets(self) -> dict[TopicPartition, tuple[int, int]]:
         return dict.fromkeys(self.records, (0, self.end_offset))
 
-    def read(self, ranges: Ranges) -> Iterator[list[Record]]:
+    def read(self, ranges: Ranges) -> Iterator[list[TopicRecord]]:
         for place, (start, end) in ranges.items():
             self.offsets_read += end - start
             yield [record(place, each) for each in self.records[place] if start <= each < end]
 
 
-def record(place: TopicPartition, offset: int) -> Record:
+def record(place: TopicPartition, offset: int) -> TopicRecord:
     value = b"%d" % offset
-    return Record(value, None, (), *place, offset, timestamp_ms=1_000 + offset)
+    return TopicRecord(value, None, (), *place, offset, timestamp_ms=1_000 + offset)
 
 
-def everything(_record: Record) -> bool:
+def everything(_record: TopicRecord) -> bool:
     return True
 
 
-def places(records: list[Record]) -> list[tuple[int, int]]:
+def places(records: list[TopicRecord]) -> list[tuple[int, int]]:
     return [(each.partition, each.offset) for each in records]
 
 

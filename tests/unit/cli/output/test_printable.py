@@ -3,7 +3,7 @@ from __future__ import annotations
 from ottla.cli.output.printable import display_width, printable, printable_bytes
 from ottla.cli.output.tables import Column, table
 from ottla.cli.records.formats import record_formatter
-from ottla.cli.records.record import Record
+from ottla.cli.records.record import TopicRecord
 from ottla.cli.templates.printer import RecordContext
 
 TITLE = b"\x1b]0;owned\x07"
@@ -16,7 +16,7 @@ def test_control_characters_are_escaped_and_text_stays_as_it_is() -> None:
 
 
 def test_every_format_is_safe_on_a_terminal_and_exact_elsewhere() -> None:
-    record = Record(TITLE + "\u009b".encode(), b"k\x1b", (("h\x1b", b"\x1b"),))
+    record = TopicRecord(TITLE + "\u009b".encode(), b"k\x1b", (("h\x1b", b"\x1b"),))
     for form in ("text", "json", "yaml", r"%k %v %h{%k=%v}\n"):
         shown = record_formatter(form, is_terminal=True)(record, RecordContext())
         assert b"\x1b" not in shown

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from ottla.cli.cluster.connection import Connection
+from ottla.cli.cluster.connection import ClusterConnection
 from ottla.cli.producing.sender import RecordSender
-from ottla.cli.records.record import Record
+from ottla.cli.records.record import TopicRecord
 
 pytest.importorskip("confluent_kafka")
 
@@ -27,7 +27,7 @@ class SilentProducer:
         return 48  # records, and events such as errors
 
 
-class SilentConnection(Connection):
+class SilentConnection(ClusterConnection):
     def producer(self, **_settings: Any) -> Any:
         return SilentProducer()
 
@@ -38,7 +38,7 @@ def test_only_records_are_counted_as_not_acknowledged_yet() -> None:
         is_short=True, batch_bytes=None,
     )  # fmt: skip
     for number in (1, 2, 3):
-        sender._send(number, Record(b"x"))
+        sender._send(number, TopicRecord(b"x"))
     assert sender.summary() == [
         "0 records were acknowledged",
         "3 records were sent, but not acknowledged yet",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ottla.cli.records.json_format import json_value, record_document, record_from_json
-from ottla.cli.records.record import BadRecord, Record
+from ottla.cli.records.record import BadRecord, TopicRecord
 
 contents = st.none() | st.binary(max_size=30)
 
@@ -24,12 +24,14 @@ def test_every_record_survives(
     headers: list[tuple[str, bytes | None]],
     timestamp_ms: int,
 ) -> None:
-    record = Record(value, key, tuple(headers), timestamp_ms=timestamp_ms)
+    record = TopicRecord(value, key, tuple(headers), timestamp_ms=timestamp_ms)
     assert record_from_json(json.dumps(record_document(record))) == record
 
 
 def test_text_is_text_and_other_bytes_are_base64() -> None:
-    document = record_document(Record(b"\xff", "schön".encode(), topic="t", partition=0, offset=5))
+    document = record_document(
+        TopicRecord(b"\xff", "schön".encode(), topic="t", partition=0, offset=5)
+    )
     assert document["key"] == "schön"
     assert document["value_base64"] == "/w=="
     assert "value" not in document
@@ -78,15 +80,15 @@ def test_what_is_not_the_documented_object_is_refused_by_field(line: str, reason
 
 def test_a_record_with_an_offset_is_a_copy_and_goes_where_the_command_says() -> None:
     line = '{"value": "a", "topic": "t", "partition": 3, "offset": 5}'
-    assert record_from_json(line) == Record(b"a")
+    assert record_from_json(line) == TopicRecord(b"a")
 
 
 def test_a_record_without_an_offset_says_where_it_is_written() -> None:
     line = '{"value": "a", "topic": "t", "partition": 3}'
-    assert record_from_json(line) == Record(b"a", topic="t", partition=3)
+    assert record_from_json(line) == TopicRecord(b"a", topic="t", partition=3)
 
 
 def test_values_that_are_json_are_kept_as_they_are_written() -> None:
-    assert json_value(b' {"total":  12}\n') == Record(b'{"total":  12}')
+    assert json_value(b' {"total":  12}\n') == TopicRecord(b'{"total":  12}')
     with pytest.raises(BadRecord, match="not JSON"):
         json_value(b"{total: 12}")

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ottla.cli.records.record import BadRecord, Record
+from ottla.cli.records.record import BadRecord, TopicRecord
 from ottla.cli.templates.numbers import decode_number, number_encoder
 from ottla.cli.templates.parser import NUMBER_ENCODINGS, BadTemplate, parse_template
 from ottla.cli.templates.printer import RecordContext, record_printer
 from ottla.cli.templates.reader import read_records
 
-RECORD = Record(
+RECORD = TopicRecord(
     b"value",
     b"key",
     (("a", b"1"), ("b", None)),
@@ -26,13 +26,13 @@ RECORD = Record(
 )
 
 
-def printed(template: str, record: Record = RECORD, null: bytes = b"") -> bytes:
+def printed(template: str, record: TopicRecord = RECORD, null: bytes = b"") -> bytes:
     return record_printer(parse_template(template), null)(
         record, RecordContext(1, lambda _: (10, 300))
     )
 
 
-def read(template: str, content: bytes) -> list[Record]:
+def read(template: str, content: bytes) -> list[TopicRecord]:
     return list(read_records(io.BytesIO(content), parse_template(template)))
 
 
@@ -64,19 +64,21 @@ def test_templates_are_filled_in(template: str, text: bytes) -> None:
 
 
 def test_integers_in_keys_can_be_unpacked() -> None:
-    record = Record(None, key=b"\x00\x00\x00\x05\x00\x07rest")
+    record = TopicRecord(None, key=b"\x00\x00\x00\x05\x00\x07rest")
     assert printed("%k{unpack[>ih]}", record) == b"5 7 rest"
-    assert printed("%k{unpack[q]}", Record(None, key=b"short")) == b"short"
+    assert printed("%k{unpack[q]}", TopicRecord(None, key=b"short")) == b"short"
 
 
 def test_a_timestamp_beyond_the_calendar_is_printed_as_a_number() -> None:
     last_ms = 2**63 - 1
-    assert printed("%d{rfc3339}", Record(b"", timestamp_ms=last_ms)) == b"%d" % last_ms
-    assert printed("%d{strftime[%Y]}", Record(b"", timestamp_ms=last_ms))  # as the system has it
+    assert printed("%d{rfc3339}", TopicRecord(b"", timestamp_ms=last_ms)) == b"%d" % last_ms
+    assert printed(
+        "%d{strftime[%Y]}", TopicRecord(b"", timestamp_ms=last_ms)
+    )  # as the system has it
 
 
 def test_null_is_nothing_unless_a_word_is_given_for_it() -> None:
-    tombstone = Record(None)
+    tombstone = TopicRecord(None)
     assert printed("%k|%v|%K|%V", tombstone) == b"||-1|-1"
     assert printed("%k|%v", tombstone, null=b"NULL") == b"NULL|NULL"
 
@@ -106,26 +108,34 @@ def test_a_bad_template_is_refused_with_the_reason(template: str, reason: str) -
 @pytest.mark.parametrize(
     ("template", "content", "records"),
     [
-        (r"%v\n", b"one\ntwo\n", [Record(b"one"), Record(b"two")]),
-        (r"%v\n", b"one\ntwo", [Record(b"one"), Record(b"two")]),
-        (r"%v\n", b"\n", [Record(b"")]),
+        (r"%v\n", b"one\ntwo\n", [TopicRecord(b"one"), TopicRecord(b"two")]),
+        (r"%v\n", b"one\ntwo", [TopicRecord(b"one"), TopicRecord(b"two")]),
+        (r"%v\n", b"\n", [TopicRecord(b"")]),
         (r"%v\n", b"", []),
-        (r"%k\t%v\n", b"a\t1\nb\t2\n", [Record(b"1", b"a"), Record(b"2", b"b")]),
-        (r"%k: %v;;", b"a: b: c;d;;", [Record(b"b: c;d", b"a")]),
-        ("%V{big16}%v", b"\x00\x02\n\n\x00\x01x", [Record(b"\n\n"), Record(b"x")]),
-        ("%K %V %k%v", b"1 2 abc", [Record(b"bc", b"a")]),
-        ("%V{big32}%v", b"\xff\xff\xff\xff", [Record(None)]),
-        (r"%v{hex}\n", b"6869\n", [Record(b"hi")]),
-        (r"%v{base64}\n", b"aGk=\n", [Record(b"hi")]),
-        (r"%v{base64raw}\n", b"aGk\n", [Record(b"hi")]),
-        (r"%H %h{%k=%v }%v\n", b"2 a=1 b=2 x\n", [Record(b"x", None, (("a", b"1"), ("b", b"2")))]),
-        (r"%t %p %d %v\n", b"t 4 99 x\n", [Record(b"x", topic="t", partition=4, timestamp_ms=99)]),
-        (r"%d{rfc3339} %v\n", b"1970-01-01T00:00:01Z x\n", [Record(b"x", timestamp_ms=1000)]),
-        ("%v", b"all\nof it", [Record(b"all\nof it")]),
+        (r"%k\t%v\n", b"a\t1\nb\t2\n", [TopicRecord(b"1", b"a"), TopicRecord(b"2", b"b")]),
+        (r"%k: %v;;", b"a: b: c;d;;", [TopicRecord(b"b: c;d", b"a")]),
+        ("%V{big16}%v", b"\x00\x02\n\n\x00\x01x", [TopicRecord(b"\n\n"), TopicRecord(b"x")]),
+        ("%K %V %k%v", b"1 2 abc", [TopicRecord(b"bc", b"a")]),
+        ("%V{big32}%v", b"\xff\xff\xff\xff", [TopicRecord(None)]),
+        (r"%v{hex}\n", b"6869\n", [TopicRecord(b"hi")]),
+        (r"%v{base64}\n", b"aGk=\n", [TopicRecord(b"hi")]),
+        (r"%v{base64raw}\n", b"aGk\n", [TopicRecord(b"hi")]),
+        (
+            r"%H %h{%k=%v }%v\n",
+            b"2 a=1 b=2 x\n",
+            [TopicRecord(b"x", None, (("a", b"1"), ("b", b"2")))],
+        ),
+        (
+            r"%t %p %d %v\n",
+            b"t 4 99 x\n",
+            [TopicRecord(b"x", topic="t", partition=4, timestamp_ms=99)],
+        ),
+        (r"%d{rfc3339} %v\n", b"1970-01-01T00:00:01Z x\n", [TopicRecord(b"x", timestamp_ms=1000)]),
+        ("%v", b"all\nof it", [TopicRecord(b"all\nof it")]),
     ],
 )
 def test_records_are_read_by_the_template_that_prints_them(
-    template: str, content: bytes, records: list[Record]
+    template: str, content: bytes, records: list[TopicRecord]
 ) -> None:
     assert read(template, content) == records
 
@@ -165,7 +175,7 @@ def test_input_that_does_not_fit_is_refused_with_the_record(
 @given(
     st.lists(
         st.builds(
-            lambda value, key, headers: Record(value, key, headers),
+            lambda value, key, headers: TopicRecord(value, key, headers),
             st.none() | st.binary(max_size=20),
             st.none() | st.binary(max_size=20),
             st.lists(
@@ -174,7 +184,7 @@ def test_input_that_does_not_fit_is_refused_with_the_record(
         )
     )
 )
-def test_with_lengths_every_record_comes_back(records: list[Record]) -> None:
+def test_with_lengths_every_record_comes_back(records: list[TopicRecord]) -> None:
     template = parse_template("%K{big32}%k%V{big32}%v%H %h{%K{big16}%k%V{big16}%v}")
     printer = record_printer(template)
     content = b"".join(printer(record, RecordContext()) for record in records)

@@ -330,7 +330,7 @@ def test_a_bug_in_the_reading_thread_is_raised_where_somebody_sees_it(
     def fail(_self: object, _answer: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("ottla.client.fetching.fetch_session.FetchSession.read", fail)
+    monkeypatch.setattr("ottla.client.fetching.fetch_session.ClientFetchSession.read", fail)
     with two_brokers() as (one, _):
         one.scripts[ApiKey.FETCH] = lambda _: fetched(b"")
         with cluster_of(one) as cluster, pytest.raises(ZeroDivisionError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from ottla.client.fetching.aborted_transactions import (
-    AbortedTransaction,
+    AbortedProducer,
     aborted_batches,
     wanted_batches,
 )
@@ -37,14 +37,14 @@ def test_batches_up_to_the_marker_are_left_out_and_later_ones_are_not() -> None:
         + batch(5, 7)
         + batch(6, 8, is_control=True)
     )
-    assert aborted_batches(data, [AbortedTransaction(7, 0)]) == {0, 3}
-    assert aborted_batches(data, [AbortedTransaction(8, 1)]) == {1}
+    assert aborted_batches(data, [AbortedProducer(7, 0)]) == {0, 3}
+    assert aborted_batches(data, [AbortedProducer(8, 1)]) == {1}
     assert aborted_batches(data, []) == frozenset()
 
 
 def test_an_answer_may_begin_in_the_middle_of_an_aborted_transaction() -> None:
     data = batch(10, 7) + batch(11, 7, is_control=True) + batch(12, 7)
-    assert aborted_batches(data, [AbortedTransaction(7, 3)]) == {10}
+    assert aborted_batches(data, [AbortedProducer(7, 3)]) == {10}
 
 
 def test_one_producer_may_abort_several_times() -> None:
@@ -56,7 +56,7 @@ def test_one_producer_may_abort_several_times() -> None:
         + batch(4, 7)
         + batch(5, 7, is_control=True)
     )
-    aborted = [AbortedTransaction(7, 4), AbortedTransaction(7, 0)]
+    aborted = [AbortedProducer(7, 4), AbortedProducer(7, 0)]
     assert aborted_batches(data, aborted) == {0, 4}
 
 
@@ -82,10 +82,10 @@ def test_random_transactions_are_sorted_out_from_any_starting_point() -> None:
 
 def random_log(
     rng: random.Random,
-) -> tuple[list[bytes], list[tuple[AbortedTransaction, int]], set[int]]:
+) -> tuple[list[bytes], list[tuple[AbortedProducer, int]], set[int]]:
     """Batches, aborted transactions with the offsets of their markers, offsets to be seen."""
     batches: list[bytes] = []
-    aborted: list[tuple[AbortedTransaction, int]] = []
+    aborted: list[tuple[AbortedProducer, int]] = []
     wanted: set[int] = set()
     begun: dict[int, list[int]] = {}
     while len(batches) < 40 or begun:
@@ -94,7 +94,7 @@ def random_log(
         if is_end:
             written = begun.pop(producer_id)
             if rng.random() < 0.5:
-                aborted.append((AbortedTransaction(producer_id, written[0]), offset))
+                aborted.append((AbortedProducer(producer_id, written[0]), offset))
             else:
                 wanted.update(written)
             batches.append(batch(offset, producer_id, is_control=True))

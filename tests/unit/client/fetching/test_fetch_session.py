@@ -9,8 +9,8 @@ from tests.support.raw_client import batch_of
 
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster.topology import Leader
-from ottla.client.fetching.fetch_session import EMPTY_ANSWERS_MAX, FetchLimits, FetchSession
-from ottla.client.fetching.fetched_records import Position, whole_batches
+from ottla.client.fetching.fetch_session import EMPTY_ANSWERS_MAX, ClientFetchSession, FetchLimits
+from ottla.client.fetching.fetched_records import ReadPosition, whole_batches
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.messages.fetch_request import FetchRequest
@@ -25,12 +25,12 @@ from ottla.protocol.records.batch import stamp_offset_and_epoch
 TOPIC_ID = bytes(range(16))
 
 
-def session(*partitions: int, end: int | None = 100, isolation: int = 0) -> FetchSession:
+def session(*partitions: int, end: int | None = 100, isolation: int = 0) -> ClientFetchSession:
     limits = FetchLimits(1000, 500, 50, 1, isolation)
-    made = FetchSession(limits, version=17)
+    made = ClientFetchSession(limits, version=17)
     for number in partitions:
         at = TopicPartition("t", number)
-        made.positions[at] = Position(at, TOPIC_ID, 0, end, leader_epoch=2)
+        made.positions[at] = ReadPosition(at, TOPIC_ID, 0, end, leader_epoch=2)
     return made
 
 
@@ -219,7 +219,7 @@ def test_partitions_nobody_asked_for_are_ignored() -> None:
     ids=["zeros", "cut off", "too early"],  # batches hold the time: no name for a test
 )
 def test_nonsense_instead_of_records_is_refused(data: bytes, reason: str) -> None:
-    position = Position(TopicPartition("t", 0), TOPIC_ID, 5, 100)
+    position = ReadPosition(TopicPartition("t", 0), TOPIC_ID, 5, 100)
     with pytest.raises(MalformedMessage, match=reason):
         whole_batches(memoryview(data), position)
 
@@ -239,7 +239,7 @@ def test_a_broker_that_keeps_what_the_requests_name_has_every_position(seed: int
         while len(positions) < 2 or random.random() < 0.4:
             at = TopicPartition("t", random.randrange(4))
             topic_id = random.choice([TOPIC_ID, bytes(15) + b"x"])  # the topic was created again
-            positions[at] = Position(at, topic_id, random.randrange(3), 100, leader_epoch=2)
+            positions[at] = ReadPosition(at, topic_id, random.randrange(3), 100, leader_epoch=2)
         request = several.next_request()
         if request.session_epoch == 0:
             kept.clear()

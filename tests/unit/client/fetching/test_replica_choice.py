@@ -16,7 +16,7 @@ from ottla.client.cluster.cluster import Cluster
 from ottla.client.cluster.topology import Leader
 from ottla.client.errors import OffsetOutOfRange
 from ottla.client.fetching import replica_choice
-from ottla.client.fetching.fetched_records import LEADER, Position
+from ottla.client.fetching.fetched_records import LEADER, ReadPosition
 from ottla.client.fetching.fetcher import fetch_range
 from ottla.client.fetching.replica_choice import (
     STALL_S,
@@ -151,17 +151,17 @@ def test_a_follower_that_lacks_the_rest_is_left_for_the_leader(
 
 
 def test_a_follower_may_lack_the_rest_for_a_moment() -> None:
-    position = Position(HERE, TOPIC_ID, 0, 10, replica=2, readable_offset=5)
+    position = ReadPosition(HERE, TOPIC_ID, 0, 10, replica=2, readable_offset=5)
     assert [has_stalled(position, now_s) for now_s in (1.0, 1.0 + STALL_S)] == [False, True]
     position.readable_offset = 10
     assert not has_stalled(position, 9.0)
     position.readable_offset = 5
     assert not has_stalled(position, 9.0), "it counts from here again"
-    assert not has_stalled(Position(HERE, TOPIC_ID, 0, None, replica=2), 99.0), "without an end"
+    assert not has_stalled(ReadPosition(HERE, TOPIC_ID, 0, None, replica=2), 99.0), "without an end"
 
 
 def test_a_position_goes_from_the_leader_to_a_follower_and_back() -> None:
-    position, leader = Position(HERE, TOPIC_ID, 0, None), Leader(1, 3)
+    position, leader = ReadPosition(HERE, TOPIC_ID, 0, None), Leader(1, 3)
     assert source_of(position, leader, RACK) == FetchSource(1, RACK)
     assert not leave_follower(position, 5.0)
     position.replica = 2

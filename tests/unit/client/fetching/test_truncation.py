@@ -14,7 +14,7 @@ from tests.unit.client.scripted import TOPIC_ID, VERSIONS, ScriptedBroker, metad
 from ottla.base.ids import NO_LEADER_EPOCH
 from ottla.client.admin.leader_epochs import EpochEnd, epoch_ends, replaced_from
 from ottla.client.errors import KafkaError, LogTruncated
-from ottla.client.fetching.fetched_records import KnownEnd, Position
+from ottla.client.fetching.fetched_records import KnownEnd, ReadPosition
 from ottla.client.fetching.fetcher import Fetcher, PartitionRange, fetch_ranges
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages import offset_for_leader_epoch_response as epoch_response
@@ -72,7 +72,7 @@ def changing_leader(
 
 
 def test_a_reader_that_knows_an_epoch_asks_leaders_of_later_ones() -> None:
-    position = Position(HERE, TOPIC_ID, 4, None)
+    position = ReadPosition(HERE, TOPIC_ID, 4, None)
     assert position.known is None
     assert not position.must_check(NEW)
     position.read_epoch = OLD

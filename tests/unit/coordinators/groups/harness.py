@@ -28,7 +28,7 @@ from ottla.coordinators.groups.offset_expiry import expiring
 from ottla.coordinators.groups.pattern_matching import matching, resolving
 from ottla.coordinators.groups.record_types import GROUP_RECORDS, OFFSETS_TOPIC
 from ottla.coordinators.groups.shard import GroupShard, LoadedShard, Records
-from ottla.coordinators.groups.shared import Caller, Deadline, Shared
+from ottla.coordinators.groups.shard_context import Caller, Deadline, ShardContext
 from ottla.coordinators.records import CoordinatorResult, decode_record
 from ottla.coordinators.runtime import CoordinatorTopic, Runtime
 from ottla.coordinators.shard import Shard, Status
@@ -220,7 +220,7 @@ class Harness:
 
     def _new_shard(self) -> GroupShard:
         timers: Timers[Deadline] = Timers(self._tick_ms)
-        shared = Shared(
+        context = ShardContext(
             self.config,
             lambda _group_id: self.group_config,
             self.image,
@@ -228,7 +228,7 @@ class Harness:
             self.clock.now_ms,
             self.new_id,
         )
-        return GroupShard(shared)
+        return GroupShard(context)
 
     def new_id(self) -> str:
         return str(next(self._ids))
@@ -240,7 +240,7 @@ class Harness:
 
     def change_metadata(self, *records: Record) -> None:
         changes = self.image.apply(Batch(self.image.offset, 1, records))
-        self.shard.shared.topics_version = self.image.offset
+        self.shard.context.topics_version = self.image.offset
         topic_ids = {topic.name: {topic.id} for topic in changes.deleted_topics.values()}
         deleted = DeletedTopics(topic_ids, len(self.log))
         run_blocking(forgetting_topics(self.shard.offsets, deleted, self.write))
@@ -299,7 +299,7 @@ class Harness:
     def restart(self) -> None:
         run_blocking(self.shard.unloaded())
         shard = self.replayed()
-        shard.shared.topics_version = self.image.offset
+        shard.context.topics_version = self.image.offset
         self.loaded = self._load(shard)
 
     def compact(self) -> None:
@@ -320,7 +320,7 @@ class Harness:
     def advance_ms(self, milliseconds: int) -> None:
         """Move time, stopping wherever something is due."""
         end_ms = self._tick_ms() + milliseconds
-        timers = self.shard.shared.timers
+        timers = self.shard.context.timers
         while (due_ms := timers.next_ms) is not None and due_ms <= end_ms:
             self.clock.advance_ms(max(0, due_ms - self._tick_ms()))
             while (deadline := timers.take_expired()) is not None:
@@ -331,7 +331,7 @@ class Harness:
         try:
             self.step(lambda shard: shard.expire(deadline))
         except BrokerError:
-            self.shard.shared.timers.start_if_absent(deadline, 500)
+            self.shard.context.timers.start_if_absent(deadline, 500)
 
     def expire_offsets(self) -> None:
         for group_id in list(self.shard.group_ids()):
@@ -344,9 +344,9 @@ class Harness:
 
     def resolve_patterns(self) -> None:
         """What the service does next to its other work."""
-        shared = self.shard.shared
-        while shared.unresolved:
-            group_id = shared.unresolved.pop()
+        context = self.shard.context
+        while context.unresolved:
+            group_id = context.unresolved.pop()
             group = self.shard.groups[group_id]
             assert isinstance(group, ConsumerGroup)
             found, _ = run_blocking(matching(group.subscribed_regexes(), list(self.image.topics)))

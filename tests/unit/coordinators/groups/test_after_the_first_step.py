@@ -33,7 +33,7 @@ from ottla.coordinators.groups.committed_offsets import OffsetName, from_record
 from ottla.coordinators.groups.consumer.member import MemberState
 from ottla.coordinators.groups.offset_commits import offset_record
 from ottla.coordinators.groups.service import LEAVING_MAX
-from ottla.coordinators.groups.shared import Caller
+from ottla.coordinators.groups.shard_context import Caller
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.consumer_group_heartbeat_request import (

@@ -12,7 +12,7 @@ from tests.unit.coordinators.groups.harness import (
 )
 
 from ottla.coordinators.groups.classic.group import ClassicGroupState
-from ottla.coordinators.groups.shared import NEW_MEMBER_TIMEOUT_MS
+from ottla.coordinators.groups.shard_context import NEW_MEMBER_TIMEOUT_MS
 from ottla.protocol.error_codes import ErrorCode
 
 

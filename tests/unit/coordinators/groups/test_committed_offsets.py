@@ -392,12 +392,14 @@ def test_nothing_remains_of_a_deleted_group(harness: Harness) -> None:
     client.beat()
     client.leave()
     harness.delete_group()
-    shared = harness.shard.shared
-    assert GROUP not in shared.checked
-    assert GROUP not in shared.unresolved | shared.resolving | shared.unassigned | shared.assigning
+    context = harness.shard.context
+    assert GROUP not in context.checked
+    assert (
+        GROUP not in context.unresolved | context.resolving | context.unassigned | context.assigning
+    )
     harness.clock.advance_ms(24 * 60 * 60 * 1000)
-    assert shared.timers.take_expired() is None
-    assert shared.usage.member_bytes == shared.usage.offsets == 0
+    assert context.timers.take_expired() is None
+    assert context.usage.member_bytes == context.usage.offsets == 0
 
 
 def test_deleting_offsets_that_nobody_committed_writes_nothing(harness: Harness) -> None:

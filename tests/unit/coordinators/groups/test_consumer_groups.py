@@ -485,7 +485,7 @@ def test_a_pattern_that_is_none_is_refused_and_nothing_has_changed(harness: Harn
     assert refused.value.code == ErrorCode.INVALID_REGULAR_EXPRESSION
     assert "missing ]" in refused.value.message
     assert harness.log == []
-    assert harness.shard.shared.on_written == []
+    assert harness.shard.context.on_written == []
 
 
 def test_an_unused_pattern_is_removed(harness: Harness) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.coordinators.groups.harness import GROUP, ClassicClient, Harness, ReplyBox
 
 from ottla.coordinators.groups import consumer_api, membership_api
-from ottla.coordinators.groups.shared import PENDING_BYTES, Caller
+from ottla.coordinators.groups.shard_context import PENDING_BYTES, Caller
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.consumer_group_heartbeat_request import (
@@ -76,7 +76,7 @@ def test_groups_of_pending_members_count_and_are_free_again() -> None:
     harness.advance_ms(60_000)
     harness.expire_offsets()
     assert not harness.shard.groups
-    assert harness.shard.shared.usage.member_bytes == 0
+    assert harness.shard.context.usage.member_bytes == 0
 
 
 def test_of_many_pending_ids_the_oldest_is_forgotten() -> None:
@@ -86,7 +86,7 @@ def test_of_many_pending_ids_the_oldest_is_forgotten() -> None:
     group = harness.classic()
     assert len(group.pending) == 10
     assert group.held_bytes == 10 * PENDING_BYTES
-    assert len(harness.shard.shared.timers) == 10
+    assert len(harness.shard.context.timers) == 10
 
 
 def test_a_group_has_at_most_so_many_members() -> None:

@@ -19,7 +19,7 @@ from tests.unit.coordinators.groups.test_service import (
 
 from ottla.base.scheduling.step_scheduler import SLICE_S
 from ottla.base.scheduling.steps import run_blocking
-from ottla.coordinators.groups.shared import Caller, Usage
+from ottla.coordinators.groups.shard_context import Caller, Usage
 from ottla.coordinators.runtime import RESPONSES_MAX
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

@@ -10,7 +10,7 @@ from tests.unit.coordinators.groups.broker_world import BrokerWorld
 from tests.unit.coordinators.groups.test_service import GROUP, beat, new_world, outcome, run
 
 from ottla.base.scheduling.steps import run_blocking
-from ottla.coordinators.groups.shared import Caller
+from ottla.coordinators.groups.shard_context import Caller
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.offset_commit_request import (

@@ -18,7 +18,7 @@ from tests.unit.coordinators.groups.harness import ClassicClient, Harness, Reply
 from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
 from ottla.coordinators.groups.classic.member import bytes_of
 from ottla.coordinators.groups.shard import GroupShard
-from ottla.coordinators.groups.shared import GROUP_BYTES, PENDING_BYTES
+from ottla.coordinators.groups.shard_context import GROUP_BYTES, PENDING_BYTES
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.join_group_response import JoinGroupResponse
 
@@ -33,7 +33,7 @@ def stored_of(shard: GroupShard) -> dict[str, Any]:
         for group_id, group in shard.groups.items()
         if isinstance(group, ClassicGroup)
     }
-    usage = shard.shared.usage
+    usage = shard.context.usage
     assert usage.member_bytes == sum(
         GROUP_BYTES + each.held_bytes for each in shard.groups.values()
     )
@@ -218,7 +218,7 @@ def test_members_at_random(history: list[tuple[str, int]]) -> None:
         assert group.joining == 0
         assert not group.pending
         assert all(count == 0 for count in group._supported.values())
-    assert len(harness.shard.shared.timers) == 0
+    assert len(harness.shard.context.timers) == 0
 
 
 @settings(max_examples=30, deadline=None)

@@ -20,7 +20,7 @@ from ottla.coordinators.groups import target_assignment
 from ottla.coordinators.groups.consumer import targets
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.shard import GroupShard
-from ottla.coordinators.groups.shared import GROUP_BYTES
+from ottla.coordinators.groups.shard_context import GROUP_BYTES
 from ottla.coordinators.groups.target_assignment import assign_target
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -36,7 +36,7 @@ def known_of(shard: GroupShard) -> dict[str, Any]:
         for group_id, group in shard.groups.items()
         if isinstance(group, ConsumerGroup)
     }
-    usage = shard.shared.usage
+    usage = shard.context.usage
     assert usage.member_bytes == sum(
         GROUP_BYTES + each.held_bytes for each in shard.groups.values()
     )
@@ -196,11 +196,11 @@ class LargeCrowd(Crowd):
         self.begin_work()
 
     def begin_work(self) -> None:
-        shared = self.harness.shard.shared
-        while shared.unassigned:
-            group_id = shared.unassigned.pop()
-            assert group_id not in shared.assigning, "one task for each group"
-            shared.assigning.add(group_id)
+        context = self.harness.shard.context
+        while context.unassigned:
+            group_id = context.unassigned.pop()
+            assert group_id not in context.assigning, "one task for each group"
+            context.assigning.add(group_id)
             scheduler: Any = SlowScheduler()
             self.work.append(
                 assign_target(self.harness.loaded, group_id, self.harness.runtime, scheduler)
@@ -217,7 +217,7 @@ class LargeCrowd(Crowd):
                 if len(self.harness.log) != size:
                     self.check()
         if not self.work:
-            assert not self.harness.shard.shared.assigning
+            assert not self.harness.shard.context.assigning
 
     def stop_work(self) -> None:
         for each in self.work:
@@ -284,7 +284,7 @@ def test_beyond_each_limit_a_group_gets_its_target_beside_the_others(
         crowd.client(at).topics = ("t", "u")
         crowd.beat(at)
         crowd.harness.advance_ms(5_000)  # between two targets
-    assert bool(crowd.harness.shard.shared.unassigned) is is_large
+    assert bool(crowd.harness.shard.context.unassigned) is is_large
     assert (crowd.harness.consumers().target_epoch < crowd.harness.consumers().epoch) is is_large
 
 

@@ -55,7 +55,7 @@ def test_every_subscriber_gets_partitions_whatever_happens_before_all_patterns_a
             for pattern in PATTERNS:
                 clients.append(ConsumerClient(harness, topics=(), regex=pattern))
                 clients[-1].beat()
-            harness.shard.shared.unresolved.clear()
+            harness.shard.context.unresolved.clear()
             resolve(harness, at, lambda: event(harness, clients))  # noqa: B023
         harness.refusal = None
         if event is restart:

@@ -21,7 +21,7 @@ from ottla.coordinators.groups.consumer.regexes import REFRESH_MS_MIN
 from ottla.coordinators.groups.offset_commits import TOMBSTONES_MAX, DeletedTopics, offset_record
 from ottla.coordinators.groups.service import PROTOCOLS_MAX
 from ottla.coordinators.groups.shard import LoadedShard
-from ottla.coordinators.groups.shared import Caller, Deadline, TimerKind
+from ottla.coordinators.groups.shard_context import Caller, Deadline, TimerKind
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.runtime import BY_COORDINATOR
 from ottla.metadata.features import GROUP_VERSION
@@ -628,10 +628,10 @@ def test_a_bug_in_one_group_does_not_stop_time_for_the_others(
             return right(deadline)
 
         monkeypatch.setattr(shard.state, "expire", expire)
-        shard.state.shared.timers.start(bad, 0)
+        shard.state.context.timers.start(bad, 0)
         world.groups.expiration.expire_timers()
         assert (await outcome(joining)).generation_id == 1
-        assert bad in shard.state.shared.timers  # it is tried again
+        assert bad in shard.state.context.timers  # it is tried again
 
     run(story())
     assert "ZeroDivisionError" in caplog.text

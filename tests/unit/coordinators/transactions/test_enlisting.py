@@ -12,7 +12,8 @@ from tests.unit.coordinators.transactions.making import (
 )
 
 from ottla.base.ids import TopicPartition
-from ottla.coordinators.transactions.enlisting import decide_add_partitions, decide_verify
+from ottla.base.scheduling.steps import run_blocking
+from ottla.coordinators.transactions.enlisting import decide_add_partitions, verifying
 from ottla.coordinators.transactions.states import ENDING, IDLE, TransactionState
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch, Transaction
 from ottla.protocol.error_codes import ErrorCode
@@ -81,7 +82,7 @@ def test_others_are_refused(by: ProducerIdAndEpoch, code: ErrorCode) -> None:
         add(transaction(TransactionState.ONGOING), MORE, by=by)
     assert refused.value.code is code
     with pytest.raises(BrokerError) as refused:
-        decide_verify(transaction(TransactionState.ONGOING), by, [MORE])
+        run_blocking(verifying(transaction(TransactionState.ONGOING), by, [MORE]))
     assert refused.value.code is code
 
 
@@ -93,9 +94,11 @@ def test_an_unknown_id_has_no_producer() -> None:
 
 def test_verifying_says_which_partitions_take_part() -> None:
     (known, *_) = PARTITIONS
-    codes = decide_verify(transaction(TransactionState.ONGOING), OWNER, [known, MORE])
+    ongoing = transaction(TransactionState.ONGOING)
+    codes = run_blocking(verifying(ongoing, OWNER, [known, MORE]))
     assert codes == {known: ErrorCode.NONE, MORE: ErrorCode.TRANSACTION_ABORTABLE}
-    over = decide_verify(transaction(TransactionState.COMPLETE_COMMIT), OWNER, [known])
+    ended = transaction(TransactionState.COMPLETE_COMMIT)
+    over = run_blocking(verifying(ended, OWNER, [known]))
     assert over == {known: ErrorCode.TRANSACTION_ABORTABLE}
 
 

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.support.paused_collector import paused_collector
 from tests.unit.handlers.world import FakeConnection, World
 
-from ottla.base.memory.collector import paused_collector
 from ottla.handlers.quotas import client_quotas
 from ottla.handlers.quotas.request_time import Timed, begin_time
 from ottla.protocol.error_codes import ErrorCode

@@ -17,7 +17,7 @@ from ottla.base.scheduling.tasks import next_iteration
 from ottla.handlers.serving import decoding
 from ottla.handlers.serving.decoding import ITEMS_MAX, ITEMS_MIN, DecodedRequest, decode_large
 from ottla.network.connection import Connection
-from ottla.network.served import Answer, AwaitingAnswer, TakingEffect
+from ottla.network.request_server import Answer, AwaitingAnswer, TakingEffect
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.framing import LENGTH_BYTES

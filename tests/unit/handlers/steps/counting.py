@@ -26,7 +26,7 @@ from tests.unit.handlers.world import FakeConnection, World
 from ottla.base.scheduling.threads import Threads
 from ottla.handlers.serving import decoding
 from ottla.network.connection import Connection
-from ottla.network.served import Answer
+from ottla.network.request_server import Answer
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.framing import LENGTH_BYTES

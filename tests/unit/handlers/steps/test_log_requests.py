@@ -15,7 +15,7 @@ from tests.unit.storage.log_making import COORDINATOR, batch_of, marker_of
 from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.step_scheduler import FIRST_SLICE_S, SLICE_S
 from ottla.network.connection import Connection
-from ottla.network.served import Answer
+from ottla.network.request_server import Answer
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.framing import LENGTH_BYTES
 from ottla.protocol.headers import encode_request

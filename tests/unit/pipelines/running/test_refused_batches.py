@@ -12,8 +12,8 @@ from ottla.pipelines.declaration.loading import declare
 from ottla.pipelines.errors import BatchRefused
 from ottla.pipelines.lake.manifest import Counts
 from ottla.pipelines.lake.table import LakeTable
-from ottla.pipelines.running.batch import BatchRunner, Done
-from ottla.pipelines.running.checkpoint import BatchRange
+from ottla.pipelines.running.batch import BatchRunner, TaskResults
+from ottla.pipelines.running.checkpoint import BatchOffsets
 from ottla.pipelines.running.tasks import TaskReport
 
 NO_RECORDS = cast(Any, None)  # what reads them fails
@@ -36,20 +36,20 @@ class Runner(BatchRunner):
         self.other_commits: list[str] = []
         self.side_commits = 0
 
-    def range_of(self, batch: int) -> BatchRange:
+    def range_of(self, batch: int) -> BatchOffsets:
         starts, ends = ({TOPIC_ID: {"0": each * SIZE}} for each in (batch, batch + 1))
-        return BatchRange(QUERY, batch, {"orders": TOPIC_ID}, starts, ends)
+        return BatchOffsets(QUERY, batch, {"orders": TOPIC_ID}, starts, ends)
 
     def check(self) -> None:
         """No other run holds the fence."""
 
-    def _to_lake(self, _records: Any, wanted: BatchRange) -> Done:
+    def _to_lake(self, _records: Any, wanted: BatchOffsets) -> TaskResults:
         files = staged(self.lake, wanted.batch).files
         for query in self.other_commits:
             write(self.lake, wanted.batch, query)
-        return Done([TaskReport(Counts(SIZE, SIZE), files)], Counts(SIZE, SIZE))
+        return TaskResults([TaskReport(Counts(SIZE, SIZE), files)], Counts(SIZE, SIZE))
 
-    def _commit_sink(self, _sink: Any, _told: Any, _wanted: BatchRange) -> None:
+    def _commit_sink(self, _sink: Any, _told: Any, _wanted: BatchOffsets) -> None:
         self.side_commits += 1
 
 

@@ -14,7 +14,6 @@ from ottla.protocol.records.batch import (
     iterate_headers,
     read_header,
     stamp_log_append_time,
-    stamp_max_timestamp,
     stamp_offset_and_epoch,
 )
 from ottla.protocol.records.building import build_batch
@@ -68,15 +67,6 @@ def test_log_append_time_is_the_time_of_every_record() -> None:
     stamp_log_append_time(batch, 0, read_header(batch), NOW_MS + 500)
     assert has_valid_checksum(batch, 0, read_header(batch))
     assert {record.timestamp for record in iterate_records(batch)} == {NOW_MS + 500}
-
-
-def test_a_corrected_largest_timestamp_changes_no_record() -> None:
-    batch = build_batch(plain_records(3))
-    before = list(iterate_records(batch))
-    stamp_max_timestamp(batch, 0, read_header(batch), NOW_MS + 9)
-    assert read_header(batch).max_timestamp == NOW_MS + 9
-    assert has_valid_checksum(batch, 0, read_header(batch))
-    assert list(iterate_records(batch)) == before
 
 
 def test_sequences_wrap_to_zero() -> None:

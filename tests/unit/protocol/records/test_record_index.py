@@ -18,7 +18,6 @@ from ottla.protocol.records.record_index import RecordIndex, index_records, iter
 from ottla.protocol.records.retaining import retain_records
 from ottla.protocol.records.searching import (
     FoundRecord,
-    find_max_timestamp,
     find_timestamp,
 )
 
@@ -69,11 +68,6 @@ def test_the_first_record_at_or_after_a_time_is_found(codec: Codec) -> None:
     assert find_timestamp(batch, 0, NOW_MS + 6) == FoundRecord(NOW_MS + 9, 2)
     assert find_timestamp(batch, 0, NOW_MS + 1, from_offset=1) == FoundRecord(NOW_MS + 1, 1)
     assert find_timestamp(batch, 0, NOW_MS + 10) is None
-
-
-@CODECS
-def test_the_first_of_the_largest_timestamps_is_found(codec: Codec) -> None:
-    assert find_max_timestamp(build_batch(ROWS, codec=codec), 0) == FoundRecord(NOW_MS + 9, 2)
 
 
 @settings(max_examples=40, deadline=None)

@@ -35,7 +35,7 @@ from ottla.protocol.messages.list_offsets_request import ListOffsetsRequest
 from ottla.replication.following.leader_fetcher import LeaderFetcher
 from ottla.replication.following.log_restart import restart_log
 from ottla.replication.following.lost_leaders import LostLeaders
-from ottla.replication.following.replica_session import FetchLimits
+from ottla.replication.following.replica_session import ReplicaFetchLimits
 from ottla.replication.leadership import Leadership
 from ottla.replication.partition import Partition
 from ottla.replication.replication_quota import ReplicationQuota, fetched_by_followers
@@ -43,7 +43,7 @@ from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.log import Log
 
 LEADER, ME = 1, 2
-LIMITS = FetchLimits(1 << 20, 10 << 20, 1, 500)
+LIMITS = ReplicaFetchLimits(1 << 20, 10 << 20, 1, 500)
 LARGE = TopicConfig(segment_bytes=1 << 20)
 SESSION = 77
 

@@ -9,13 +9,13 @@ from ottla.protocol.messages.fetch_request import FetchRequest
 from ottla.protocol.messages.fetch_response import FetchResponse
 from ottla.replication.following.replica_session import (
     EPOCH_MAX,
-    FetchLimits,
     PartitionKey,
+    ReplicaFetchLimits,
     ReplicaPosition,
     ReplicaSession,
 )
 
-LIMITS = FetchLimits(partition_bytes_max=100, bytes_max=1000, bytes_min=1, wait_ms_max=500)
+LIMITS = ReplicaFetchLimits(partition_bytes_max=100, bytes_max=1000, bytes_min=1, wait_ms_max=500)
 FIRST, SECOND = PartitionKey(b"a" * 16, 0), PartitionKey(b"b" * 16, 7)
 EPOCH = 40
 

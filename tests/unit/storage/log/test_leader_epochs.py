@@ -30,7 +30,6 @@ def test_without_a_file_no_epoch_is_known(volume: Volume) -> None:
     epochs = open_epochs(volume)
     assert epochs.entries == ()
     assert epochs.latest_epoch is None
-    assert epochs.earliest_entry is None
     assert epochs.end_offset_for(0, 10) == UNDEFINED == (-1, -1)
     assert epochs.epoch_for_offset(0) is None
     assert volume.files.list_directory(volume.root) == []

@@ -73,7 +73,6 @@ def check(transactions: OpenTransactions, listed: Listed) -> None:
     undecided = listed.undecided
     assert transactions.first_unstable_offset == min(listed.unstable, default=None)
     assert transactions.first_undecided_offset == (undecided[0][0] if undecided else None)
-    assert transactions.oldest_producer_id == (undecided[0][1] if undecided else None)
     assert len(transactions) == len(undecided)
     assert transactions.is_empty == (not listed.unstable)
 

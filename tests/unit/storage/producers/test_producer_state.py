@@ -288,16 +288,6 @@ def test_a_marker_emptied_by_compaction_changes_nothing() -> None:
     assert (states.end_offset, states.is_empty) == (4, True)
 
 
-def test_a_transaction_left_open_is_late(partition: Partition) -> None:
-    partition.produce(0, transactional=True, timestamp=1000)
-    limit_ms = 15 * 60_000
-    last_moment = 1000 + limit_ms + 5 * 60_000
-    assert not partition.states.has_late_transaction(last_moment, limit_ms)
-    assert partition.states.has_late_transaction(last_moment + 1, limit_ms)
-    partition.end(ABORT)
-    assert not partition.states.has_late_transaction(last_moment + 1, limit_ms)
-
-
 # Time and truncation
 
 

@@ -7,7 +7,7 @@ import pytest
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.records.batch import CONTROL_BIT, TRANSACTIONAL_BIT, BatchHeader
 from ottla.protocol.records.control import EndMarker
-from ottla.storage.producers.producer_state import LATE_TRANSACTION_BUFFER_MS, ProducerStates
+from ottla.storage.producers.producer_state import ProducerStates
 from ottla.storage.producers.transaction_verification import NO_GUARD, Verifications
 
 PRODUCER = 7
@@ -68,21 +68,6 @@ def header(offset: int, sequence: int, timestamp: int, *, epoch: int = 0) -> Bat
     return BatchHeader(
         offset, 49, 0, 2, 0, attributes, 0, timestamp, timestamp, PRODUCER, epoch, sequence, 1
     )  # fmt: skip
-
-
-def test_a_transaction_is_late_by_its_last_record_and_one_without_time_never_is() -> None:
-    states = ProducerStates()
-    states.apply(header(0, 0, 1000))
-    states.apply(header(1, 1, 5000))
-    limit_ms = 60_000 + LATE_TRANSACTION_BUFFER_MS
-    assert not states.has_late_transaction(5000 + limit_ms, 60_000)
-    assert states.has_late_transaction(5001 + limit_ms, 60_000)
-    states.apply(header(2, -1, 6000), EndMarker(True, 0))
-    assert not states.has_late_transaction(10**15, 60_000)
-    for timestamp in (-1, 0):
-        timeless = ProducerStates()
-        timeless.apply(header(0, 0, timestamp))
-        assert not timeless.has_late_transaction(10**15, 60_000)
 
 
 def test_verified_records_need_the_guard_that_is_current() -> None:

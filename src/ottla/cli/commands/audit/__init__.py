@@ -1,1 +1,1 @@
-"""`ottla audit`: is every record where it should be, once and unchanged?"""
+"""`ottla audit`: verify that every record is in every tier, once and unchanged."""

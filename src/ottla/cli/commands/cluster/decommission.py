@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from ottla.cli.arguments.numbers import whole_number
-from ottla.cli.cluster.connection import Connection, add_connection_arguments
+from ottla.cli.cluster.connection import ClusterConnection, add_connection_arguments
 from ottla.cli.cluster.raw_client import is_usable, raw_client
 from ottla.cli.decommission.cluster_state import ClusterState, check, plan, read
 from ottla.cli.decommission.plan import Move, replica_counts
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     local = None if arguments.data is None else ClusterDirectory(arguments.data)
     if local is not None and arguments.bootstrap is None:
         arguments.bootstrap = request(local, "status")["bootstrap_servers"]
-    connection = Connection.of(arguments)
+    connection = ClusterConnection.of(arguments)
     if not is_usable(connection):
         raise CommandFailed(
             "moving replicas is not possible over TLS or SASL: use a plain listener",
@@ -114,7 +114,7 @@ def run_verb(
 
 
 def leave(cluster: Cluster, broker_id: int, local: ClusterDirectory | None) -> str:
-    """Unregister the broker if it is stopped, or can be."""
+    """Unregister the broker, if it is stopped or can be stopped."""
     if local is not None and broker_id in read(cluster).serving:
         request(local, "stop", id=str(broker_id))
         wait_until_fenced(cluster, broker_id)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ottla.cli.arguments.numbers import seconds
-from ottla.cli.cluster.connection import Connection
+from ottla.cli.cluster.connection import ClusterConnection
 from ottla.cli.cluster.raw_client import raw_client
 from ottla.cli.errors import CommandFailed
 from ottla.cli.local_cluster.arguments import add_member_arguments, run_verb
@@ -71,7 +71,7 @@ def roll(
         print(DONE.format(**request(directory, "restart", id=str(broker_id))), flush=True)
 
     try:
-        with raw_client(Connection(",".join(running)), arguments.wait) as cluster:
+        with raw_client(ClusterConnection(",".join(running)), arguments.wait) as cluster:
             cluster.read_metadata([])
             ordered = ids if arguments.ids else in_order(ids, cluster.topology.controller_id)
             restart_all(cluster, ordered, restart, arguments.wait)

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ottla.cli.cluster.connection import (
-    Connection,
+    ClusterConnection,
     NoResponse,
     add_connection_arguments,
     confluent_kafka,
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     groups = given_groups(arguments)
-    connection = Connection.of(arguments)
+    connection = ClusterConnection.of(arguments)
     admin = connection.admin()
     report_missing_groups(connection, admin)
     futures = admin.delete_consumer_groups(groups, request_timeout=connection.timeout_s)
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     return report("ottla groups delete", "group", arguments.format, outcomes)
 
 
-def delete(connection: Connection, admin: Any, name: str, future: Any) -> Outcome:
+def delete(connection: ClusterConnection, admin: Any, name: str, future: Any) -> Outcome:
     library = confluent_kafka().KafkaError
 
     def work() -> str:

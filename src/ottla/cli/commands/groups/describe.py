@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from ottla.base.ids import TopicPartition
-from ottla.cli.cluster.connection import Connection, add_connection_arguments
+from ottla.cli.cluster.connection import ClusterConnection, add_connection_arguments
 from ottla.cli.cluster.groups import (
     add_groups_argument,
     all_groups,
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     given = given_groups(arguments)
-    connection = Connection.of(arguments)
+    connection = ClusterConnection.of(arguments)
     admin = connection.admin()
     names = chosen_groups(given, all_groups(connection, admin))
     described = described_groups(connection, admin, names)
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def group_document(
-    connection: Connection, admin: Any, group: Any, *, with_time: bool
+    connection: ClusterConnection, admin: Any, group: Any, *, with_time: bool
 ) -> dict[str, Any]:
     committed = committed_offsets(connection, admin, group.group_id)
     readers = readers_of(group)
@@ -122,7 +122,7 @@ def member_document(member: Any) -> dict[str, Any]:
     }
 
 
-def add_waiting_times(connection: Connection, rows: list[dict[str, Any]]) -> None:
+def add_waiting_times(connection: ClusterConnection, rows: list[dict[str, Any]]) -> None:
     behind = {
         TopicPartition(each["topic"], each["partition"]): each["committed_offset"]
         for each in rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ottla.cli.cluster.connection import Connection, add_connection_arguments
+from ottla.cli.cluster.connection import ClusterConnection, add_connection_arguments
 from ottla.cli.cluster.groups import (
     all_groups,
     committed_offsets_of,
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    connection = Connection.of(arguments)
+    connection = ClusterConnection.of(arguments)
     admin = connection.admin()
     names = [
         name
@@ -67,7 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def lag_of_groups(connection: Connection, admin: Any, groups: list[str]) -> dict[str, int | None]:
+def lag_of_groups(
+    connection: ClusterConnection, admin: Any, groups: list[str]
+) -> dict[str, int | None]:
     """The sum over all partitions of the topics that a group reads; None if one is unknown."""
     committed = committed_offsets_of(connection, admin, groups)
     topics = all_topics(connection, admin)

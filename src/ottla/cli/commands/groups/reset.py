@@ -13,7 +13,11 @@ from ottla.cli.arguments.numbers import INT64_MAX, whole_number
 from ottla.cli.arguments.offset_files import BadOffsets, Offsets, parse_offsets
 from ottla.cli.arguments.offset_ranges import At, BadRange, Position, parse_position
 from ottla.cli.arguments.texts import path_name
-from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
+from ottla.cli.cluster.connection import (
+    ClusterConnection,
+    add_connection_arguments,
+    confluent_kafka,
+)
 from ottla.cli.cluster.coordinators import wait_for_coordinator
 from ottla.cli.cluster.groups import (
     IDLE_STATES,
@@ -80,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     position = parse_to(arguments.to)
     group = the_group(arguments)
     given = None if arguments.from_file is None else given_offsets(arguments, group)
-    connection = Connection.of(arguments)
+    connection = ClusterConnection.of(arguments)
     admin = connection.admin()
     require_idle(connection, admin, group)
     committed = committed_offsets(connection, admin, group)
@@ -130,7 +134,7 @@ def parse_to(text: str | None) -> Position | None:
         raise CommandFailed(f"--to {error}", code=USAGE) from error
 
 
-def require_idle(connection: Connection, admin: Any, group: str) -> None:
+def require_idle(connection: ClusterConnection, admin: Any, group: str) -> None:
     """A group that does not exist is idle: it gets its first offsets."""
     if group not in all_groups(connection, admin):
         if is_pattern(group):
@@ -154,7 +158,7 @@ def require_idle(connection: Connection, admin: Any, group: str) -> None:
 
 
 def chosen_partitions(
-    connection: Connection, admin: Any, group: str, given: list[str], committed: Offsets
+    connection: ClusterConnection, admin: Any, group: str, given: list[str], committed: Offsets
 ) -> list[TopicPartition]:
     if not given:
         if not committed:
@@ -195,7 +199,7 @@ def require_partitions(text: str, chosen: list[int], existing: list[int]) -> Non
 
 
 def shifted(
-    connection: Connection,
+    connection: ClusterConnection,
     admin: Any,
     partitions: list[TopicPartition],
     committed: Offsets,
@@ -212,7 +216,7 @@ def shifted(
     )
 
 
-def existing_positions(connection: Connection, admin: Any, wanted: Offsets) -> Offsets:
+def existing_positions(connection: ClusterConnection, admin: Any, wanted: Offsets) -> Offsets:
     starts, ends = partition_ends(connection, admin, wanted)
     return {
         each: limited(each, offset, starts[each], ends[each]) for each, offset in wanted.items()
@@ -233,7 +237,7 @@ def given_offsets(arguments: argparse.Namespace, group: str) -> Offsets:
         raise CommandFailed(f"{name}: {error}", code=USAGE) from error
 
 
-def require_existing(connection: Connection, admin: Any, file: str, given: Offsets) -> None:
+def require_existing(connection: ClusterConnection, admin: Any, file: str, given: Offsets) -> None:
     topics = all_topics(connection, admin)
     require_topics(sorted({each.topic for each in given}), topics)
     for topic, number in given:
@@ -245,7 +249,7 @@ def require_existing(connection: Connection, admin: Any, file: str, given: Offse
 
 
 def positions(
-    connection: Connection, admin: Any, partitions: list[TopicPartition], position: Position
+    connection: ClusterConnection, admin: Any, partitions: list[TopicPartition], position: Position
 ) -> Offsets:
     if not isinstance(position, At):
         return resolve(connection, admin, partitions, position)
@@ -267,7 +271,7 @@ def limited(partition: TopicPartition, offset: int, start: int, end: int) -> int
     return nearest
 
 
-def commit(connection: Connection, admin: Any, group: str, targets: Offsets) -> None:
+def commit(connection: ClusterConnection, admin: Any, group: str, targets: Offsets) -> None:
     library = confluent_kafka()
     partitions = [library.TopicPartition(*each, offset) for each, offset in targets.items()]
     futures = admin.alter_consumer_group_offsets(

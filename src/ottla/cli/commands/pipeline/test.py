@@ -1,4 +1,4 @@
-"""`ottla pipeline test`: records in, and the rows that must come out.
+"""`ottla pipeline test`: compare the rows that given records produce with expected ones.
 
 A broker and a Spark of their own, in a temporary directory: nothing of the declared clusters and
 tables is touched. Exit code 0 if everything is as expected.

@@ -7,7 +7,11 @@ from typing import Any
 
 from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.arguments.numbers import PARTITIONS_MAX, whole_number
-from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
+from ottla.cli.cluster.connection import (
+    ClusterConnection,
+    add_connection_arguments,
+    confluent_kafka,
+)
 from ottla.cli.cluster.topic_configs import (
     EXAMPLE,
     advice_about_configs,
@@ -50,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandFailed(f"-c and -d are both given for {', '.join(both)}", code=USAGE)
     topics = given_names(arguments)
     refuse_internal(topics, arguments.partitions)
-    connection = Connection.of(arguments)
+    connection = ClusterConnection.of(arguments)
     admin = connection.admin()
     require_topics(topics, all_topics(connection, admin))
     deleted = deleted_configs(connection, admin, topics, arguments.delete_config)
@@ -82,7 +86,7 @@ def refuse_internal(topics: list[str], partitions: int | None) -> None:
 
 
 def deleted_configs(
-    connection: Connection, admin: Any, topics: list[str], names: list[str]
+    connection: ClusterConnection, admin: Any, topics: list[str], names: list[str]
 ) -> dict[str, dict[str, bool]]:
     """For each topic the settings to delete, and whether it has them.
 
@@ -102,7 +106,7 @@ def deleted_configs(
 
 
 def add_partitions(
-    connection: Connection, admin: Any, topics: list[str], arguments: argparse.Namespace
+    connection: ClusterConnection, admin: Any, topics: list[str], arguments: argparse.Namespace
 ) -> list[Outcome]:
     from confluent_kafka.admin import NewPartitions
 
@@ -126,7 +130,7 @@ def add_partitions(
 
 
 def change_configs(
-    connection: Connection,
+    connection: ClusterConnection,
     admin: Any,
     configs: dict[str, str],
     deleted: dict[str, dict[str, bool]],

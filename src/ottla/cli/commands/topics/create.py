@@ -7,7 +7,11 @@ from typing import Any
 
 from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.arguments.numbers import PARTITIONS_MAX, REPLICAS_MAX, whole_number
-from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
+from ottla.cli.cluster.connection import (
+    ClusterConnection,
+    add_connection_arguments,
+    confluent_kafka,
+)
 from ottla.cli.cluster.topic_configs import EXAMPLE, advice_about_configs
 from ottla.cli.cluster.topics import add_topics_argument, given_topics
 from ottla.cli.output.documents import add_format_argument
@@ -36,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     configs = parse_name_values("-c", arguments.config, EXAMPLE)
     topics = given_topics(arguments, "such as: ottla topics create orders")
-    connection = Connection.of(arguments)
+    connection = ClusterConnection.of(arguments)
     admin = connection.admin()
     futures = admin.create_topics(
         [new_topic(name, arguments, configs) for name in topics],
@@ -61,7 +65,7 @@ def new_topic(name: str, arguments: argparse.Namespace, configs: dict[str, str])
 
 def create(
     name: str,
-    connection: Connection,
+    connection: ClusterConnection,
     future: Any,
     verb: str,
     arguments: argparse.Namespace,

@@ -5,7 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
+from ottla.cli.cluster.connection import (
+    ClusterConnection,
+    add_connection_arguments,
+    confluent_kafka,
+)
 from ottla.cli.cluster.topics import (
     INTERNAL,
     add_topics_argument,
@@ -39,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
             "--internal deletes it nevertheless",
             code=USAGE,
         )
-    connection = Connection.of(arguments)
+    connection = ClusterConnection.of(arguments)
     admin = connection.admin()
     futures = admin.delete_topics(
         topics,
@@ -54,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def delete(
-    name: str, connection: Connection, admin: Any, future: Any, *, may_miss: bool
+    name: str, connection: ClusterConnection, admin: Any, future: Any, *, may_miss: bool
 ) -> Outcome:
     def work() -> str:
         try:

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ottla.base.ids import TopicPartition
-from ottla.cli.cluster.connection import Connection, add_connection_arguments
+from ottla.cli.cluster.connection import ClusterConnection, add_connection_arguments
 from ottla.cli.cluster.partition_offsets import partition_ends
 from ottla.cli.cluster.topic_configs import is_set_on_topic, topic_configs
 from ottla.cli.cluster.topics import (
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     given = given_topics(arguments)
-    connection = Connection.of(arguments)
+    connection = ClusterConnection.of(arguments)
     admin = connection.admin()
     topics = all_topics(connection, admin)
     names = chosen_topics(given, topics)
@@ -86,7 +86,7 @@ def partition_document(partition: Any, start: int | None, end: int | None) -> di
 
 
 def topic_settings(
-    connection: Connection, admin: Any, names: list[str], *, with_defaults: bool
+    connection: ClusterConnection, admin: Any, names: list[str], *, with_defaults: bool
 ) -> dict[str, dict[str, str | None]]:
     return {
         topic: {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ottla.cli.cluster.connection import Connection, add_connection_arguments
+from ottla.cli.cluster.connection import ClusterConnection, add_connection_arguments
 from ottla.cli.cluster.names import matches_any, report_unmatched
 from ottla.cli.cluster.topics import INTERNAL, all_topics
 from ottla.cli.output.documents import add_format_argument, show
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    connection = Connection.of(arguments)
+    connection = ClusterConnection.of(arguments)
     topics = all_topics(connection, connection.admin())
     names = chosen(sorted(topics), arguments.patterns, with_internal=arguments.internal)
     document = [topic_summary(topics[name]) for name in names]

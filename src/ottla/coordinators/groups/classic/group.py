@@ -25,7 +25,7 @@ from ottla.coordinators.groups.classic.membership import Membership
 from ottla.coordinators.groups.embedded_protocol import CONSUMER_PROTOCOL, iterate_subscribed_topics
 from ottla.coordinators.groups.group import CLASSIC, CommitBy, ExpiryStart, PartitionCheck
 from ottla.coordinators.groups.record_types import tombstone
-from ottla.coordinators.groups.shared import Shared
+from ottla.coordinators.groups.shard_context import ShardContext
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, MalformedMessage
@@ -44,8 +44,8 @@ class ClassicGroupState(Enum):
 class ClassicGroup(Membership):
     group_type = CLASSIC
 
-    def __init__(self, group_id: str, shared: Shared) -> None:
-        super().__init__(group_id, shared)
+    def __init__(self, group_id: str, context: ShardContext) -> None:
+        super().__init__(group_id, context)
         self.stored: GroupMetadataValue | None = None
         self.state = ClassicGroupState.EMPTY
         self.is_first_rebalance = False  # started from an empty group: more members may follow

@@ -30,7 +30,7 @@ from ottla.coordinators.groups.classic.rebalance import (
 )
 from ottla.coordinators.groups.classic.stored import generation_of, generation_record
 from ottla.coordinators.groups.group import UNKNOWN_MEMBER
-from ottla.coordinators.groups.shared import NEW_MEMBER_TIMEOUT_MS, Caller, Reply, TimerKind
+from ottla.coordinators.groups.shard_context import NEW_MEMBER_TIMEOUT_MS, Caller, Reply, TimerKind
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.join_group_request import JoinGroupRequest
@@ -60,7 +60,7 @@ def join(group: ClassicGroup, request: JoinGroupRequest, caller: Caller, reply: 
 def accepts(group: ClassicGroup, member_id: str) -> bool:
     """Whether there is room for the member. During a join phase only joined members count, so
     that a group over its limit rejects those that join last."""
-    size_max = size_max_of(group.shared.config)
+    size_max = size_max_of(group.context.config)
     member = group.members.get(member_id)
     if group.state is ClassicGroupState.PREPARING_REBALANCE:
         return (member is not None and member.is_joining) or group.joining < size_max
@@ -76,13 +76,13 @@ def check_room(group: ClassicGroup, request: JoinGroupRequest) -> None:
     holder = group.instances.get(request.group_instance_id or "", request.member_id)
     known = group.members.get(holder)
     wanted_bytes = bytes_of(request.member_id, protocols_of(request))
-    group.shared.check_room(group.held_bytes, wanted_bytes - (known.held_bytes if known else 0))
+    group.context.check_room(group.held_bytes, wanted_bytes - (known.held_bytes if known else 0))
 
 
 def reject_when_full(group: ClassicGroup, request: JoinGroupRequest, reply: Reply) -> Records:
     """The group is full: reject the request and remove the member, if it was one."""
     refusal = JoinGroupResponse(error_code=ErrorCode.GROUP_MAX_SIZE_REACHED)
-    group.shared.answer(reply, refusal)
+    group.context.answer(reply, refusal)
     group.remove(request.member_id)
     return complete_if_joined(group)
 
@@ -93,17 +93,17 @@ def join_unknown(
     """A client without a member id."""
     instance_id = request.group_instance_id
     name = (instance_id or caller.client_id)[:NAME_CHARACTERS_MAX]
-    member_id = f"{name}-{group.shared.new_id()}"
+    member_id = f"{name}-{group.context.new_id()}"
     if instance_id is not None:
         holder = group.members.get(group.instances.get(instance_id, ""))
         if holder is not None:
             return join_again(group, request, holder, member_id, caller, reply)
     elif caller.version >= MEMBER_ID_REQUIRED_FROM:
-        group.give_away(member_id)
-        timers = group.shared.timers
+        group.add_pending(member_id)
+        timers = group.context.timers
         timers.start(group.deadline(TimerKind.SESSION, member_id), request.session_timeout_ms)
         refusal = JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id)
-        group.shared.answer(reply, refusal)
+        group.context.answer(reply, refusal)
         return []
     return add(group, request, member_id, caller, reply)
 
@@ -136,7 +136,7 @@ def rejoin(
     )
     if not must_wait:
         # It missed a response and is already in this generation.
-        group.shared.answer(reply, joined(group, member.member_id))
+        group.context.answer(reply, joined(group, member.member_id))
         return []
     update(group, member, request)
     group.wait_to_join(member, reply)
@@ -172,7 +172,7 @@ def join_again(
     )
     members = [new if each is old else each for each in group.members.values()]
     if group.state is ClassicGroupState.STABLE and select_protocol(members) == group.protocol:
-        return take_place(group, old, new, members, caller.version)
+        return replace_member(group, old, new, members, caller.version)
     group.fence(old)
     group.replace(old, new)
     group.renew_session(new)
@@ -182,7 +182,7 @@ def join_again(
     return prepare_rebalance(group, f"static member {new.instance_id} came back")
 
 
-def take_place(
+def replace_member(
     group: ClassicGroup,
     old: ClassicMember,
     new: ClassicMember,
@@ -190,13 +190,13 @@ def take_place(
     version: int,
 ) -> Records:
     """Replace the member id without a rebalance, and store it."""
-    shared, former_leader = group.shared, group.leader or ""
+    context, former_leader = group.context, group.leader or ""
     leader = new.member_id if former_leader == old.member_id else group.leader
     generation = generation_of(group)._replace(leader=leader)
     assignments = {each.member_id: each.assignment for each in members}
-    record = generation_record(group.group_id, generation, members, assignments, shared.now_ms())
-    shared.when_written(lambda: answer_return(group, old, new, former_leader, version))
-    shared.when_refused(lambda code: group.answer_join(new, JoinGroupResponse(error_code=code)))
+    record = generation_record(group.group_id, generation, members, assignments, context.now_ms())
+    context.when_written(lambda: answer_return(group, old, new, former_leader, version))
+    context.when_refused(lambda code: group.answer_join(new, JoinGroupResponse(error_code=code)))
     return [record]
 
 

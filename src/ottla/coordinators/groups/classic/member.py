@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ottla.coordinators.groups.shared import MEMBER_BYTES, Caller, Reply
+from ottla.coordinators.groups.shard_context import MEMBER_BYTES, Caller, Reply
 from ottla.protocol.messages.join_group_request import JoinGroupRequest
 
 PROTOCOL_BYTES = 150  # overhead, without name and metadata

@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ottla.coordinators.groups.classic.member import ClassicMember, OfferedProtocol, bytes_of
-from ottla.coordinators.groups.shared import PENDING_BYTES, Deadline, Reply, Shared, TimerKind
+from ottla.coordinators.groups.shard_context import (
+    PENDING_BYTES,
+    Deadline,
+    Reply,
+    ShardContext,
+    TimerKind,
+)
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.join_group_response import JoinGroupResponse
@@ -18,9 +24,9 @@ from ottla.protocol.messages.sync_group_response import SyncGroupResponse
 
 
 class Membership:
-    def __init__(self, group_id: str, shared: Shared) -> None:
+    def __init__(self, group_id: str, context: ShardContext) -> None:
         self.group_id = group_id
-        self.shared = shared
+        self.context = context
         self.protocol_type = ""
         self.leader: str | None = None
         self.members: dict[str, ClassicMember] = {}
@@ -77,11 +83,12 @@ class Membership:
             self.leader = next(iter(self.members), None)
         self.take_back(member_id)
         self.pending_sync.discard(member_id)
-        self.shared.timers.cancel(self.deadline(TimerKind.SESSION, member_id))
+        self.context.timers.cancel(self.deadline(TimerKind.SESSION, member_id))
 
     def remove_all(self, member_ids: Iterable[str]) -> None:
-        """In the order of the members. The last one first: to find the first member that is left,
-        as the next leader, takes the longer the more were removed before it."""
+        """Returns them in the order of the members. They are removed from the last to the first:
+        finding the first remaining member, as the next leader, takes time for each one that was
+        removed before it."""
         for member_id in reversed(list(member_ids)):
             self.remove(member_id)
 
@@ -101,7 +108,7 @@ class Membership:
         if new.instance_id is not None:
             self.instances[new.instance_id] = new.member_id
         self.pending_sync.discard(old.member_id)
-        self.shared.timers.cancel(self.deadline(TimerKind.SESSION, old.member_id))
+        self.context.timers.cancel(self.deadline(TimerKind.SESSION, old.member_id))
 
     def update(self, member: ClassicMember, protocols: tuple[OfferedProtocol, ...]) -> None:
         self._count(member.protocols, -1)
@@ -122,12 +129,12 @@ class Membership:
 
     # Pending ids: assigned to clients that have not joined with them yet
 
-    def give_away(self, member_id: str) -> None:
+    def add_pending(self, member_id: str) -> None:
         """Above the limit, the oldest pending id is dropped: its client requests another one."""
-        if len(self.pending) >= self.shared.config.ottla_group_members_max:
+        if len(self.pending) >= self.context.config.ottla_group_members_max:
             oldest = next(iter(self.pending))
             self.take_back(oldest)
-            self.shared.timers.cancel(self.deadline(TimerKind.SESSION, oldest))
+            self.context.timers.cancel(self.deadline(TimerKind.SESSION, oldest))
         self.pending[member_id] = None
         self._hold(PENDING_BYTES)
 
@@ -149,7 +156,7 @@ class Membership:
 
     def _hold(self, change: int) -> None:
         self.held_bytes += change
-        self.shared.usage.member_bytes += change
+        self.context.usage.member_bytes += change
 
     def _count(self, protocols: Iterable[OfferedProtocol], change: int) -> None:
         supported = self._supported
@@ -179,7 +186,7 @@ class Membership:
 
     def answer_join(self, member: ClassicMember, response: JoinGroupResponse) -> None:
         if member.join_reply is not None:
-            self.shared.answer(member.join_reply, response)
+            self.context.answer(member.join_reply, response)
             member.join_reply = None
             if self.members.get(member.member_id) is member:
                 self.joining -= 1
@@ -187,7 +194,7 @@ class Membership:
     def answer_sync(self, member: ClassicMember, response: SyncGroupResponse) -> bool:
         if member.sync_reply is None:
             return False
-        self.shared.answer(member.sync_reply, response)
+        self.context.answer(member.sync_reply, response)
         member.sync_reply = None
         return True
 
@@ -208,10 +215,10 @@ class Membership:
 
     def renew_session(self, member: ClassicMember, timeout_ms: int | None = None) -> None:
         wait_ms = member.session_timeout_ms if timeout_ms is None else timeout_ms
-        self.shared.timers.start(self.deadline(TimerKind.SESSION, member.member_id), wait_ms)
+        self.context.timers.start(self.deadline(TimerKind.SESSION, member.member_id), wait_ms)
 
     def stop_timers(self) -> None:
-        timers = self.shared.timers
+        timers = self.context.timers
         for waits in (TimerKind.INITIAL_JOIN, TimerKind.JOIN, TimerKind.SYNC):
             timers.cancel(self.deadline(waits))
         for member_id in (*self.members, *self.pending):

@@ -17,7 +17,7 @@ from ottla.coordinators.groups.classic.answers import joined
 from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
 from ottla.coordinators.groups.classic.member import ClassicMember, elect
 from ottla.coordinators.groups.classic.stored import empty_record
-from ottla.coordinators.groups.shared import TimerKind
+from ottla.coordinators.groups.shard_context import TimerKind
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.join_group_response import JoinGroupResponse
@@ -59,7 +59,7 @@ def prepare_rebalance(group: ClassicGroup, reason: str) -> Records:
 
 
 def wait_for_joins(group: ClassicGroup) -> None:
-    group.shared.timers.start(group.deadline(TimerKind.JOIN), group.rebalance_timeout_ms)
+    group.context.timers.start(group.deadline(TimerKind.JOIN), group.rebalance_timeout_ms)
 
 
 # The first rebalance of a group
@@ -68,10 +68,10 @@ def wait_for_joins(group: ClassicGroup) -> None:
 def wait_for_more(group: ClassicGroup) -> None:
     """The members of a new group arrive one after another: delay the first rebalance for all of
     them."""
-    delay_ms = group.shared.config.group_initial_rebalance_delay_ms
+    delay_ms = group.context.config.group_initial_rebalance_delay_ms
     group.has_new_member = False
     group.first_wait_ms = max(0, group.rebalance_timeout_ms - delay_ms)
-    group.shared.timers.start(group.deadline(TimerKind.INITIAL_JOIN), delay_ms)
+    group.context.timers.start(group.deadline(TimerKind.INITIAL_JOIN), delay_ms)
 
 
 def wait_on_or_complete(group: ClassicGroup) -> Records:
@@ -79,9 +79,9 @@ def wait_on_or_complete(group: ClassicGroup) -> Records:
     if not group.has_new_member or group.first_wait_ms == 0:
         return complete_join(group)
     group.has_new_member = False
-    delay_ms = min(group.shared.config.group_initial_rebalance_delay_ms, group.first_wait_ms)
+    delay_ms = min(group.context.config.group_initial_rebalance_delay_ms, group.first_wait_ms)
     group.first_wait_ms -= delay_ms
-    group.shared.timers.start(group.deadline(TimerKind.INITIAL_JOIN), delay_ms)
+    group.context.timers.start(group.deadline(TimerKind.INITIAL_JOIN), delay_ms)
     return []
 
 
@@ -99,14 +99,14 @@ def complete_join(group: ClassicGroup) -> Records:
     """Start the next generation with the members that have joined; static members have a longer
     timeout."""
     for waits in (TimerKind.JOIN, TimerKind.INITIAL_JOIN):
-        group.shared.timers.cancel(group.deadline(waits))
+        group.context.timers.cancel(group.deadline(waits))
     group.remove_all(
         each.member_id
         for each in group.members.values()
         if not each.is_joining and not each.is_static
     )
     if not group.members:
-        group.shared.when_refused(lambda _code: try_again_to_end(group))
+        group.context.when_refused(lambda _code: try_again_to_end(group))
         return [empty_record(group)]
     if not elect_leader(group):
         # Only static members, and none has joined: they will join, or their sessions will expire.
@@ -140,7 +140,7 @@ def begin_generation(group: ClassicGroup) -> None:
         group.answer_join(member, joined(group, member.member_id))
         group.renew_session(member)
         member.is_new = False
-    group.shared.timers.start(group.deadline(TimerKind.SYNC), group.rebalance_timeout_ms)
+    group.context.timers.start(group.deadline(TimerKind.SYNC), group.rebalance_timeout_ms)
 
 
 # Syncing
@@ -155,7 +155,7 @@ def reset_assignments(group: ClassicGroup, code: ErrorCode) -> None:
 
 def stop_waiting_for_sync(group: ClassicGroup) -> None:
     group.pending_sync.clear()
-    group.shared.timers.cancel(group.deadline(TimerKind.SYNC))
+    group.context.timers.cancel(group.deadline(TimerKind.SYNC))
 
 
 # Timeouts
@@ -223,4 +223,4 @@ def join_again(group: ClassicGroup, code: ErrorCode) -> None:
 
 def try_again_to_end(group: ClassicGroup) -> None:
     """The record of an empty group was not written: retry later."""
-    group.shared.timers.start(group.deadline(TimerKind.JOIN), RETRY_MS)
+    group.context.timers.start(group.deadline(TimerKind.JOIN), RETRY_MS)

@@ -64,7 +64,7 @@ def new_group_record(group_id: str, now_ms: int) -> CoordinatorRecord:
 def empty_record(group: ClassicGroup) -> CoordinatorRecord:
     """The next generation, without members."""
     generation = Generation(group.generation + 1, group.protocol_type, None, None)
-    return generation_record(group.group_id, generation, (), {}, group.shared.now_ms())
+    return generation_record(group.group_id, generation, (), {}, group.context.now_ms())
 
 
 def generation_of(group: ClassicGroup) -> Generation:

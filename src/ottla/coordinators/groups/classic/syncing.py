@@ -9,7 +9,7 @@ from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupSt
 from ottla.coordinators.groups.classic.member import ClassicMember
 from ottla.coordinators.groups.classic.rebalance import Records, join_again
 from ottla.coordinators.groups.classic.stored import generation_of, generation_record
-from ottla.coordinators.groups.shared import Reply, TimerKind
+from ottla.coordinators.groups.shard_context import Reply, TimerKind
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.heartbeat_request import HeartbeatRequest
@@ -25,7 +25,7 @@ def sync(group: ClassicGroup, request: SyncGroupRequest, reply: Reply) -> Record
         raise BrokerError(ErrorCode.REBALANCE_IN_PROGRESS)
     note_synced(group, request.member_id)
     if group.state is ClassicGroupState.STABLE:
-        group.shared.answer(reply, synced(group, member))
+        group.context.answer(reply, synced(group, member))
         return []
     group.wait_to_sync(member, reply)
     return assignment_record(group, request) if member.member_id == group.leader else []
@@ -50,15 +50,15 @@ def differs(asked: str | None, known: str | None) -> bool:
 def note_synced(group: ClassicGroup, member_id: str) -> None:
     group.pending_sync.discard(member_id)
     if not group.pending_sync:
-        group.shared.timers.cancel(group.deadline(TimerKind.SYNC))
+        group.context.timers.cancel(group.deadline(TimerKind.SYNC))
 
 
 def assignment_record(group: ClassicGroup, request: SyncGroupRequest) -> Records:
     """Members missing in the leader's assignment get an empty one; unknown ids are ignored."""
     assignments = {each.member_id: each.assignment for each in request.assignments}
-    now_ms = group.shared.now_ms()
-    group.shared.when_written(lambda: answer_syncs(group))
-    group.shared.when_refused(lambda code: join_again(group, code))
+    now_ms = group.context.now_ms()
+    group.context.when_written(lambda: answer_syncs(group))
+    group.context.when_refused(lambda code: join_again(group, code))
     members = group.members.values()
     return [generation_record(group.group_id, generation_of(group), members, assignments, now_ms)]
 

@@ -35,7 +35,7 @@ from ottla.coordinators.groups.embedded_protocol import (
     encode_assignment,
 )
 from ottla.coordinators.groups.group import UNKNOWN_MEMBER
-from ottla.coordinators.groups.shared import Caller, Deadline, Shared, TimerKind
+from ottla.coordinators.groups.shard_context import Caller, Deadline, ShardContext, TimerKind
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, MalformedMessage
@@ -59,7 +59,7 @@ def join(draft: Draft, request: JoinGroupRequest, caller: Caller) -> JoinGroupRe
     before = draft.group
     check_joining(draft, request)
     is_unknown = request.member_id == UNKNOWN_MEMBER
-    member_id = draft.shared.new_id() if is_unknown else request.member_id
+    member_id = draft.context.new_id() if is_unknown else request.member_id
     is_static = request.group_instance_id is not None
     if is_unknown and not is_static and caller.version >= MEMBER_ID_REQUIRED_FROM:
         return JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id)
@@ -70,7 +70,7 @@ def join(draft: Draft, request: JoinGroupRequest, caller: Caller) -> JoinGroupRe
     if not is_downgrade:
         update_target(draft)
     if not is_downgrade or draft.group.target_epoch == draft.group.epoch:
-        owned = owned_by_name(subscription, draft.shared.image)
+        owned = owned_by_name(subscription, draft.context.image)
         reconcile(draft, member_id, owned, has_new_subscription=has_changed)
     return joined(draft.group.members[member_id])
 
@@ -79,7 +79,7 @@ def must_downgrade(before: ConsumerGroup, draft: Draft, request: JoinGroupReques
     """Whether the join downgrades the group: only if it replaces a static member, as in Kafka;
     otherwise a downgrade follows when a member leaves."""
     is_in_place = before.static_member(request.group_instance_id) is not None
-    return is_in_place and can_downgrade(draft.group, (), draft.shared)
+    return is_in_place and can_downgrade(draft.group, (), draft.context)
 
 
 def joined(member: ConsumerMember) -> JoinGroupResponse:
@@ -93,7 +93,7 @@ def joined(member: ConsumerMember) -> JoinGroupResponse:
 
 
 def check_joining(draft: Draft, request: JoinGroupRequest) -> None:
-    if policy_of(draft.shared) == "disabled":
+    if policy_of(draft.context) == "disabled":
         raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     check_size(draft, request.member_id, request.group_instance_id)
     names = {each.name for each in request.protocols}
@@ -156,27 +156,27 @@ def owned_by_name(subscription: ConsumerProtocolSubscription, image: Image) -> O
     return owned
 
 
-def can_downgrade(group: ConsumerGroup, leaving: Collection[str], shared: Shared) -> bool:
+def can_downgrade(group: ConsumerGroup, leaving: Collection[str], context: ShardContext) -> bool:
     """Whether only classic members would remain, and a downgrade is possible."""
     going = [each for name in leaving if (each := group.members.get(name)) is not None]
     staying = len(group.members) - len(going)
     staying_classic = group.classic_count - sum(each.speaks_classic for each in going)
     return (
         0 < staying == staying_classic
-        and policy_of(shared) in DOWNGRADING
-        and staying <= min(shared.config.group_max_size, DOWNGRADE_MEMBERS_MAX)
+        and policy_of(context) in DOWNGRADING
+        and staying <= min(context.config.group_max_size, DOWNGRADE_MEMBERS_MAX)
     )
 
 
-def policy_of(shared: Shared) -> str:
-    return shared.config.group_consumer_migration_policy.lower()
+def policy_of(context: ShardContext) -> str:
+    return context.config.group_consumer_migration_policy.lower()
 
 
-def watch_joined(shared: Shared, group_id: str, member: ConsumerMember) -> None:
+def watch_joined(context: ShardContext, group_id: str, member: ConsumerMember) -> None:
     """It has joined, and has to sync."""
-    timers = shared.timers
+    timers = context.timers
     timers.cancel(Deadline(group_id, TimerKind.MEMBER_JOIN, member.member_id))
-    renew_session(shared, group_id, member)
+    renew_session(context, group_id, member)
     sync = Deadline(group_id, TimerKind.MEMBER_SYNC, member.member_id)
     timers.start(sync, member.rebalance_timeout_ms)
 
@@ -184,20 +184,22 @@ def watch_joined(shared: Shared, group_id: str, member: ConsumerMember) -> None:
 # Syncing
 
 
-def sync(group: ConsumerGroup, request: SyncGroupRequest, shared: Shared) -> SyncGroupResponse:
+def sync(
+    group: ConsumerGroup, request: SyncGroupRequest, context: ShardContext
+) -> SyncGroupResponse:
     member = classic_member(group, request.member_id, request.group_instance_id)
     check_generation(member, request.generation_id)
     check_protocol(member, request)
     is_revoking = member.state is MemberState.UNREVOKED_PARTITIONS
     if group.target_epoch > member.epoch and not is_revoking:
-        wait_to_join(shared, group.group_id, member)
+        wait_to_join(context, group.group_id, member)
         raise BrokerError(ErrorCode.REBALANCE_IN_PROGRESS)
-    shared.timers.cancel(Deadline(group.group_id, TimerKind.MEMBER_SYNC, member.member_id))
-    renew_session(shared, group.group_id, member)
+    context.timers.cancel(Deadline(group.group_id, TimerKind.MEMBER_SYNC, member.member_id))
+    renew_session(context, group.group_id, member)
     return SyncGroupResponse(
         protocol_type=request.protocol_type,
         protocol_name=request.protocol_name,
-        assignment=encoded_assignment(member, shared.image),
+        assignment=encoded_assignment(member, context.image),
     )
 
 
@@ -221,13 +223,13 @@ def check_protocol(member: ConsumerMember, request: SyncGroupRequest) -> None:
 # Heartbeats
 
 
-def heartbeat(group: ConsumerGroup, request: HeartbeatRequest, shared: Shared) -> ErrorCode:
+def heartbeat(group: ConsumerGroup, request: HeartbeatRequest, context: ShardContext) -> ErrorCode:
     member = classic_member(group, request.member_id, request.group_instance_id)
     check_generation(member, request.generation_id)
-    renew_session(shared, group.group_id, member)
+    renew_session(context, group.group_id, member)
     if not should_join(group, member):
         return ErrorCode.NONE
-    wait_to_join(shared, group.group_id, member)
+    wait_to_join(context, group.group_id, member)
     return ErrorCode.REBALANCE_IN_PROGRESS
 
 
@@ -272,18 +274,18 @@ def check_generation(member: ConsumerMember, generation: int) -> None:
         raise BrokerError(ErrorCode.ILLEGAL_GENERATION)
 
 
-def renew_session(shared: Shared, group_id: str, member: ConsumerMember) -> None:
+def renew_session(context: ShardContext, group_id: str, member: ConsumerMember) -> None:
     deadline = Deadline(group_id, TimerKind.SESSION, member.member_id)
-    shared.timers.start(deadline, session_timeout_ms(shared, group_id, member))
+    context.timers.start(deadline, session_timeout_ms(context, group_id, member))
 
 
-def session_timeout_ms(shared: Shared, group_id: str, member: ConsumerMember) -> int:
+def session_timeout_ms(context: ShardContext, group_id: str, member: ConsumerMember) -> int:
     if member.classic is not None:
         return member.classic.session_timeout_ms
-    return shared.group_config(group_id).consumer_session_timeout_ms
+    return context.group_config(group_id).consumer_session_timeout_ms
 
 
-def wait_to_join(shared: Shared, group_id: str, member: ConsumerMember) -> None:
+def wait_to_join(context: ShardContext, group_id: str, member: ConsumerMember) -> None:
     """Start the rebalance timeout within which it has to join again."""
     deadline = Deadline(group_id, TimerKind.MEMBER_JOIN, member.member_id)
-    shared.timers.start_if_absent(deadline, member.rebalance_timeout_ms)
+    context.timers.start_if_absent(deadline, member.rebalance_timeout_ms)

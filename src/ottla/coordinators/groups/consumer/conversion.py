@@ -40,7 +40,7 @@ from ottla.coordinators.groups.embedded_protocol import (
     embedded_version,
     encode_assignment,
 )
-from ottla.coordinators.groups.shared import Shared
+from ottla.coordinators.groups.shard_context import ShardContext
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
@@ -56,30 +56,30 @@ UPGRADING = ("upgrade", "bidirectional")
 # Upgrade
 
 
-def upgraded(classic: ClassicGroup, shared: Shared) -> Draft:
+def upgraded(classic: ClassicGroup, context: ShardContext) -> Draft:
     """The consumer group that replaces a classic group; BrokerError if that is not allowed."""
-    check_upgrade(classic, shared)
+    check_upgrade(classic, context)
     group_id, generation = classic.group_id, classic.generation
-    draft = Draft(ConsumerGroup(group_id), shared, *classic.tombstones())
+    draft = Draft(ConsumerGroup(group_id), context, *classic.tombstones())
     members: list[ConsumerMember] = []
     items_max = UPGRADE_ITEMS_MAX - MEMBER_ITEMS * len(classic.members)
     try:
         for each in classic.members.values():
-            member = upgraded_member(each, classic, shared.image, items_max)
+            member = upgraded_member(each, classic, context.image, items_max)
             items_max -= len(member.topics)
             members.append(member)
     except MalformedMessage as error:
         raise cannot_upgrade(group_id, "the embedded consumer protocol is malformed") from error
     targets = {each.member_id: assigned_to(each) for each in members}
     draft.put(*(member_record(group_id, each) for each in members))
-    found = metadata_hash(draft.group.subscribed_topics(), shared.image)
+    found = metadata_hash(draft.group.subscribed_topics(), context.image)
     draft.put(
         group_record(group_id, generation, found),
         *(target_record(group_id, *item) for item in targets.items()),
         target_epoch_record(group_id, generation, 0),
         *(current_record(group_id, each) for each in members),
     )
-    shared.when_written(lambda: begin_upgraded(classic, members))
+    context.when_written(lambda: begin_upgraded(classic, members))
     return draft
 
 
@@ -87,16 +87,16 @@ def begin_upgraded(classic: ClassicGroup, members: Iterable[ConsumerMember]) -> 
     """Waiting members have to join again; sessions continue."""
     classic.answer_all(ErrorCode.REBALANCE_IN_PROGRESS)
     for member in members:
-        renew_session(classic.shared, classic.group_id, member)
+        renew_session(classic.context, classic.group_id, member)
 
 
-def check_upgrade(classic: ClassicGroup, shared: Shared) -> None:
-    if policy_of(shared) not in UPGRADING:
+def check_upgrade(classic: ClassicGroup, context: ShardContext) -> None:
+    if policy_of(context) not in UPGRADING:
         raise cannot_upgrade(classic.group_id, "online upgrade is disabled")
     if not classic.uses_consumer_protocol:
         reason = "the group does not use the consumer embedded protocol"
         raise cannot_upgrade(classic.group_id, reason)
-    config = shared.config
+    config = context.config
     size_max = min(config.group_consumer_max_size, UPGRADE_MEMBERS_MAX)
     if len(classic.members) > size_max:
         reason = "the group size exceeds the consumer group maximum size"
@@ -152,7 +152,7 @@ def assigned_to(member: ConsumerMember) -> Partitions:
 
 
 def downgraded(
-    group: ConsumerGroup, leaving: Collection[str], shared: Shared
+    group: ConsumerGroup, leaving: Collection[str], context: ShardContext
 ) -> list[CoordinatorRecord]:
     """The records of the classic group; its members have to join once they are written."""
     staying = [each for each in group.members.values() if each.member_id not in leaving]
@@ -160,13 +160,13 @@ def downgraded(
     protocol = select_protocol(members)
     for member in members:
         version = version_of(member.metadata(protocol))
-        target = named(group.target_of(member.member_id), shared.image)
+        target = named(group.target_of(member.member_id), context.image)
         member.assignment = encode_assignment(target, version)
     generation = Generation(group.epoch, CONSUMER_PROTOCOL, protocol, members[0].member_id)
     assignments = {each.member_id: each.assignment for each in members}
     return [
         *group.tombstones(),
-        generation_record(group.group_id, generation, members, assignments, shared.now_ms()),
+        generation_record(group.group_id, generation, members, assignments, context.now_ms()),
     ]
 
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.member import ConsumerMember
 from ottla.coordinators.groups.consumer.records import current_record, member_record
-from ottla.coordinators.groups.shared import Shared
+from ottla.coordinators.groups.shard_context import ShardContext
 from ottla.coordinators.records import CoordinatorRecord
 
 
 class Draft:
-    def __init__(self, group: ConsumerGroup, shared: Shared, *before: CoordinatorRecord) -> None:
+    def __init__(
+        self, group: ConsumerGroup, context: ShardContext, *before: CoordinatorRecord
+    ) -> None:
         self.group = group
-        self.shared = shared
+        self.context = context
         self.records = list(before)
         self._is_copy = False
 

@@ -37,7 +37,7 @@ from ottla.coordinators.groups.consumer.member import (
     ConsumerMember,
 )
 from ottla.coordinators.groups.group import CONSUMER, CommitBy, ExpiryStart, PartitionCheck
-from ottla.coordinators.groups.shared import MEMBER_BYTES
+from ottla.coordinators.groups.shard_context import MEMBER_BYTES
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -138,11 +138,6 @@ class ConsumerGroup:
 
     def subscribed_topics(self) -> Set[str]:
         return self.subscriptions.keys()
-
-    @property
-    def subscription_count(self) -> int:
-        """The number of distinct sets of topics."""
-        return len(self._sets)
 
     def subscribed_regexes(self) -> Set[str]:
         return self.patterns.keys()

@@ -27,7 +27,7 @@ from ottla.coordinators.groups.consumer.records import (
 from ottla.coordinators.groups.consumer.regexes import RegexChange, change_regex, want_refresh
 from ottla.coordinators.groups.consumer.subscriptions import update_epoch
 from ottla.coordinators.groups.consumer.targets import update_target
-from ottla.coordinators.groups.shared import Caller, Deadline, TimerKind
+from ottla.coordinators.groups.shard_context import Caller, Deadline, TimerKind
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.consumer_group_heartbeat_request import (
@@ -55,10 +55,10 @@ def heartbeat(
     update_target(draft)
     reconcile(draft, member.member_id, owned, has_new_subscription=has_changed)
     after = draft.group.members[member.member_id]
-    shared, group_config = draft.shared, draft.shared.group_config(draft.group_id)
+    context, group_config = draft.context, draft.context.group_config(draft.group_id)
     session = Deadline(draft.group_id, TimerKind.SESSION, after.member_id)
     timeout_ms = group_config.consumer_session_timeout_ms
-    shared.when_written(lambda: shared.timers.start(session, timeout_ms))
+    context.when_written(lambda: context.timers.start(session, timeout_ms))
     response = ConsumerGroupHeartbeatResponse(
         member_id=after.member_id,
         member_epoch=after.epoch,
@@ -102,7 +102,7 @@ def assignment_of(member: ConsumerMember) -> Assignment:
 
 
 def check_size(draft: Draft, member_id: str, instance_id: str | None) -> None:
-    group, config = draft.group, draft.shared.config
+    group, config = draft.group, draft.context.config
     size_max = min(config.group_consumer_max_size, config.ottla_group_members_max)
     if group.static_member(instance_id) is not None or member_id in group.members:
         return
@@ -119,7 +119,7 @@ def find_member(
     """The existing member; a new one if it joins."""
     group = draft.group
     is_joining = request.member_epoch == JOINING_EPOCH
-    member_id = request.member_id or draft.shared.new_id()
+    member_id = request.member_id or draft.context.new_id()
     if is_joining:
         if request.instance_id is not None:
             return join_static(draft, member_id, request.instance_id, speaks_classic=False)
@@ -222,7 +222,7 @@ def subscribe(draft: Draft, old: ConsumerMember, new: ConsumerMember) -> bool:
     """Save the member; returns whether its subscription has changed."""
     held_bytes = draft.group.held_bytes
     draft.save_metadata(new)
-    draft.shared.check_room(held_bytes, draft.group.held_bytes - held_bytes)
+    draft.context.check_room(held_bytes, draft.group.held_bytes - held_bytes)
     regex = change_regex(draft, old, new)
     want_refresh(draft)
     has_new_names = old.topics != new.topics

@@ -26,7 +26,7 @@ def leaving_member(draft: Draft, request: ConsumerGroupHeartbeatRequest) -> Cons
     return held_instance(draft.group, request.member_id, request.instance_id)
 
 
-def leave_for_a_while(draft: Draft, member: ConsumerMember) -> None:
+def leave_temporarily(draft: Draft, member: ConsumerMember) -> None:
     """The client of a static member restarts: its partitions are kept.
 
     They get epoch 0: the returning member has a new id and epoch.

@@ -17,7 +17,7 @@ from ottla.coordinators.groups.assignors.division import Partitions
 from ottla.coordinators.groups.consumer.draft import Draft
 from ottla.coordinators.groups.consumer.member import Assigned, ConsumerMember, MemberState
 from ottla.coordinators.groups.consumer.targets import topic_ids
-from ottla.coordinators.groups.shared import Deadline, TimerKind
+from ottla.coordinators.groups.shard_context import Deadline, TimerKind
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
@@ -43,7 +43,7 @@ def reconcile(draft: Draft, member_id: str, owned: Owned, *, has_new_subscriptio
     goal = Goal(
         group.target_epoch,
         group.target_of(member_id),
-        topic_ids(group, member, draft.shared.image),
+        topic_ids(group, member, draft.context.image),
         has_new_subscription,
     )
 
@@ -54,16 +54,16 @@ def reconcile(draft: Draft, member_id: str, owned: Owned, *, has_new_subscriptio
     if moved != member:
         draft.save_assignment(moved)
         if not moved.speaks_classic:
-            draft.shared.when_written(lambda: watch_revocation(draft, moved))
+            draft.context.when_written(lambda: watch_revocation(draft, moved))
 
 
 def watch_revocation(draft: Draft, member: ConsumerMember) -> None:
     """A member must revoke partitions within its rebalance timeout."""
     deadline = Deadline(draft.group_id, TimerKind.REVOCATION, member.member_id)
     if member.state is MemberState.UNREVOKED_PARTITIONS:
-        draft.shared.timers.start(deadline, member.rebalance_timeout_ms)
+        draft.context.timers.start(deadline, member.rebalance_timeout_ms)
     else:
-        draft.shared.timers.cancel(deadline)
+        draft.context.timers.cancel(deadline)
 
 
 def next_step(

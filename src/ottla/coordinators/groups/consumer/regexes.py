@@ -14,7 +14,7 @@ from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.member import ConsumerMember
 from ottla.coordinators.groups.consumer.records import regex_record, regex_tombstone
 from ottla.coordinators.groups.consumer.subscriptions import update_epoch
-from ottla.coordinators.groups.shared import Shared
+from ottla.coordinators.groups.shard_context import ShardContext
 from ottla.coordinators.patterns import Matches, compile_pattern
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -42,7 +42,7 @@ def change_regex(draft: Draft, old: ConsumerMember, new: ConsumerMember) -> Rege
 
 
 def check_count(draft: Draft) -> None:
-    patterns_max = draft.shared.config.ottla_group_patterns_max
+    patterns_max = draft.context.config.ottla_group_patterns_max
     if len(draft.group.subscribed_regexes()) > patterns_max:
         what = f"The members of a group may subscribe with {patterns_max} patterns."
         raise BrokerError(ErrorCode.INVALID_REQUEST, what)
@@ -56,40 +56,40 @@ def forget_unused(draft: Draft) -> None:
 
 def want_refresh(draft: Draft) -> None:
     """Request a comparison of the patterns with all topics, if the interval has passed."""
-    shared, group_id = draft.shared, draft.group_id
-    if group_id not in shared.resolving and is_stale(draft.group, shared):
-        shared.when_written(lambda: shared.unresolved.add(group_id))
+    context, group_id = draft.context, draft.group_id
+    if group_id not in context.resolving and is_stale(draft.group, context):
+        context.when_written(lambda: context.unresolved.add(group_id))
 
 
-def is_stale(group: ConsumerGroup, shared: Shared) -> bool:
+def is_stale(group: ConsumerGroup, context: ShardContext) -> bool:
     wanted = group.subscribed_regexes()
     if not wanted:
         return False
     known = group.regexes.values()
     if not known:
         return True
-    age_ms = shared.now_ms() - max(each.resolved_ms for each in known)
+    age_ms = context.now_ms() - max(each.resolved_ms for each in known)
     if age_ms <= REFRESH_MS_MIN:
         return False
     return (
         bool(wanted - group.regexes.keys())
-        or min(each.version for each in known) < shared.topics_version
-        or age_ms > shared.config.group_consumer_regex_refresh_interval_ms
+        or min(each.version for each in known) < context.topics_version
+        or age_ms > context.config.group_consumer_regex_refresh_interval_ms
     )
 
 
 def decide_resolved(
-    group: ConsumerGroup, shared: Shared, pattern: str, topics: set[str], version: int
+    group: ConsumerGroup, context: ShardContext, pattern: str, topics: set[str], version: int
 ) -> Draft:
     """A pattern was compared with a version of the topic metadata: save its topics.
 
     If they have changed, the new epoch is part of the same batch: topics that are known without it
     would be assigned only after the next change of the group.
     """
-    draft = Draft(group, shared)
+    draft = Draft(group, context)
     if pattern in group.subscribed_regexes():
         known = group.regexes.get(pattern)
-        draft.put(regex_record(draft.group_id, pattern, topics, version, shared.now_ms()))
+        draft.put(regex_record(draft.group_id, pattern, topics, version, context.now_ms()))
         update_epoch(draft, has_changed=topics != (set() if known is None else known.topics))
     return draft
 

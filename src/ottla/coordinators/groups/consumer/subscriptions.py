@@ -36,12 +36,12 @@ def topic_hash(topic_id: bytes, partitions: int) -> int:
 
 def update_epoch(draft: Draft, *, has_changed: bool) -> None:
     """Start a new epoch if the group or its topics have changed."""
-    shared, group = draft.shared, draft.group
-    version = shared.topics_version
-    if not has_changed and shared.checked.get(group.group_id) == version:
+    context, group = draft.context, draft.group
+    version = context.topics_version
+    if not has_changed and context.checked.get(group.group_id) == version:
         return
-    shared.when_written(lambda: shared.checked.update({group.group_id: version}))
-    found = metadata_hash(group.subscribed_topics(), shared.image)
+    context.when_written(lambda: context.checked.update({group.group_id: version}))
+    found = metadata_hash(group.subscribed_topics(), context.image)
     if has_changed or found != group.metadata_hash:
         draft.put(group_record(group.group_id, group.epoch + 1, found))
     if group.has_partition_metadata:

@@ -26,15 +26,15 @@ PARTITIONS_AT_ONCE = 2000
 
 
 def update_target(draft: Draft) -> None:
-    group, shared = draft.group, draft.shared
-    now_ms = shared.now_ms()
-    interval_ms = shared.group_config(group.group_id).consumer_assignment_interval_ms
+    group, context = draft.group, draft.context
+    now_ms = context.now_ms()
+    interval_ms = context.group_config(group.group_id).consumer_assignment_interval_ms
     if group.target_epoch >= group.epoch or not may_assign(group, interval_ms, now_ms):
         return
-    if is_large(group, shared.image):
+    if is_large(group, context.image):
         want_target(draft)
         return
-    plan = run_blocking(planning(group, shared.image, shared.config.group_consumer_assignors[0]))
+    plan = run_blocking(planning(group, context.image, context.config.group_consumer_assignors[0]))
     for member_id, target in plan.divide().items():
         if group.target.get(member_id) != target:
             draft.put(target_record(group.group_id, member_id, target))
@@ -50,9 +50,9 @@ def is_large(group: ConsumerGroup, image: Image) -> bool:
 
 
 def want_target(draft: Draft) -> None:
-    shared, group_id = draft.shared, draft.group_id
-    if group_id not in shared.assigning:
-        shared.when_written(lambda: shared.unassigned.add(group_id))
+    context, group_id = draft.context, draft.group_id
+    if group_id not in context.assigning:
+        context.when_written(lambda: context.unassigned.add(group_id))
 
 
 class TargetPlan(NamedTuple):

@@ -1,5 +1,4 @@
-"""What a broker uses outside of its process, except its files: passed as arguments, so that a
-simulation can replace it."""
+"""The environment of a broker, except its files: an argument, which a simulation replaces."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ OpenZooKeeper = Callable[[ZooKeeperSession | None], Awaitable[ZooKeeperService]]
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class Environment:
     bind: Bind = bind_sockets
     open_zookeeper: OpenZooKeeper | None = None  # None is the one in `zookeeper.connect`
     # until cancelled: ends the process if its event loop is blocked for so many seconds

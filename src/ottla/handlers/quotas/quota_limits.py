@@ -36,15 +36,15 @@ LEVELS: tuple[tuple[Part, Part], ...] = (  # user, client id
 )
 
 
-class Payer(NamedTuple):
-    """The clients that share a quota; None where the name does not matter."""
+class MeterKey(NamedTuple):
+    """The clients that share a meter; None if the name does not matter."""
 
     user: str | None
     client_id: str | None
 
 
-class Due(NamedTuple):
-    payer: Payer
+class FoundLimit(NamedTuple):
+    key: MeterKey
     limit: float  # LIMITLESS without a quota
 
 
@@ -83,7 +83,7 @@ class Limits:
     def __bool__(self) -> bool:
         return bool(self._levels)
 
-    def find(self, user: str, client_id: str) -> Due:
+    def find(self, user: str, client_id: str) -> FoundLimit:
         """The limit of this client. Clients without a name have no quota by name."""
         for level in self._levels:
             of_user, of_client = level
@@ -91,13 +91,13 @@ class Limits:
                 continue
             limit = self._limits.get((name_in(of_user, user), name_in(of_client, client_id)))
             if limit is not None:
-                payer = Payer(
+                key = MeterKey(
                     None if of_user is Part.ABSENT else user,
                     None if of_client is Part.ABSENT else client_id,
                 )
-                return Due(payer, limit)
-        payer = Payer(user if self._by_user else None, client_id if self._by_client else None)
-        return Due(payer, LIMITLESS)
+                return FoundLimit(key, limit)
+        key = MeterKey(user if self._by_user else None, client_id if self._by_client else None)
+        return FoundLimit(key, LIMITLESS)
 
 
 Name = str | Part  # a name, or the default, or absent

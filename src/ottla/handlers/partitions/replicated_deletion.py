@@ -32,7 +32,7 @@ class DeletedRecords(NamedTuple):
     result: DeleteRecordsPartitionResult
 
 
-class DeletingEverywhere:
+class ReplicatedDeletion:
     def __init__(
         self, low_watermarks: LowWatermarks, timers: LoopTimers, scheduler: StepScheduler
     ) -> None:

@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 from tests.support.scripted_peer import Received, ScriptedPeer
 
-from ottla.broker import leaders_elsewhere
-from ottla.broker.leaders_elsewhere import LeadersElsewhere
+from ottla.broker import remote_leaders
+from ottla.broker.remote_leaders import RemoteLeaders
 from ottla.metadata.image import Image
 from ottla.network.channel.channel import Channels, ChannelSettings
 from ottla.protocol.error_codes import ErrorCode
@@ -38,10 +38,10 @@ def image_of(leaders: Mapping[str, list[int]]) -> Image:
     return cast(Image, SimpleNamespace(topic=topics.get))
 
 
-def waiting_for(peer: ScriptedPeer, leaders: Mapping[str, list[int]]) -> LeadersElsewhere:
+def waiting_for(peer: ScriptedPeer, leaders: Mapping[str, list[int]]) -> RemoteLeaders:
     addresses = {THERE: ("127.0.0.1", peer.port)}
     channels = Channels(addresses.get, SETTINGS)
-    return LeadersElsewhere(HERE, image_of(leaders), channels, LONG_S)
+    return RemoteLeaders(HERE, image_of(leaders), channels, LONG_S)
 
 
 def answer(received: Received, code: ErrorCode) -> None:
@@ -97,7 +97,7 @@ def test_other_errors_and_brokers_that_cannot_be_reached_end_the_wait() -> None:
 def test_a_leader_that_does_not_answer_is_not_waited_for_longer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(leaders_elsewhere, "WAIT_S", 0.01)
+    monkeypatch.setattr(remote_leaders, "WAIT_S", 0.01)
 
     async def story() -> None:
         async with ScriptedPeer() as peer:

@@ -5,8 +5,8 @@ leaders at once. They read the creation from the metadata log some milliseconds 
 broker that responds: without waiting, the first requests of the client would be refused with
 UNKNOWN_TOPIC_OR_PARTITION.
 
-Promises  ends within WAIT_S. A broker that cannot be reached is not waited for: the client notices
-          that itself, and repeats its request.
+Promises  ends within WAIT_S. A broker that cannot be reached is not waited for: the client detects
+          that itself, and retries.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NOT_YET = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NOT_LEADER_OR_FOLLOWE
 Partitions = Mapping[str, Sequence[int]]  # indexes by topic
 
 
-class LeadersElsewhere:
+class RemoteLeaders:
     """The leaders of new topics, on other brokers of the cluster."""
 
     def __init__(

@@ -7,20 +7,26 @@ from random import Random
 
 import pytest
 
-from ottla.handlers.quotas.payers import LIMITLESS, AddressLimits, Due, Limits, Payer
+from ottla.handlers.quotas.quota_limits import (
+    LIMITLESS,
+    AddressLimits,
+    FoundLimit,
+    Limits,
+    MeterKey,
+)
 from ottla.metadata.records import QuotaEntity
 
 RATE = "producer_byte_rate"
 # From the most special to the most general: entity, and who then pays.
-ORDER: list[tuple[QuotaEntity, Payer]] = [
-    ((("client-id", "c"), ("user", "u")), Payer("u", "c")),
-    ((("client-id", None), ("user", "u")), Payer("u", "c")),
-    ((("user", "u"),), Payer("u", None)),
-    ((("client-id", "c"), ("user", None)), Payer("u", "c")),
-    ((("client-id", None), ("user", None)), Payer("u", "c")),
-    ((("user", None),), Payer("u", None)),
-    ((("client-id", "c"),), Payer(None, "c")),
-    ((("client-id", None),), Payer(None, "c")),
+ORDER: list[tuple[QuotaEntity, MeterKey]] = [
+    ((("client-id", "c"), ("user", "u")), MeterKey("u", "c")),
+    ((("client-id", None), ("user", "u")), MeterKey("u", "c")),
+    ((("user", "u"),), MeterKey("u", None)),
+    ((("client-id", "c"), ("user", None)), MeterKey("u", "c")),
+    ((("client-id", None), ("user", None)), MeterKey("u", "c")),
+    ((("user", None),), MeterKey("u", None)),
+    ((("client-id", "c"),), MeterKey(None, "c")),
+    ((("client-id", None),), MeterKey(None, "c")),
 ]
 
 
@@ -35,23 +41,25 @@ def limits_of(quotas: dict[QuotaEntity, dict[str, float]]) -> Limits:
 def test_the_most_special_quota_holds(count: int) -> None:
     for chosen in itertools.combinations(range(8), count):
         quotas = {ORDER[at][0]: {RATE: 100.0 + at} for at in reversed(chosen)}
-        assert limits_of(quotas).find("u", "c") == Due(ORDER[chosen[0]][1], 100.0 + chosen[0])
+        assert limits_of(quotas).find("u", "c") == FoundLimit(
+            ORDER[chosen[0]][1], 100.0 + chosen[0]
+        )
 
 
 def test_others_have_no_quota_and_are_measured_as_if_they_had() -> None:
     limits = limits_of({(("client-id", "c"), ("user", "u")): {RATE: 1.0}})
-    assert limits.find("u", "other") == Due(Payer("u", "other"), LIMITLESS)
-    assert limits.find("other", "c") == Due(Payer("other", "c"), LIMITLESS)
+    assert limits.find("u", "other") == FoundLimit(MeterKey("u", "other"), LIMITLESS)
+    assert limits.find("other", "c") == FoundLimit(MeterKey("other", "c"), LIMITLESS)
     of_users = limits_of({(("user", "u"),): {RATE: 1.0}})
-    assert of_users.find("other", "c") == Due(Payer("other", None), LIMITLESS)
+    assert of_users.find("other", "c") == FoundLimit(MeterKey("other", None), LIMITLESS)
     mixed = limits_of({(("user", "u"),): {RATE: 1.0}, (("client-id", "d"),): {RATE: 1.0}})
-    assert mixed.find("other", "c") == Due(Payer(None, "c"), LIMITLESS)
+    assert mixed.find("other", "c") == FoundLimit(MeterKey(None, "c"), LIMITLESS)
     assert not limits_of({(("user", "u"),): {"consumer_byte_rate": 1.0}})
 
 
 def test_clients_without_a_name_share_only_their_users_quota() -> None:
     limits = limits_of({(("client-id", None),): {RATE: 1.0}, (("user", "u"),): {RATE: 2.0}})
-    assert limits.find("u", "") == Due(Payer("u", None), 2.0)
+    assert limits.find("u", "") == FoundLimit(MeterKey("u", None), 2.0)
     assert limits.find("other", "").limit == LIMITLESS
 
 

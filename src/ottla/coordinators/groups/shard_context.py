@@ -1,4 +1,4 @@
-"""Shared by the groups of a shard: clock, settings, topics, and the effects of the current step.
+"""What the groups of a shard share: clock, settings, topics, and the effects of the current step.
 
 A step is one decision of a group, with its records. During the decision the group collects here
 what has to follow: responses to waiting requests, changes of soft state once the records are
@@ -93,7 +93,7 @@ class Usage:
 
 
 @dataclass(slots=True)
-class Shared:
+class ShardContext:
     config: BrokerConfig
     group_config: Callable[[str], GroupConfig]
     image: Image
