@@ -91,10 +91,10 @@ MODULES = by_folder(path for path in FILES if path != PROGRAM)
 def test_imports_point_down(own: str) -> None:
     for path in MODULES[own]:
         for other in folders_imported(path) - {own}:
-            told = f"{name_of(path)} imports {other}"
-            assert own, told
-            assert LEVELS[other] < LEVELS[own], f"{told}, and {own} has level {LEVELS[own]}"
-            assert not (own in OVER_THE_WIRE and other in BROKER_SIDE), told
+            reported = f"{name_of(path)} imports {other}"
+            assert own, reported
+            assert LEVELS[other] < LEVELS[own], f"{reported}, and {own} has level {LEVELS[own]}"
+            assert not (own in OVER_THE_WIRE and other in BROKER_SIDE), reported
 
 
 def exceptions_of(path: Path) -> set[str] | None:

@@ -26,11 +26,11 @@ def test_jars_and_classes_are_made_once() -> None:
 def test_java_clients_write_and_read_a_topic(oracle: Oracle, apache_kafka: ApacheKafka) -> None:
     clients = JavaClients(oracle, apache_kafka.bootstrap)
     topic_id = clients.create_topic("greetings", configs={"retention.ms": "-1"})
-    told = [
+    reported = [
         send("greetings", b"hello", key=b"k", timestamp=1_000, headers=(("h", None), ("h", b"2"))),
         send("greetings", None, timestamp=2_000),
     ]
-    assert clients.produce("writer", [*told, FLUSH, CLOSE]) == [(0, 0), (0, 1)]
+    assert clients.produce("writer", [*reported, FLUSH, CLOSE]) == [(0, 0), (0, 1)]
     first, second = clients.consume("greetings")
     assert (first.offset, first.timestamp, first.key, first.value) == (0, 1_000, b"k", b"hello")
     assert (first.headers, first.timestamp_type) == ((("h", None), ("h", b"2")), "CreateTime")

@@ -59,12 +59,13 @@ def test_records_are_base64_in_both_directions(messages: MessageOracle) -> None:
 def test_a_tagged_field_appears_where_it_differs_from_its_default(messages: MessageOracle) -> None:
     body = {"throttleTimeMs": 0, "errorCode": 0, "sessionId": 0, "responses": []}
     endpoints = [{"nodeId": 1, "host": "h", "port": 9, "rack": None}]
-    told = body | {"nodeEndpoints": endpoints}
+    reported = body | {"nodeEndpoints": endpoints}
     assert (
         messages.decode(FETCH_RESPONSE, 16, messages.encode(FETCH_RESPONSE, 16, body)).json == body
     )
     assert (
-        messages.decode(FETCH_RESPONSE, 16, messages.encode(FETCH_RESPONSE, 16, told)).json == told
+        messages.decode(FETCH_RESPONSE, 16, messages.encode(FETCH_RESPONSE, 16, reported)).json
+        == reported
     )
 
 

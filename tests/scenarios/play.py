@@ -67,8 +67,8 @@ class Player:
             await self._act(step.place, action)
             if action.name in WITH_RESULTS:
                 self._asked = action.words[0]
-        is_told = any(not each.is_state for each in step.expectations)
-        if not is_told and self._answer is not None and self._answer.error:
+        is_reported = any(not each.is_state for each in step.expectations)
+        if not is_reported and self._answer is not None and self._answer.error:
             step.place.expected("no error", str(self._answer))
         for each in step.expectations:
             if each.is_state:

@@ -30,10 +30,10 @@ class ApacheKafkaCluster:
         first = ApacheKafka(directory / "1", {**properties, **properties_of(1)})
         self.nodes = {1: first}
         for node_id in range(2, brokers + 1):
-            told = {**properties, **properties_of(node_id), "node.id": str(node_id)}
+            reported = {**properties, **properties_of(node_id), "node.id": str(node_id)}
             self.nodes[node_id] = ApacheKafka(
                 directory / str(node_id),
-                told,
+                reported,
                 cluster_id=first.cluster_id,
                 controller=first.controller,
             )

@@ -32,9 +32,11 @@ def missing(analysis: Analysis) -> Iterator[Finding]:
         order = analysis.orders[key]
         offset, last = order.offset_of(value), order.last_polled
         writer = analysis.writer_of[key, value]
-        told = f"{value} of {writer.process}, acknowledged at {writer.end_s:.3f} s"
+        reported = f"{value} of {writer.process}, acknowledged at {writer.end_s:.3f} s"
         if offset is not None and offset <= last:
-            text = f"{told} at offset {offset}, although {last} was polled"
+            text = f"{reported} at offset {offset}, although {last} was polled"
             yield Finding(Anomaly.LOST_WRITE, key, text)
         else:
-            yield Finding(Anomaly.UNSEEN, key, f"{told} at offset {offset}; polled up to {last}")
+            yield Finding(
+                Anomaly.UNSEEN, key, f"{reported} at offset {offset}; polled up to {last}"
+            )

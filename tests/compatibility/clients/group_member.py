@@ -43,9 +43,9 @@ class MortalReader(threading.Thread):
     def run(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            told = json.loads(line)
-            self.records += [each.encode() for each in told["records"]]
-            self.partitions = frozenset(told["partitions"])
+            reported = json.loads(line)
+            self.records += [each.encode() for each in reported["records"]]
+            self.partitions = frozenset(reported["partitions"])
         if not self._is_killed:
             self.failure = AssertionError("the member has ended by itself")
 
@@ -63,10 +63,10 @@ class MortalReader(threading.Thread):
 def main(wanted: dict[str, Any]) -> int:
     kind = READERS[wanted["client"]]
     reader = kind(wanted["bootstrap"], wanted["group"], wanted["topic"], **wanted["settings"])
-    told = 0
+    reported = 0
     while reader.failure is None:
-        read = reader.records[told:]
-        told += len(read)
+        read = reader.records[reported:]
+        reported += len(read)
         state = {"partitions": sorted(reader.partitions), "records": [e.decode() for e in read]}
         print(json.dumps(state), flush=True)
         time.sleep(PAUSE_S)

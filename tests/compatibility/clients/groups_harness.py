@@ -384,8 +384,8 @@ class ConsumerMember:
         if answer.error_code == ErrorCode.NONE:
             self.member_id, self.epoch = answer.member_id or "", answer.member_epoch
             if answer.assignment is not None:
-                told = answer.assignment.topic_partitions
-                self.owned = frozenset(at for each in told for at in each.partitions)
+                reported = answer.assignment.topic_partitions
+                self.owned = frozenset(at for each in reported for at in each.partitions)
         return ErrorCode(answer.error_code)
 
     def leave(self, epoch: int = -1) -> ErrorCode:

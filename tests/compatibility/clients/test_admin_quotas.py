@@ -58,19 +58,19 @@ class Throttles:
 
 def test_a_producer_of_librdkafka_is_slowed_down(limited: RunningBroker, topic: str) -> None:
     set_quota(limited.bootstrap_servers, "producer_byte_rate", 100_000, client_id="writer")
-    told = Throttles()
+    reported = Throttles()
     producer = Producer(
         {
             "bootstrap.servers": limited.bootstrap_servers, "linger.ms": 0,
-            **librdkafka.QUIET, **told.settings("writer"),
+            **librdkafka.QUIET, **reported.settings("writer"),
         }
     )  # fmt: skip
 
-    def is_told() -> bool:
+    def is_reported() -> bool:
         producer.produce(topic, b"x" * 90_000)
-        return producer.poll(0.05) >= 0 and told.longest_ms > 500
+        return producer.poll(0.05) >= 0 and reported.longest_ms > 500
 
-    wait_until(is_told, "it was told so")
+    wait_until(is_reported, "it was told so")
     producer.purge()
 
 
@@ -83,13 +83,13 @@ def test_a_consumer_of_librdkafka_is_slowed_down_and_loses_nothing(
         producer.produce(topic, b"x" * 10_000)
     assert producer.flush(PATIENCE_S) == 0
     set_quota(limited.bootstrap_servers, "consumer_byte_rate", 100_000, client_id="reader")
-    told = Throttles()
-    with librdkafka.consumer(limited.bootstrap_servers, **told.settings("reader")) as reader:
+    reported = Throttles()
+    with librdkafka.consumer(limited.bootstrap_servers, **reported.settings("reader")) as reader:
         reader.assign([TopicPartition(topic, 0, 0)])
         found = librdkafka.read(reader, 25)
-        while not told.longest_ms and len(found) < 200:
+        while not reported.longest_ms and len(found) < 200:
             found += librdkafka.read(reader, 1)
-        assert told.longest_ms > 0
+        assert reported.longest_ms > 0
         set_quota(limited.bootstrap_servers, "consumer_byte_rate", None, client_id="reader")
         found += librdkafka.read(reader, 200 - len(found))
         assert [each.offset() for each in found] == list(range(200))
@@ -138,8 +138,8 @@ def test_quotas_survive_a_kill(limited: RunningBroker, topic: str) -> None:
     limited.kill()
     limited.start()
     settings = {"bootstrap.servers": limited.bootstrap_servers, **librdkafka.QUIET}
-    told = Throttles()
-    producer = Producer({**settings, **told.settings("after")})
+    reported = Throttles()
+    producer = Producer({**settings, **reported.settings("after")})
     producer.produce(topic, b"x" * 10_500)
     producer.flush(PATIENCE_S)
-    wait_until(lambda: producer.poll(0.05) >= 0 and told.longest_ms > 0, "it is throttled")
+    wait_until(lambda: producer.poll(0.05) >= 0 and reported.longest_ms > 0, "it is throttled")

@@ -119,8 +119,8 @@ def test_kafka_delete_records_and_log_dirs(
     file.write_text(json.dumps({"partitions": wanted, "version": 1}))
     printed = on.tool("DeleteRecordsCommand", "--offset-json-file", str(file)).text
     assert f"partition: {topic}-0\tlow_watermark: 4" in printed
-    told = on.tool("LogDirsCommand", "--describe", "--topic-list", topic).text.splitlines()[-1]
-    (node,) = json.loads(told)["brokers"]
+    reported = on.tool("LogDirsCommand", "--describe", "--topic-list", topic).text.splitlines()[-1]
+    (node,) = json.loads(reported)["brokers"]
     (directory,) = node["logDirs"]
     assert directory["logDir"] == str(broker.data)
     (log,) = directory["partitions"]
@@ -169,10 +169,10 @@ def test_kafka_cluster_features_and_api_versions(on: Cluster) -> None:
 
 def test_kafka_metadata_quorum_reports_one_voter(on: Cluster) -> None:
     status = on.tool("MetadataQuorumCommand", "describe", "--status").text
-    told = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
-    assert told["LeaderId"].strip() == "1"
-    assert int(told["HighWatermark"]) > 0
-    assert told["CurrentObservers"].strip() == "[]"
+    reported = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+    assert reported["LeaderId"].strip() == "1"
+    assert int(reported["HighWatermark"]) > 0
+    assert reported["CurrentObservers"].strip() == "[]"
     replication = on.tool("MetadataQuorumCommand", "describe", "--replication").text
     header, voter = replication.strip().splitlines()[-2:]
     row = dict(zip(header.split(), voter.split(), strict=False))

@@ -134,7 +134,7 @@ def expected_of(harness: Harness) -> tuple[object, ...]:
     return GONE
 
 
-def told_of(client: RawClient, group_id: str) -> tuple[object, ...]:
+def description_of(client: RawClient, group_id: str) -> tuple[object, ...]:
     known = known_of(client, group_id, as_is=True)
     if not known["listed"]:
         return GONE
@@ -149,14 +149,14 @@ def told_of(client: RawClient, group_id: str) -> tuple[object, ...]:
     return "classic", classic.group_state, classic.protocol_type, members_of_classic
 
 
-def told_in_time(
+def description_in_time(
     client: RawClient, group_id: str, expected: tuple[object, ...]
 ) -> tuple[object, ...]:
     """What Kafka tells once it has loaded its groups, which a killed node may do twice: in the
     leader epoch that it finds in its files, and again in the one that it is given then."""
     with suppress(TimeoutError):
-        wait_until(lambda: told_of(client, group_id) == expected, group_id)
-    return told_of(client, group_id)
+        wait_until(lambda: description_of(client, group_id) == expected, group_id)
+    return description_of(client, group_id)
 
 
 def test_kafka_loads_random_groups_as_we_do(tmp_path: Path) -> None:
@@ -171,4 +171,4 @@ def test_kafka_loads_random_groups_as_we_do(tmp_path: Path) -> None:
             wanted = {group_id: expected_of(harness) for group_id, harness in histories.items()}
             # Those that are not there come last: nobody has loaded them at first.
             for group_id, expected in sorted(wanted.items(), key=lambda each: each[1] == GONE):
-                assert told_in_time(client, group_id, expected) == expected, group_id
+                assert description_in_time(client, group_id, expected) == expected, group_id

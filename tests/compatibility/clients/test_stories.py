@@ -32,15 +32,15 @@ CLIENT_IDS = {
 }
 
 
-class Told(NamedTuple):
+class Reports(NamedTuple):
     tap: WireTap
     failures: dict[str, list[BaseException]]
 
 
 @pytest.fixture(scope="module")
-def told(
+def reported(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Told]:
+) -> Iterator[Reports]:
     """All stories at once: one kill serves them all."""
     has_java = all(REQUIREMENTS[name].find_missing() is None for name in ("java", "maven"))
     oracle: Oracle | None = request.getfixturevalue("oracle") if has_java else None
@@ -77,7 +77,7 @@ def told(
         broker.start()
         for story in stories:
             attempt(story, partial(look, story))
-        yield Told(tap, failures)
+        yield Reports(tap, failures)
         assert "Traceback" not in broker.log, broker.log[-20_000:]
 
 
@@ -90,10 +90,12 @@ def told(
         for each in STORIES
     ],
 )
-def test_what_one_client_does_another_sees_also_after_kill_9(told: Told, story: Story) -> None:
-    for error in told.failures.get(story.name, ()):
+def test_what_one_client_does_another_sees_also_after_kill_9(
+    reported: Reports, story: Story
+) -> None:
+    for error in reported.failures.get(story.name, ()):
         raise error
     for client, keys in ((story.by, story.does), (story.seen_by, story.sees)):
         for key in keys:
-            sent = [told.tap.versions(key, by=name) for name in CLIENT_IDS[client]]
+            sent = [reported.tap.versions(key, by=name) for name in CLIENT_IDS[client]]
             assert any(sent), f"{client} never sent {key.name}"

@@ -175,8 +175,8 @@ def wait_stable(client: RawClient, partition: int) -> None:
     """Until no transaction is open in the partition."""
     began_s = time.monotonic()
     while (stable := end_offset(client, partition, 1)) != (end := end_offset(client, partition, 0)):
-        told = f"partition {partition} is stable to {stable} of {end}"
-        assert time.monotonic() - began_s < PATIENCE_S, told
+        reported = f"partition {partition} is stable to {stable} of {end}"
+        assert time.monotonic() - began_s < PATIENCE_S, reported
         pause(began_s)
 
 

@@ -59,7 +59,7 @@ def await_progress(programs: Sequence[Program], step: str) -> list[str]:
     print(f"  {step}: {time.monotonic() - started_s:.1f} s", flush=True)
     stuck = [f"{each.client} {each.role} stands still after: {step}" for each, _ in left]
     for (each, _), line in zip(left, stuck, strict=True):
-        print(" ", line, {word: lines[-3:] for word, lines in each.told.items()}, flush=True)
+        print(" ", line, {word: lines[-3:] for word, lines in each.reported.items()}, flush=True)
     return stuck
 
 
@@ -110,26 +110,27 @@ def judge(bootstrap: str, client: str, programs: dict[str, Program]) -> dict[str
     plain = stored(bootstrap, plain_topic(client), "read_uncommitted")
     reader, producer = programs["consume"], programs["produce"]
     deadline_s = time.monotonic() + PATIENCE_S
-    while unread(plain, reader.told.get("read", ())) and time.monotonic() < deadline_s:
+    while unread(plain, reader.reported.get("read", ())) and time.monotonic() < deadline_s:
         time.sleep(0.2)
     codes = {role: each.end() for role, each in programs.items()}
     verdict: dict[str, Any] = {
-        "sent": len(producer.told.get("sent", ())),
-        "lost": sorted(lost(producer.told.get("sent", ()), plain.values())),
+        "sent": len(producer.reported.get("sent", ())),
+        "lost": sorted(lost(producer.reported.get("sent", ()), plain.values())),
         "doubled": sorted(doubled(plain.values())),
-        "unread": sorted(unread(plain, reader.told.get("read", ()))),
-        "misread": misread(plain, reader.told.get("read", ())),
-        "read again": len(reader.told.get("read", ())) - len(set(reader.told.get("read", ()))),
+        "unread": sorted(unread(plain, reader.reported.get("read", ()))),
+        "misread": misread(plain, reader.reported.get("read", ())),
+        "read again": len(reader.reported.get("read", ()))
+        - len(set(reader.reported.get("read", ()))),
         "exit codes": codes,
     }
     if "transact" in programs:
-        told = programs["transact"].told
+        reported = programs["transact"].reported
         seen = list(stored(bootstrap, transacted_topic(client), "read_committed").values())
         outcomes = ("committed", "aborted", "unknown")
-        verdict["transactions"] = {word: len(told.get(word, ())) for word in outcomes}
-        verdict["torn"] = torn(told, seen)
+        verdict["transactions"] = {word: len(reported.get(word, ())) for word in outcomes}
+        verdict["torn"] = torn(reported, seen)
     for role, each in programs.items():
-        errors = each.told.get("error", []) + each.told.get("other", [])
+        errors = each.reported.get("error", []) + each.reported.get("other", [])
         verdict[f"errors of {role}"] = [len(errors), *dict.fromkeys(errors)][:6]
     return verdict
 

@@ -33,13 +33,13 @@ def misread(stored: Mapping[tuple[int, int], str], read: Iterable[str]) -> list[
     ]
 
 
-def torn(told: Mapping[str, Sequence[str]], seen: Iterable[str]) -> list[str]:
+def torn(reported: Mapping[str, Sequence[str]], seen: Iterable[str]) -> list[str]:
     """Transactions of which not exactly what was said is seen by readers of committed records."""
     found = Counter(seen)
     by_number = Counter(value.partition("-")[0] for value in found)
     wrong = [f"{value} is there {times} times" for value, times in found.items() if times > 1]
     expected = {"committed": (RECORDS,), "aborted": (0,), "unknown": (0, RECORDS)}
-    ended = {number: word for word in expected for number in told.get(word, ())}
+    ended = {number: word for word in expected for number in reported.get(word, ())}
     for number, word in ended.items():
         if by_number[number] not in expected[word]:
             wrong.append(f"{word} {number} has {by_number[number]} records")

@@ -95,7 +95,7 @@ class Program:
         self.client = client
         self.role = role
         self.topic = topic
-        self.told: dict[str, list[str]] = {}
+        self.reported: dict[str, list[str]] = {}
         self._process = subprocess.Popen(
             [*CLIENTS[client](), role, bootstrap, topic, *more],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -109,7 +109,7 @@ class Program:
         for line in self._process.stdout:
             word, _, rest = line.strip().partition(" ")
             known = word in ("sent", "read", "committed", "aborted", "unknown", "error")
-            self.told.setdefault(word if known else "other", []).append(rest if known else line)
+            self.reported.setdefault(word if known else "other", []).append(rest if known else line)
 
     @property
     def pid(self) -> int:
@@ -118,7 +118,7 @@ class Program:
     @property
     def done(self) -> int:
         """How much it has done so far."""
-        return sum(len(self.told.get(word, ())) for word in ("sent", "read", "committed"))
+        return sum(len(self.reported.get(word, ())) for word in ("sent", "read", "committed"))
 
     @property
     def is_running(self) -> bool:

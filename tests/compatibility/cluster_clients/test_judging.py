@@ -19,10 +19,10 @@ def test_a_reader_is_given_each_offset_with_its_value() -> None:
 
 def test_a_transaction_is_seen_whole_or_not_at_all() -> None:
     whole = [f"0-{at}" for at in range(5)]
-    told = {"committed": ["0"], "aborted": ["1"], "unknown": ["2"]}
-    assert not torn(told, whole)
-    assert not torn(told, [*whole, *(f"2-{at}" for at in range(5))])
-    assert torn(told, whole[:4]) == ["committed 0 has 4 records"]
-    assert torn(told, [*whole, "1-0"]) == ["aborted 1 has 1 records"]
-    assert torn(told, [*whole, "2-0"]) == ["unknown 2 has 1 records"]
-    assert torn(told, [*whole, "0-0"]) == ["0-0 is there 2 times"]
+    reported = {"committed": ["0"], "aborted": ["1"], "unknown": ["2"]}
+    assert not torn(reported, whole)
+    assert not torn(reported, [*whole, *(f"2-{at}" for at in range(5))])
+    assert torn(reported, whole[:4]) == ["committed 0 has 4 records"]
+    assert torn(reported, [*whole, "1-0"]) == ["aborted 1 has 1 records"]
+    assert torn(reported, [*whole, "2-0"]) == ["unknown 2 has 1 records"]
+    assert torn(reported, [*whole, "0-0"]) == ["0-0 is there 2 times"]

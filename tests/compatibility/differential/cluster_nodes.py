@@ -58,9 +58,9 @@ def kafka_cluster(more: Mapping[str, str] | None = None) -> Iterator[ApacheKafka
 @contextmanager
 def our_cluster(more: Mapping[str, str] | None = None) -> Iterator[OurCluster]:
     """None of its brokers may have met a bug when it is left."""
-    told = {**our_properties(), **SETTINGS, **(more or {})}
-    told = {name: value for name, value in told.items() if name != "node.id"}
-    with RunningCluster(config=told, config_of=rack_of, log_level="WARNING") as cluster:
+    reported = {**our_properties(), **SETTINGS, **(more or {})}
+    reported = {name: value for name, value in reported.items() if name != "node.id"}
+    with RunningCluster(config=reported, config_of=rack_of, log_level="WARNING") as cluster:
         yield OurCluster(cluster)
         for broker in cluster.brokers.values():
             assert "Traceback" not in broker.log, broker.log[-20_000:]

@@ -34,8 +34,8 @@ def kafka_node(more: Mapping[str, str] | None = None) -> Iterator[ApacheKafka]:
 
 
 def our_properties() -> dict[str, str]:
-    told = {**PROPERTIES, **LIMITS}
-    return {name: value for name, value in told.items() if name not in ONLY_KAFKAS}
+    reported = {**PROPERTIES, **LIMITS}
+    return {name: value for name, value in reported.items() if name not in ONLY_KAFKAS}
 
 
 @contextmanager

@@ -229,10 +229,10 @@ def plain_items(place: str, name: str, items: Any, names: Names) -> Plain:
 
 def plain_setting(setting: Any, names: Names) -> tuple[str, str]:
     """Name, and on one line the value, where it comes from, and whatever else there is."""
-    told = plain_struct(setting, names)
+    reported = plain_struct(setting, names)
     words = [f"{plain_text(setting.name, setting.value, names)} from {setting.config_source}"]
     for name in ("read_only", "is_sensitive", "config_type", "documentation"):
-        words += [f"{name} {told[name]}"] if name in told else []
+        words += [f"{name} {reported[name]}"] if name in reported else []
     for each in getattr(setting, "synonyms", ()):
         words.append(f"{each.name}={plain_text(each.name, each.value, names)} from {each.source}")
     return setting.name, ", ".join(words)

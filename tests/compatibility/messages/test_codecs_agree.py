@@ -29,10 +29,10 @@ def check(name: str, codec: ForeignCodec, seed: int) -> None:
     message = message_named(name)
     versions = [version for version in message.versions if codec.has(message, version)]
     found = compare(message, versions, codec, seed, RANDOM_VALUES)
-    assert not found, told(found, codec, seed)
+    assert not found, reported(found, codec, seed)
 
 
-def told(found: list[Disagreement], codec: ForeignCodec, seed: int) -> str:
+def reported(found: list[Disagreement], codec: ForeignCodec, seed: int) -> str:
     smallest = min((str(each) for each in found), key=len)
     return f"{len(found)} values differ from {codec.name} (OTTLA_SEED={seed})\n{smallest}"
 

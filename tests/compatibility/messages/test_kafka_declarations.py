@@ -80,7 +80,7 @@ def test_an_untouched_object_holds_kafkas_defaults(
     for struct in message.all_structs():
         ours = defaults_of(message, struct)
         theirs = {java: value for java, value in defaults[struct.name].items() if java in ours}
-        assert ours == told_alike(struct, theirs), struct.name
+        assert ours == in_our_form(struct, theirs), struct.name
 
 
 def defaults_of(message: MessageSchema, struct: StructSchema) -> Json:
@@ -99,18 +99,18 @@ def default_json(field: FieldSchema, value: Any) -> Json:
     return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 
-def told_alike(struct: StructSchema, theirs: Json) -> Json:
+def in_our_form(struct: StructSchema, theirs: Json) -> Json:
     """Kafka's defaults, with the three that are told differently here on purpose."""
-    told = dict(theirs)
+    reported = dict(theirs)
     for field in struct.fields:
         name = java_name(field.name)
         if is_absent_when_default(field) or (field.is_struct and field.tag is not None):
-            told[name] = [] if field.is_array else None  # we spare the default object
+            reported[name] = [] if field.is_array else None  # we spare the default object
         elif field.type == "records" and field.nullable is None:
-            told[name] = ""  # null could not be encoded
-        elif field.type == "bytes" and "ByteBuffer" in str(told[name]):
-            told[name] = ""
-    return told
+            reported[name] = ""  # null could not be encoded
+        elif field.type == "bytes" and "ByteBuffer" in str(reported[name]):
+            reported[name] = ""
+    return reported
 
 
 def test_the_table_of_apis_is_kafkas(oracle: Oracle) -> None:

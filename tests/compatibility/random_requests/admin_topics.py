@@ -201,7 +201,7 @@ def draw_grow(random: Random) -> Grow:
     return Grow(version, tuple(topics), random.random() < 0.2)
 
 
-class Tell(NamedTuple):
+class AskMetadata(NamedTuple):
     """Metadata. All topics if `names` is None."""
 
     version: int
@@ -238,22 +238,22 @@ class Tell(NamedTuple):
         )
 
 
-def draw_tell(random: Random) -> Tell:
+def draw_metadata(random: Random) -> AskMetadata:
     version = draw_version(random, ApiKey.METADATA)
     creates = version < CREATES_BEFORE or random.random() < 0.2
     flags = (random.random() < 0.2, random.random() < 0.2)
     if version not in range(8, 11):
         flags = (False, flags[1] and version >= 8)
     if random.random() < 0.2:
-        return Tell(version, None, (), creates, flags)
+        return AskMetadata(version, None, (), creates, flags)
     refs = draw_refs(random) if version >= BY_ID_FROM and random.random() < 0.6 else ()
     refs = tuple(each for each in refs if each[1] != "zero")
     others = 0.0 if creates else 0.15
     names = draw_names(random, others) if not refs or random.random() < 0.3 else ()
-    return Tell(version, names, refs, creates and not refs, flags)
+    return AskMetadata(version, names, refs, creates and not refs, flags)
 
 
-class TellPartitions(NamedTuple):
+class AskPartitions(NamedTuple):
     names: tuple[str, ...]
     limit: int
     cursor: tuple[str, int] | None
@@ -265,13 +265,13 @@ class TellPartitions(NamedTuple):
         model.ask(DescribeTopicPartitionsRequest(topics, self.limit, cursor), 0, shown=shown)
 
 
-def draw_tell_partitions(random: Random) -> TellPartitions:
+def draw_ask_partitions(random: Random) -> AskPartitions:
     cursor = None
     if random.random() < 0.5:
         cursor = (draw_name(random), random.choice((0, 0, 1, 2, 3, 7, -1)))
     limit = random.choice((2000, 2000, 1, 2, 3, 4, 5, 8, 0, -1, 2001))
     names = tuple(name for name in draw_names(random) if name)
-    return TellPartitions(names or TOPICS, limit, cursor)
+    return AskPartitions(names or TOPICS, limit, cursor)
 
 
 class Append(NamedTuple):
@@ -292,6 +292,6 @@ def draw_append(random: Random) -> Append:
 
 
 DRAWN: dict[Callable[[Random], object], int] = {
-    draw_create: 14, draw_delete: 8, draw_grow: 8, draw_tell: 10, draw_tell_partitions: 5,
+    draw_create: 14, draw_delete: 8, draw_grow: 8, draw_metadata: 10, draw_ask_partitions: 5,
     draw_append: 4,
 }  # fmt: skip

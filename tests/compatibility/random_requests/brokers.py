@@ -148,7 +148,7 @@ class Delete(NamedTuple):
         model.ask(self.at, request, 5)
 
 
-class Tell(NamedTuple):
+class AskMetadata(NamedTuple):
     at: int
     version: int
     name: str
@@ -342,14 +342,14 @@ def draw_find(random: Random) -> Find:
     return Find(at(random), version, kind, at(random))
 
 
-def draw_tell(random: Random) -> Tell:
+def draw_metadata(random: Random) -> AskMetadata:
     version = draw_version(random, ApiKey.METADATA)
-    return Tell(at(random), version, topic(random))
+    return AskMetadata(at(random), version, topic(random))
 
 
 DRAWN: dict[Callable[[Random], Any], int] = {
     draw_create: 6, draw_grow: 3, draw_reassign: 4, draw_elect: 3, draw_write: 5, draw_latest: 4,
-    draw_find: 2, draw_commit: 3, draw_committed: 3, draw_tell: 5,
+    draw_find: 2, draw_commit: 3, draw_committed: 3, draw_metadata: 5,
     lambda random: Delete(at(random), topic(random)): 2,
     lambda random: Describe(at(random), (topic(random), topic(random))): 3,
     lambda random: Moving(at(random), topic(random)): 2,

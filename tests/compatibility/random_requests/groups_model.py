@@ -160,7 +160,7 @@ class GroupsModel:
         self._sizes = {
             name: len(each.members) for name, each in zip(GROUPS, described.groups, strict=True)
         }
-        told = self.client.ask(
+        reported = self.client.ask(
             ConsumerGroupDescribeRequest(names, False), CONSUMER_DESCRIBE_VERSION
         )
         for name in self._consumers:
@@ -169,7 +169,7 @@ class GroupsModel:
                     "a consumer group became a classic one: a hash table chose its leader"
                 )
         self._consumers = {
-            name for name, each in zip(GROUPS, told.groups, strict=True) if not each.error_code
+            name for name, each in zip(GROUPS, reported.groups, strict=True) if not each.error_code
         }
 
     def _await_first_generations(self) -> None:

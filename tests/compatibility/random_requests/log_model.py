@@ -118,7 +118,7 @@ class LogsModel:
 
     def __init__(self, client: StepClient) -> None:
         self.client, session = client, client.session
-        self.topics = {name: session.topic(name, *told) for name, told in TOPICS.items()}
+        self.topics = {name: session.topic(name, *reported) for name, reported in TOPICS.items()}
         self.topics["none"] = Topic(session.name("none"), b"0123456789abcdef")
         self.producers = [self.new_producer(number) for number in range(PRODUCERS)]
         self.next: dict[tuple[int, int, Place], int] = {}  # sequences by producer, epoch, place

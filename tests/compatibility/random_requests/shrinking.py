@@ -20,11 +20,11 @@ class Found(NamedTuple):
     def __str__(self) -> str:
         words = [words_of(step) for step in self.sequence.steps]
         steps = [f"  {number:2} {step}" for number, step in enumerate(words)]
-        told = "\n".join(f"  {each}" for each in self.differences[:SHOWN_MAX])
+        reported = "\n".join(f"  {each}" for each in self.differences[:SHOWN_MAX])
         for number, step in enumerate(words):
-            told = told.replace(f"{number} {step}", f"#{number}")
+            reported = reported.replace(f"{number} {step}", f"#{number}")
         return "\n".join(
-            [f"sequence {self.sequence.area.name} {self.sequence.seed}:", *steps, told]
+            [f"sequence {self.sequence.area.name} {self.sequence.seed}:", *steps, reported]
         )
 
 

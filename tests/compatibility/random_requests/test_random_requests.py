@@ -38,5 +38,5 @@ def test_both_brokers_answer_random_requests_alike(name: str, brokers: Brokers) 
     chance = random.SystemRandom().randrange(2**32)
     seed = int(os.environ.get(SEED_VARIABLE) or chance)
     tally = compare_all(drawn_sequences(area_called(name), seed, range(SEQUENCES)), brokers, print)
-    told = "\n".join(map(str, [tally, *tally.found, *tally.transient]))
-    assert tally.is_good, f"{SEED_VARIABLE}={seed}\n{told}"
+    reported = "\n".join(map(str, [tally, *tally.found, *tally.transient]))
+    assert tally.is_good, f"{SEED_VARIABLE}={seed}\n{reported}"

@@ -24,5 +24,5 @@ def test_both_clusters_answer_random_requests_alike() -> None:
     with both_clusters() as brokers:
         sequences = drawn_sequences(area_called("brokers"), seed, range(SEQUENCES))
         tally = compare_all(sequences, brokers, print)
-    told = "\n".join(map(str, [tally, *tally.found, *tally.transient]))
-    assert tally.is_good, f"{SEED_VARIABLE}={seed}\n{told}"
+    reported = "\n".join(map(str, [tally, *tally.found, *tally.transient]))
+    assert tally.is_good, f"{SEED_VARIABLE}={seed}\n{reported}"

@@ -70,11 +70,11 @@ class Load:
         if error is None and int(value) >= self._excused:
             self.acknowledged.add(value)
 
-    def excuse_all_but(self, owed: set[bytes]) -> None:
+    def excuse_all_but(self, required: set[bytes]) -> None:
         """What was sent until now may be lost. Of some the client may hear only later that they
         were acknowledged: they do not count either."""
         self._excused = self._sent
-        self.acknowledged &= owed
+        self.acknowledged &= required
 
     def work(self) -> None:
         """Return when records are acknowledged, and go on."""
@@ -106,7 +106,7 @@ class World:
             shutil.copytree(root / name, self.older / name)
         admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])[TOPIC].result(PATIENCE_S)
         self.load = Load(self.broker.bootstrap_servers)
-        self.owed: set[bytes] = set()  # records that must be there
+        self.required: set[bytes] = set()  # records that must be there
         self.load.work()
 
     def path(self, name: str) -> Path:
@@ -276,7 +276,7 @@ LONG_CASES = [Case(name, damage, "") for name in QUIET_FILES for damage in FILE_
 def lose_and_restore(world: World, case: Case) -> None:
     broker = world.broker
     path = world.path(case.where)
-    world.owed |= world.load.pause()
+    world.required |= world.load.pause()
     remove(world.saved)
     copy = shutil.copytree if path.is_dir() else shutil.copy2
     copy(path, world.saved)
@@ -293,12 +293,12 @@ def lose_and_restore(world: World, case: Case) -> None:
         serve_if_possible(broker)
     restore()
     if case.is_lossless:
-        world.owed |= world.load.acknowledged
+        world.required |= world.load.acknowledged
     else:  # what was acknowledged in between went to files that are gone
-        world.load.excuse_all_but(world.owed)
+        world.load.excuse_all_but(world.required)
     broker.start()
-    world.owed |= world.load.pause()
-    assert world.owed <= world.values()
+    world.required |= world.load.pause()
+    assert world.required <= world.values()
 
 
 def serve_if_possible(broker: RunningBroker) -> None:

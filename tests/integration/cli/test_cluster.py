@@ -130,8 +130,8 @@ def test_what_waits_for_replicas_and_leaders_says_so(
     wait_until(lambda: in_sync("waiting", command) == [[], []], "the controller")
     read = ottla("consume", "waiting", "-e", environment=at)
     assert (read.returncode, read.stdout) == (1, "")
-    told = "there is no leader of waiting-0, waiting-1\n  see: ottla status\n"
-    assert read.stderr == f"ottla consume: {told}"
+    reported = "there is no leader of waiting-0, waiting-1\n  see: ottla status\n"
+    assert read.stderr == f"ottla consume: {reported}"
     done = ottla("produce", "waiting", "-p", "1", "two", "--timeout", "3", environment=at)
     assert "partition 1 has no leader" in done.stderr
     described = ottla("groups", "describe", "waiters", environment=at)

@@ -109,9 +109,9 @@ def test_new_partitions_and_topics_are_read_from_their_start(
         command("produce", f"{topic}-b", "three", "four")
         assert sorted(reader.stdout.readlines()) == [b"four\n", b"three\n", b"two\n"]
         assert reader.wait(120) == 0
-        told = reader.stderr.read().decode()
-    assert f"also reading partition 1 of {topic}, which is new" in told
-    assert f"also reading partition 0 of {topic}-b, which is new" in told
+        reported = reader.stderr.read().decode()
+    assert f"also reading partition 1 of {topic}, which is new" in reported
+    assert f"also reading partition 0 of {topic}-b, which is new" in reported
 
 
 def test_a_member_of_a_group_reads_new_topics_of_its_pattern(

@@ -295,9 +295,9 @@ FAILURES = {
 @pytest.mark.parametrize("name", FAILURES)
 def test_interruptions_are_told_from_failures(name: str, tmp_path: Path) -> None:
     """The version of Python, which `ottla version` asks for, fails in this way."""
-    statement, code, told = FAILURES[name]
+    statement, code, reported = FAILURES[name]
     (tmp_path / "platform.py").write_text(f"import os\ndef python_version():\n    {statement}\n")
     done = run(["version"], path=tmp_path)
     assert done.returncode == code
-    assert done.stderr.endswith(told) if told else not done.stderr
+    assert done.stderr.endswith(reported) if reported else not done.stderr
     assert "the output cannot be written" not in done.stderr

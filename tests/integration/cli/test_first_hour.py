@@ -64,8 +64,11 @@ def test_what_became_of_a_line_that_was_given_before_the_program_was_ready_is_sa
         err = writer.stderr.read().decode()
         assert writer.wait(120) == 128 + number
     written = run("consume", new_topic, "-e").stdout
-    told = "1 record was acknowledged" if written else "nothing was sent"
-    assert (err, written) == (f"ottla produce: interrupted: {told}\n", "early\n" if written else "")
+    reported = "1 record was acknowledged" if written else "nothing was sent"
+    assert (err, written) == (
+        f"ottla produce: interrupted: {reported}\n",
+        "early\n" if written else "",
+    )
 
 
 def test_what_is_unknown_or_without_effect_is_not_shown_as_success(

@@ -39,9 +39,9 @@ def member(shared_broker: RunningBroker, read_topic: str, group: str) -> Iterato
 
 
 def test_lag_is_shown_for_each_partition(command: Command, read_topic: str, group: str) -> None:
-    (told,) = command("groups", "describe", group, "--format", "json", "--time").document
-    assert (told["state"], told["lag"], told["members"]) == ("Empty", 2, [])
-    (row,) = told["partitions"]
+    (reported,) = command("groups", "describe", group, "--format", "json", "--time").document
+    assert (reported["state"], reported["lag"], reported["members"]) == ("Empty", 2, [])
+    (row,) = reported["partitions"]
     assert row["topic"] == read_topic
     assert (row["committed_offset"], row["end_offset"], row["lag"]) == (3, 5, 2)
     assert row["lag_ms"] >= 0
@@ -52,10 +52,10 @@ def test_lag_is_shown_for_each_partition(command: Command, read_topic: str, grou
 def test_members_are_shown_with_what_they_read(
     command: Command, read_topic: str, group: str, member: Consumer
 ) -> None:
-    (told,) = command("groups", "describe", group, "--format", "json").document
-    assert told["state"] == "Stable"
-    assert [each["client_id"] for each in told["members"]] == ["a-member"]
-    assert told["partitions"][0]["client_id"] == "a-member"
+    (reported,) = command("groups", "describe", group, "--format", "json").document
+    assert reported["state"] == "Stable"
+    assert [each["client_id"] for each in reported["members"]] == ["a-member"]
+    assert reported["partitions"][0]["client_id"] == "a-member"
     listed = command("groups", "list", group, "--format", "json").document
     assert listed == [{"group": group, "state": "Stable", "members": 1, "coordinator": 1}]
 
@@ -89,15 +89,15 @@ def test_a_group_in_use_is_not_reset_and_its_members_are_named(
 def test_a_group_is_set_to_any_place(
     command: Command, read_topic: str, group: str, words: list[str], after: int
 ) -> None:
-    told = command("groups", "reset", group, *words, "--format", "json").document
-    assert told == [{"topic": read_topic, "partition": 0, "before": 3, "after": after}]
+    reported = command("groups", "reset", group, *words, "--format", "json").document
+    assert reported == [{"topic": read_topic, "partition": 0, "before": 3, "after": after}]
     rest = command("consume", read_topic, "-g", group, "-e", "-f", "%v")
     assert rest.out == "abcde"[after:]
 
 
 def test_a_dry_run_only_shows(command: Command, read_topic: str, group: str) -> None:
-    told = command("groups", "reset", group, "--to", "start", "--dry-run")
-    assert told.lines[1].split() == [read_topic, "0", "3", "0"]
+    reported = command("groups", "reset", group, "--to", "start", "--dry-run")
+    assert reported.lines[1].split() == [read_topic, "0", "3", "0"]
     assert command("consume", read_topic, "-g", group, "-e", "-f", "%v").out == "de"
 
 
@@ -105,8 +105,8 @@ def test_a_new_group_gets_its_first_offsets_for_the_topics_named(
     command: Command, topic: str, group: str
 ) -> None:
     command("produce", topic, "a", "b")
-    told = command("groups", "reset", group, "--to", "-1", "--topic", f"{topic}:0")
-    assert told.code == 0
+    reported = command("groups", "reset", group, "--to", "-1", "--topic", f"{topic}:0")
+    assert reported.code == 0
     assert command("consume", topic, "-g", group, "-e").lines == ["b"]
 
 
@@ -154,9 +154,9 @@ def test_lag_is_unknown_where_nothing_is_committed(
     command("produce", topic, "-p", "0", *"abc")
     command("produce", topic, "-p", "1", "d")
     command("groups", "reset", group, "--to", "1", "--topic", f"{topic}:0")
-    (told,) = command("groups", "describe", group, "--format", "json").document
-    assert told["lag"] is None
-    assert [each["lag"] for each in told["partitions"]] == [2, None]
+    (reported,) = command("groups", "describe", group, "--format", "json").document
+    assert reported["lag"] is None
+    assert [each["lag"] for each in reported["partitions"]] == [2, None]
     shown = command("groups", "describe", group).lines
     assert "lag          2, and unknown in 1 partition" in shown
     (listed,) = command("groups", "list", group, "--lag", "--format", "json").document
@@ -171,18 +171,18 @@ def test_an_offset_that_some_partitions_lack_is_reported(
 ) -> None:
     command("topics", "alter", topic, "-p", "2")
     command("produce", topic, "-p", "0", *"abc")
-    told = command("groups", "reset", group, "--to", "2", "--topic", topic, "--format", "json")
-    assert [each["after"] for each in told.document] == [2, 0]
-    assert f"partition 1 of {topic} is empty: set to 0 instead of 2" in told.err
+    reported = command("groups", "reset", group, "--to", "2", "--topic", topic, "--format", "json")
+    assert [each["after"] for each in reported.document] == [2, 0]
+    assert f"partition 1 of {topic} is empty: set to 0 instead of 2" in reported.err
 
 
 def test_an_offset_that_a_group_does_not_use_is_reported(
     command: Command, read_topic: str, group: str
 ) -> None:
-    told = command("consume", read_topic, "-g", group, "-e", "--from-beginning")
-    assert told.lines == ["d", "e"]
-    assert f"group {group} continues at its committed offsets" in told.err
-    assert f"ottla groups reset {group} --to start" in told.err
+    reported = command("consume", read_topic, "-g", group, "-e", "--from-beginning")
+    assert reported.lines == ["d", "e"]
+    assert f"group {group} continues at its committed offsets" in reported.err
+    assert f"ottla groups reset {group} --to start" in reported.err
 
 
 def test_a_member_that_gets_no_partition_says_so(

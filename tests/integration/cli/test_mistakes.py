@@ -20,7 +20,7 @@ Environment = dict[str, str]
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["topics", "list", "none*"], "ottla topics list: no topic matches none*\n"),
         (["topics", "list", "*", ""], "ottla topics list: no topic matches ''\n"),
@@ -30,12 +30,12 @@ Environment = dict[str, str]
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
 )  # fmt: skip
 def test_patterns_of_a_list_that_match_nothing_are_named(
-    environment: Environment, topic: str, words: list[str], told: str
+    environment: Environment, topic: str, words: list[str], reported: str
 ) -> None:
     done = ottla(*words, environment=environment)
-    assert (done.returncode, done.stderr) == (0, told)
+    assert (done.returncode, done.stderr) == (0, reported)
     document = ottla(*words, "--format", "json", environment=environment)
-    assert (document.returncode, document.stderr) == (0, told)
+    assert (document.returncode, document.stderr) == (0, reported)
 
 
 def test_an_empty_cluster_is_said_to_be_empty() -> None:
@@ -50,7 +50,7 @@ def test_an_empty_cluster_is_said_to_be_empty() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["up", "--data", ""], "ottla up: --data: the name is empty"),
         (["up", "--config", ""], "ottla up: --config: the name is empty"),
@@ -72,15 +72,15 @@ def test_an_empty_cluster_is_said_to_be_empty() -> None:
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
 )
 def test_empty_values_are_refused_and_not_taken_for_the_default(
-    words: list[str], told: str
+    words: list[str], reported: str
 ) -> None:
     done = ottla(*words)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert reported in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("chosen", "told"),
+    ("chosen", "reported"),
     [
         ("{}:", "--topic {}:: expected TOPIC or TOPIC:0,1 with numbers of partitions"),
         ("{}:x", "--topic {}:x: expected TOPIC or TOPIC:0,1"),
@@ -90,12 +90,12 @@ def test_empty_values_are_refused_and_not_taken_for_the_default(
     ],
 )
 def test_partitions_to_reset_are_never_more_than_was_written(
-    environment: Environment, topic: str, group: str, chosen: str, told: str
+    environment: Environment, topic: str, group: str, chosen: str, reported: str
 ) -> None:
     words = ("groups", "reset", group, "--to", "start", "--topic", chosen.format(topic))
     done = ottla(*words, environment=environment)
     assert (done.returncode, done.stdout) == (2, "")
-    assert told.format(topic, topic) in done.stderr
+    assert reported.format(topic, topic) in done.stderr
 
 
 def test_a_group_is_not_advised_to_be_set_to_a_range(environment: Environment) -> None:
@@ -179,10 +179,10 @@ def test_a_broker_that_does_not_respond_is_no_traceback() -> None:
             start(*words.split(), "--timeout", "1", environment=given)
             for words in COMMANDS_THAT_CONNECT
         ]
-        told = [each.communicate(timeout=120)[1].decode() for each in started]
+        reported = [each.communicate(timeout=120)[1].decode() for each in started]
         broker.resume()
     reason = f"{broker.bootstrap_servers} accepts connections, but did not respond within 1 s"
-    for words, each, text in zip(COMMANDS_THAT_CONNECT, started, told, strict=True):
+    for words, each, text in zip(COMMANDS_THAT_CONNECT, started, reported, strict=True):
         assert (each.returncode, reason in text, "Traceback" in text) == (1, True, False), words
 
 
@@ -194,10 +194,10 @@ def test_a_group_that_cannot_be_joined_is_reported() -> None:
         words = ("consume", "t", "-g", "g", "-e", "--timeout", "2")
         with start(*words, environment=given) as reader:
             assert reader.stderr is not None
-            told = os.read(reader.stderr.fileno(), 10_000).decode()
+            reported = os.read(reader.stderr.fileno(), 10_000).decode()
             reader.send_signal(signal.SIGINT)
             reader.communicate(timeout=120)
-    assert "ottla consume: the group was not joined within 2 s; waiting for its coord" in told
+    assert "ottla consume: the group was not joined within 2 s; waiting for its coord" in reported
     assert reader.returncode == 130
 
 
@@ -235,7 +235,7 @@ def test_functions_of_the_client_library_are_no_settings(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         ("consume T -e -X metadata.broker.list=x:1", "use --bootstrap HOST:PORT"),
         ("consume T -e -X enable.auto.commit=true", "use --group NAME"),
@@ -250,12 +250,12 @@ def test_functions_of_the_client_library_are_no_settings(name: str) -> None:
     ],
 )
 def test_settings_that_a_command_depends_on_are_refused(
-    environment: Environment, topic: str, words: str, told: str
+    environment: Environment, topic: str, words: str, reported: str
 ) -> None:
     given = words.replace("T", topic).split()
     done = ottla(*given, environment=environment)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"ottla {given[0]}: -X {given[-1].partition('=')[0]}: {told}\n"
+    assert done.stderr == f"ottla {given[0]}: -X {given[-1].partition('=')[0]}: {reported}\n"
 
 
 def test_a_setting_out_of_range_is_reported_without_an_empty_line(
@@ -286,7 +286,7 @@ def test_a_pattern_with_two_underscores_lists_internal_topics(
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "told"),
+    ("options", "code", "reported"),
     [
         (["-p", "3", "-c", "retention.ms=5", "-d", "retention.ms"], 2, "-c and -d are both given"),
         (["-p", "3", "-c", "retention.ms=x"], 1, "Invalid value x for configuration retention.ms"),
@@ -294,11 +294,11 @@ def test_a_pattern_with_two_underscores_lists_internal_topics(
     ],
 )
 def test_a_change_that_is_refused_changes_nothing(
-    environment: Environment, topic: str, options: list[str], code: int, told: str
+    environment: Environment, topic: str, options: list[str], code: int, reported: str
 ) -> None:
     done = ottla("topics", "alter", topic, *options, environment=environment)
     assert (done.returncode, done.stdout) == (code, "")
-    assert told in done.stderr
+    assert reported in done.stderr
     found = ottla("topics", "describe", topic, "--format", "json", environment=environment)
     (described,) = json.loads(found.stdout)
     assert len(described["partitions"]) == 1
@@ -312,7 +312,7 @@ def test_groups_are_not_deleted_by_patterns(environment: Environment) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["up", "--listen", "127.0.0.1:0"], "start it in another one"),
         (["cluster", "up", "--port", "0"], "change to another one"),
@@ -320,7 +320,9 @@ def test_groups_are_not_deleted_by_patterns(environment: Environment) -> None:
     ],
     ids=["up", "cluster up", "cluster status"],
 )
-def test_a_deleted_current_directory_is_named(words: list[str], told: str, tmp_path: Path) -> None:
+def test_a_deleted_current_directory_is_named(
+    words: list[str], reported: str, tmp_path: Path
+) -> None:
     script = 'mkdir gone; cd gone; rmdir ../gone; exec "$@"'
     program = [sys.executable, "-m", "ottla.cli.main"]
     done = subprocess.run(
@@ -330,7 +332,7 @@ def test_a_deleted_current_directory_is_named(words: list[str], told: str, tmp_p
     )  # fmt: skip
     assert done.returncode == 1
     command = "ottla up" if words[0] == "up" else f"ottla cluster {words[1]}"
-    assert done.stderr == f"{command}: the current directory was deleted: {told}\n"
+    assert done.stderr == f"{command}: the current directory was deleted: {reported}\n"
 
 
 def test_a_topic_that_is_created_again_under_a_writer_is_reported(
@@ -397,7 +399,7 @@ def test_a_separator_may_have_escapes(
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["-K", r"\q"], r"--key-separator \q: \q is not an escape"),
         (["-K", ":", "-f", "json"], "--key-separator cannot be combined with --format"),
@@ -405,11 +407,11 @@ def test_a_separator_may_have_escapes(
     ],
 )
 def test_a_separator_that_would_have_no_effect_is_refused(
-    environment: Environment, topic: str, words: list[str], told: str
+    environment: Environment, topic: str, words: list[str], reported: str
 ) -> None:
     done = ottla("produce", topic, *words, stdin="a:b\n", environment=environment)
     assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert reported in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -522,7 +524,7 @@ def test_internal_topics_get_no_more_partitions(environment: Environment) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["consume", "t", "-o", "@1h"], "--offset '@1h' begins in the future; did you mean @-1h?"),
         (["consume", "t", "-o", "@2d:1h"], "did you mean @-2d:1h?"),
@@ -530,10 +532,12 @@ def test_internal_topics_get_no_more_partitions(environment: Environment) -> Non
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
 )
-def test_a_time_ago_without_its_sign_is_not_taken_for_the_end(words: list[str], told: str) -> None:
+def test_a_time_ago_without_its_sign_is_not_taken_for_the_end(
+    words: list[str], reported: str
+) -> None:
     done = ottla(*words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert reported in done.stderr
 
 
 def test_a_range_that_ends_later_than_its_partition_says_what_it_waits_for(
@@ -602,18 +606,18 @@ def test_offsets_of_a_group_are_kept_in_a_file_and_set_again(
     missing = run("groups", "reset", group, "--from-file", str(lines))
     assert (missing.returncode, missing.stdout) == (1, "")
     assert f"{topic} has no partition 1: it has 1" in missing.stderr
-    for words, told in (
+    for words, reported in (
         (["--from-file", str(tmp_path / "none")], "none: No such file or directory"),
         (["--from-file", str(lines), "--topic", topic], "--topic cannot be used"),
         (["--export"], "write ottla groups describe GROUP --format json for --from-file"),
     ):
         refused = run("groups", "reset", group, *words)
         assert (refused.returncode, refused.stdout) == (2, "")
-        assert told in refused.stderr
+        assert reported in refused.stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["pipeline", "init", "new.yaml", "--topic", "a b"], "'a b' is not a valid topic name"),
         (["pipeline", "init", "new.yaml", "-b", "http://x"], "expected HOST:PORT without http://"),
@@ -625,12 +629,12 @@ def test_offsets_of_a_group_are_kept_in_a_file_and_set_again(
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
 )
 def test_what_would_fail_later_is_refused_at_once(
-    words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: list[str], reported: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     refused = ottla(*words)
     assert refused.returncode in (1, 2)
-    assert told in refused.stderr
+    assert reported in refused.stderr
     assert list(tmp_path.iterdir()) == []
 
 

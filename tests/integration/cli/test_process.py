@@ -31,8 +31,8 @@ def test_a_signal_commits_what_was_printed_and_leaves_the_group(
         reader.send_signal(number)
         _, err = reader.communicate(timeout=120)
     assert (reader.returncode, err) == (code, b"")
-    (told,) = command("groups", "describe", group, "--format", "json").document
-    assert (told["state"], told["members"], told["lag"]) == ("Empty", [], 0)
+    (reported,) = command("groups", "describe", group, "--format", "json").document
+    assert (reported["state"], reported["members"], reported["lag"]) == ("Empty", [], 0)
 
 
 @pytest.mark.parametrize(

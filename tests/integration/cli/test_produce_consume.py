@@ -46,8 +46,8 @@ def test_keys_headers_and_tombstones(command: Command, topic: str) -> None:
     command("produce", topic, "-k", "4711", "-H", "source=shop", "-H", "empty=", "sold")
     command("produce", topic, "-f", r"%k\t%v\n", "-Z", stdin=b"4711\t\n")
     command("produce", topic, "-K", ":", stdin=b"a:b:c\nno key\n")
-    told = command("consume", topic, "-e", "-Z", "-f", r"%o %k %v %h{%k=%v;}\n")
-    assert told.lines == [
+    reported = command("consume", topic, "-e", "-Z", "-f", r"%o %k %v %h{%k=%v;}\n")
+    assert reported.lines == [
         "0 4711 sold source=shop;empty=;",
         "1 4711 NULL ",
         "2 a b:c ",
@@ -59,14 +59,14 @@ def test_json_carries_every_record_from_topic_to_topic(command: Command, topic: 
     template = "%K{big32}%k%V{big32}%v%H %h{%K{big16}%k%V{big16}%v}"
     record = b"\x00\x00\x00\x01\xff\xff\xff\xff\xff1 \x00\x01h\x00\x01\xfe"
     command("produce", topic, "-f", template, stdin=record * 2)
-    told = command("consume", topic, "-e", "--format", "json")
-    assert [json.loads(line)["key_base64"] for line in told.lines] == ["/w==", "/w=="]
+    reported = command("consume", topic, "-e", "--format", "json")
+    assert [json.loads(line)["key_base64"] for line in reported.lines] == ["/w==", "/w=="]
 
     copy = f"{topic}-copy"
     command("topics", "create", copy, "-p", "1")
-    assert command("produce", copy, "--format", "json", stdin=told.out.encode()).code == 0
+    assert command("produce", copy, "--format", "json", stdin=reported.out.encode()).code == 0
     copied = command("consume", copy, "-e", "--format", "json")
-    assert copied.out.replace(copy, topic) == told.out
+    assert copied.out.replace(copy, topic) == reported.out
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_json_carries_every_record_from_topic_to_topic(command: Command, topic: 
 def test_any_part_of_a_topic_can_be_read(
     command: Command, digits: str, offset: str, values: str
 ) -> None:
-    told = command("consume", digits, "-e", "-f", "%v", "-o", offset)
-    assert (told.code, told.out) == (0, values)
+    reported = command("consume", digits, "-e", "-f", "%v", "-o", offset)
+    assert (reported.code, reported.out) == (0, values)
 
 
 @pytest.fixture
@@ -206,9 +206,9 @@ def test_several_topics_are_read_together(command: Command, topic: str) -> None:
 
 def test_yaml_shows_one_document_for_each_record(command: Command, topic: str) -> None:
     command("produce", topic, "a: b")
-    told = command("consume", topic, "-e", "--format", "yaml")
-    assert told.lines[0] == "---"
-    assert 'value: "a: b"' in told.lines
+    reported = command("consume", topic, "-e", "--format", "yaml")
+    assert reported.lines[0] == "---"
+    assert 'value: "a: b"' in reported.lines
 
 
 def test_bad_input_is_refused_with_its_place_and_what_came_before_is_written(

@@ -18,13 +18,13 @@ pytestmark = pytest.mark.xdist_group("command-line")
 def test_the_cluster_at_a_glance(
     command: Command, shared_broker: RunningBroker, topic: str
 ) -> None:
-    told = command("status", "--format", "json").document
-    assert told["is_healthy"]
-    assert told["controller"] == 1
+    reported = command("status", "--format", "json").document
+    assert reported["is_healthy"]
+    assert reported["controller"] == 1
     address = shared_broker.bootstrap_servers
-    assert told["brokers"] == [{"id": 1, "address": address, "rack": None, "is_fenced": False}]
-    assert told["fenced_brokers"] == told["offline_partitions"] == []
-    assert told["topics"] >= 1
+    assert reported["brokers"] == [{"id": 1, "address": address, "rack": None, "is_fenced": False}]
+    assert reported["fenced_brokers"] == reported["offline_partitions"] == []
+    assert reported["topics"] >= 1
     lines = command("status").lines
     assert "health      good" in lines
 

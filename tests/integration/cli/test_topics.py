@@ -32,9 +32,9 @@ def test_describe_shows_offsets_and_with_all_also_the_defaults(
     command: Command, topic: str
 ) -> None:
     command("produce", topic, "a", "b")
-    told = command("topics", "describe", topic)
-    assert "records  2 at most" in told.out
-    assert told.lines[-1].split() == ["0", "1", "1", "1", "0", "2"]
+    reported = command("topics", "describe", topic)
+    assert "records  2 at most" in reported.out
+    assert reported.lines[-1].split() == ["0", "1", "1", "1", "0", "2"]
     everything = command("topics", "describe", topic, "--all", "--format", "json").document
     assert everything[0]["settings"]["cleanup.policy"] == "delete"
 
@@ -80,8 +80,8 @@ def test_internal_topics_are_neither_written_nor_deleted_by_mistake(
 
 
 def test_yaml_is_a_format_too(command: Command, topic: str) -> None:
-    told = command("topics", "list", topic, "--format", "yaml")
-    assert told.lines == [f"- topic: {topic}", "  partitions: 1", "  replicas: 1"]
+    reported = command("topics", "list", topic, "--format", "yaml")
+    assert reported.lines == [f"- topic: {topic}", "  partitions: 1", "  replicas: 1"]
 
 
 def test_a_misspelt_topic_is_answered_with_the_nearest_names(command: Command) -> None:

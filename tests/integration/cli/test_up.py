@@ -155,10 +155,10 @@ def test_a_directory_that_is_gone_is_told_when_it_stops(tmp_path: Path) -> None:
         assert process.stdout.readline().startswith("ottla is ready on 127.0.0.1:")
         shutil.rmtree(data)
         process.send_signal(signal.SIGTERM)
-        _, told = process.communicate(timeout=120)
+        _, reported = process.communicate(timeout=120)
     assert process.returncode == 1
-    assert "the shutdown was not clean, and the next start cannot recover it" in told
-    assert "Traceback" not in told
+    assert "the shutdown was not clean, and the next start cannot recover it" in reported
+    assert "Traceback" not in reported
 
 
 @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
@@ -218,7 +218,7 @@ def test_settings_without_a_directory_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["--listen", "1", "--listen", "2"], "--listen: given twice; for several use --set listen"),
         (["--listen", "a:1,b:2"], "--listen: 'a:1,b:2' is not HOST:PORT"),
@@ -231,10 +231,10 @@ def test_settings_without_a_directory_are_refused(tmp_path: Path) -> None:
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
 )
-def test_arguments_that_cannot_be_meant_are_refused(words: list[str], told: str) -> None:
+def test_arguments_that_cannot_be_meant_are_refused(words: list[str], reported: str) -> None:
     done = ottla("up", *words)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert reported in done.stderr
 
 
 def test_a_log_directory_in_another_one_is_refused(tmp_path: Path) -> None:
@@ -296,11 +296,11 @@ def test_a_misspelt_variable_is_said_to_have_no_effect(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "told"),
+    ("limit", "reported"),
     [("-n 8", "ulimit -n"), ("-f 0", "ulimit -f")],
 )
 def test_a_limit_of_the_process_is_told_from_lost_metadata(
-    limit: str, told: str, tmp_path: Path
+    limit: str, reported: str, tmp_path: Path
 ) -> None:
     words = f"up --listen 127.0.0.1:0 --data {tmp_path / 'data'}"
     done = subprocess.run(
@@ -308,7 +308,7 @@ def test_a_limit_of_the_process_is_told_from_lost_metadata(
         capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     assert done.returncode == 1
-    assert told in done.stderr
+    assert reported in done.stderr
     assert "restore" not in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -341,10 +341,10 @@ def test_an_output_that_is_full_is_reported_and_the_broker_serves(tmp_path: Path
     ):  # fmt: skip
         assert process.stdin is not None
         assert process.stderr is not None
-        told = process.stderr.readline()
+        reported = process.stderr.readline()
         process.stdin.close()
         assert process.wait(120) == 0
-    assert told == "ottla up: the output cannot be written: No space left on device\n"
+    assert reported == "ottla up: the output cannot be written: No space left on device\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -54,8 +54,8 @@ def test_a_log_that_lost_records_is_told_from_one_that_grew(three: ThreeBrokers)
         three.start(3)
         three.wait_led_by(topic, 3)
         three.produce(topic, INSTEAD)
-        told = rf"{topic}-0 at offset 20: .*records from 10 up to 20 .*leader epoch 0"
-        with pytest.raises(LogTruncated, match=told):
+        reported = rf"{topic}-0 at offset 20: .*records from 10 up to 20 .*leader epoch 0"
+        with pytest.raises(LogTruncated, match=reported):
             read(reader, 1)
     three.start(2)
     three.wait_in_sync(topic, [2, 3])

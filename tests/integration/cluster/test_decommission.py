@@ -154,8 +154,8 @@ def test_a_broker_leaves_under_load_and_nothing_is_lost(cluster: RunningCluster)
         wait_until(lambda: bool(throttles(cluster, "kept")), "throttled")
         wait_until(lambda: bool(reassignments(cluster)), "moves have begun")
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=120)
-        assert b"the moves continue" in told
+        _, reported = process.communicate(timeout=120)
+        assert b"the moves continue" in reported
         written.wait_for_more()
         done = decommission(cluster, "4", "--throttle", "1000000000")
         assert (done.returncode, done.stdout.splitlines()[:1]) == (

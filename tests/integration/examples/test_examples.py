@@ -49,8 +49,8 @@ def test_every_example_is_run_by_a_test() -> None:
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_orders_are_written_and_read(program: Path) -> None:
     with RunningBroker(config={"num.partitions": "1"}) as broker:
-        told = run([sys.executable, str(program), broker.bootstrap_servers], broker)
-    assert told.splitlines() == [
+        reported = run([sys.executable, str(program), broker.bootstrap_servers], broker)
+    assert reported.splitlines() == [
         "order 1: tea (offset 0)",
         "order 2: coffee (offset 1)",
         "order 3: tea (offset 2)",
@@ -59,8 +59,8 @@ def test_orders_are_written_and_read(program: Path) -> None:
 
 def test_the_walk_through_the_command_line() -> None:
     with RunningBroker() as broker:
-        told = run(["sh", str(EXAMPLES / "command_line.sh")], broker)
-    lines = told.splitlines()
+        reported = run(["sh", str(EXAMPLES / "command_line.sh")], broker)
+    lines = reported.splitlines()
     assert lines[0] == "created orders"
     assert sum('"key": "tea"' in line for line in lines) == 2
     assert sum(line == '{"id": 3}' for line in lines) == 1  # after the reset, not before
@@ -72,5 +72,5 @@ def test_the_example_for_pytest() -> None:
     with RunningBroker() as broker:
         words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
         where = [f"--rootdir={EXAMPLES}/with_pytest", str(EXAMPLES / "with_pytest")]
-        told = run([*words, f"--kafka=external:{broker.bootstrap_servers}", *where], broker)
-    assert "3 passed" in told
+        reported = run([*words, f"--kafka=external:{broker.bootstrap_servers}", *where], broker)
+    assert "3 passed" in reported

@@ -20,7 +20,7 @@ from ottla.testing.broker import RunningBroker
 pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("spark-examples")]
 
 
-Tell = Callable[..., list[str]]
+RunExample = Callable[..., list[str]]
 
 
 @pytest.fixture(scope="module")
@@ -30,23 +30,23 @@ def jvm(spark_jvm: None) -> Iterator[SharedJvm]:
 
 
 @pytest.fixture
-def tell(jvm: SharedJvm) -> Tell:
-    def tell(name: str, *more: str) -> list[str]:
+def run_example(jvm: SharedJvm) -> RunExample:
+    def run_example(name: str, *more: str) -> list[str]:
         with RunningBroker(config={"num.partitions": "3"}) as broker:
             program = str(EXAMPLES / "spark" / name)
             words = [sys.executable, program, broker.bootstrap_servers, *more]
             jvm.clear()
             return run(words, broker, jvm.variables).splitlines()
 
-    return tell
+    return run_example
 
 
-def test_rows_are_written_and_read(tell: Tell) -> None:
-    assert insist(lambda: tell("batch.py")) == ["coffee: 1 cups", "tea: 7 cups"]
+def test_rows_are_written_and_read(run_example: RunExample) -> None:
+    assert insist(lambda: run_example("batch.py")) == ["coffee: 1 cups", "tea: 7 cups"]
 
 
-def test_a_stream_is_counted_and_its_progress_seen(tell: Tell) -> None:
-    assert insist(lambda: tell("streaming.py")) == [
+def test_a_stream_is_counted_and_its_progress_seen(run_example: RunExample) -> None:
+    assert insist(lambda: run_example("streaming.py")) == [
         "coffee: 25 orders",
         "tea: 75 orders",
         "the group cups-counter is at 100",
@@ -54,22 +54,24 @@ def test_a_stream_is_counted_and_its_progress_seen(tell: Tell) -> None:
 
 
 def test_a_topic_is_copied_exactly_once(
-    tell: Tell, tmp_path_factory: pytest.TempPathFactory
+    run_example: RunExample, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    told = insist(lambda: tell("exactly_once_copy.py", str(tmp_path_factory.mktemp("copy"))))
-    assert told == ["1000 records, 1000 different, the last one: ORDER 999"]
+    reported = insist(
+        lambda: run_example("exactly_once_copy.py", str(tmp_path_factory.mktemp("copy")))
+    )
+    assert reported == ["1000 records, 1000 different, the last one: ORDER 999"]
 
 
-def test_a_stream_goes_into_postgresql(tell: Tell) -> None:
+def test_a_stream_goes_into_postgresql(run_example: RunExample) -> None:
     programs = find_postgresql()
     if programs is None:
         pytest.skip("needs PostgreSQL: initdb and pg_ctl")
 
-    def tell_with_database() -> list[str]:
+    def run_with_database() -> list[str]:
         with running_postgresql(programs) as database:
-            return tell("into_postgresql.py", database)
+            return run_example("into_postgresql.py", database)
 
-    assert insist(tell_with_database) == ["1000 rows, 1000 different"]
+    assert insist(run_with_database) == ["1000 rows, 1000 different"]
 
 
 def test_declarative_pipelines_of_spark_read_and_write_topics(tmp_path: Path) -> None:
@@ -88,8 +90,8 @@ def test_declarative_pipelines_of_spark_read_and_write_topics(tmp_path: Path) ->
             env={**environment(broker), "PYSPARK_PYTHON": sys.executable},
             capture_output=True, timeout=PATIENCE_S, check=True,
         )  # fmt: skip
-        told = run(["ottla", "consume", "orders.large", "--exit"], broker)
-    assert told == "forty cups of coffee\n"
+        reported = run(["ottla", "consume", "orders.large", "--exit"], broker)
+    assert reported == "forty cups of coffee\n"
 
 
 def test_the_guide_of_spark_shows_what_happens(

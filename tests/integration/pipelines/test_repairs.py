@@ -112,12 +112,12 @@ def test_a_time_limits_what_is_added(kafka: Kafka, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "told"),
+    ("word", "reported"),
     [("other:0:1", "no records of the topic other"), ("{}:x:1", "write TOPIC:PARTITION:FIRST-LAST"),
      ("{}:0:9-3", "ends before it begins"), ("{}:0:1..3", "is no range of offsets")],
 )  # fmt: skip
 def test_offsets_that_are_none_are_refused(
-    kafka: Kafka, tmp_path: Path, word: str, told: str
+    kafka: Kafka, tmp_path: Path, word: str, reported: str
 ) -> None:
     topic = kafka.topic("orders", partitions=3)
     declared = load(str(pipeline_file(tmp_path, kafka.bootstrap_servers, topic, "parquet")))
@@ -125,7 +125,7 @@ def test_offsets_that_are_none_are_refused(
         repaired(declared)
     produce(kafka.bootstrap_servers, topic, range(10), Orders())
     ingest(declared)
-    with pytest.raises(PipelineError, match=told):
+    with pytest.raises(PipelineError, match=reported):
         repaired(declared, word.format(topic))
 
 
@@ -202,10 +202,10 @@ def side(servers: str, bad_topic: str, topic: str, orders: Orders) -> None:
     for number in [*sorted(orders.bad), 50]:
         at = "2026-03-01T10:00:00Z"
         value = json.dumps({"id": 50, "at": at}) if number == 50 else f"order {number}"
-        told = {
+        reported = {
             "pipeline": "orders_lake", "topic": topic, "partition": number % 3,
             "offset": number // 3, "timestamp": 1_772_359_200_000, "reason": "not JSON",
         }  # fmt: skip
-        headers = [(PREFIX + name, str(each).encode()) for name, each in told.items()]
+        headers = [(PREFIX + name, str(each).encode()) for name, each in reported.items()]
         producer.produce(bad_topic, value, f"k{number}", headers=headers)
     assert producer.flush(120) == 0

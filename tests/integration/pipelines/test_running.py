@@ -30,13 +30,13 @@ pytestmark = pytest.mark.xdist_group("spark")
 def run_once(spark: Any, path: Path, names: Sequence[str] = ()) -> list[BatchReport]:
     """All batches; a failure of a pipeline is raised."""
     declared = load(str(path))
-    told: list[BatchReport] = []
+    reported: list[BatchReport] = []
     service = PipelineService(
-        spark, declared, names or list(declared.pipelines), once=True, on_report=told.append
+        spark, declared, names or list(declared.pipelines), once=True, on_report=reported.append
     )
     is_right = service.run()
     assert is_right, [each.failure for each in service.running.values()]
-    return told
+    return reported
 
 
 def table_of(path: Path, name: str = "orders_lake") -> LakeTable:
@@ -74,10 +74,10 @@ def test_a_lake_has_every_record_once_and_bad_and_late_ones_are_aside(
 def check_side_topics(servers: str, topic: str, orders: Orders) -> None:
     bad = committed(servers, f"{topic}.bad")
     assert sorted(int((each.value or "").split()[1]) for each in bad) == sorted(orders.bad)
-    told = dict(bad[0].headers)
-    assert told["ottla-topic"] == topic.encode()
-    assert told["ottla-reason"].startswith(b"not JSON")  # type: ignore[union-attr]
-    assert told["number"] == (bad[0].value or "").split()[1].encode()
+    reported = dict(bad[0].headers)
+    assert reported["ottla-topic"] == topic.encode()
+    assert reported["ottla-reason"].startswith(b"not JSON")  # type: ignore[union-attr]
+    assert reported["number"] == (bad[0].value or "").split()[1].encode()
     late = committed(servers, f"{topic}.late")
     assert sorted(json.loads(each.value or "")["id"] for each in late) == sorted(orders.late)
 

@@ -29,7 +29,7 @@ def copy_unnoticed(world: World, *followers: int) -> None:
         world.check()
 
 
-def tell(world: World, *brokers: int) -> None:
+def deliver(world: World, *brokers: int) -> None:
     for broker_id in brokers:
         world.deliver_metadata(world.brokers[broker_id], count=1000)
 
@@ -59,9 +59,9 @@ def restart(world: World, broker_id: int) -> None:
     broker = world.brokers[broker_id]
     world.start(broker)
     world.register(broker)
-    tell(world, broker_id)
+    deliver(world, broker_id)
     world.decide_unfence(world.process(broker_id))
-    tell(world, broker_id)
+    deliver(world, broker_id)
     world.check()
 
 
@@ -78,13 +78,13 @@ def last_replica_standing(world: World) -> None:
     copy(world, 2, 3)
     end_session(world, 2)
     end_session(world, 3)
-    tell(world, 1)
+    deliver(world, 1)
     produce(world, 1)
     assert world.decided.in_sync_replicas == (1,)
     lose_power(world, 1)
     end_session(world, 1)
     restart(world, 1)
-    tell(world, 2, 3)
+    deliver(world, 2, 3)
 
 
 def truncation_before_a_fetch(world: World) -> None:
@@ -94,10 +94,10 @@ def truncation_before_a_fetch(world: World) -> None:
     copy_unnoticed(world, 2, 3)
     assert world.judge.acknowledged
     end_session(world, 1)
-    tell(world, 2, 3)
+    deliver(world, 2, 3)
     assert world.decided.leader == 2
     end_session(world, 2)
-    tell(world, 3)
+    deliver(world, 3)
     assert world.decided.leader == 3
     world.check()
 
@@ -109,7 +109,7 @@ def divergence_after_failures(world: World) -> None:
     produce(world, 1, 2)
     kill(world, 1)
     end_session(world, 1)
-    tell(world, 2, 3)
+    deliver(world, 2, 3)
     produce(world, 2, 3)
     copy(world, 3)
     copy(world, 3)
@@ -124,15 +124,15 @@ def double_fail_over(world: World) -> None:
     produce(world, 1, 3)
     kill(world, 1)
     end_session(world, 1)
-    tell(world, 2, 3)
+    deliver(world, 2, 3)
     produce(world, 2, 2)
     kill(world, 2)
     end_session(world, 2)
-    tell(world, 3)
+    deliver(world, 3)
     assert world.decided.leader == 3
     restart(world, 1)
     restart(world, 2)
-    tell(world, 1, 3)
+    deliver(world, 1, 3)
     copy(world, 1)
     produce(world, 3, 4)
     copy(world, 2)
@@ -144,26 +144,26 @@ def zombie_leader(world: World) -> None:
     produce(world, 1)
     copy(world, 2, 3)
     end_session(world, 1)
-    tell(world, 2)
+    deliver(world, 2)
     acknowledged = len(world.judge.acknowledged)
     produce(world, 1, 2)
     copy(world, 3)  # it has not heard either
     copy(world, 3)
     assert len(world.judge.acknowledged) == acknowledged
     produce(world, 2, 3)
-    tell(world, 3)
+    deliver(world, 3)
     copy(world, 3)
     copy(world, 3)
-    tell(world, 1)
+    deliver(world, 1)
 
 
 def broker_epoch_reuse(world: World) -> None:
     """A follower was about to be in sync when it lost its records and started again."""
     end_session(world, 2)
-    tell(world, 1, 2, 3)
+    deliver(world, 1, 2, 3)
     world.decide_unfence(world.process(2))
     produce(world, 1, 3)
-    tell(world, 1, 2, 3)
+    deliver(world, 1, 2, 3)
     copy(world, 2, 3)
     copy(world, 2, 3)
     assert world.judge.acknowledged
@@ -172,7 +172,7 @@ def broker_epoch_reuse(world: World) -> None:
     restart(world, 2)
     world.deliver(under_way)
     end_session(world, 1)
-    tell(world, 2, 3)
+    deliver(world, 2, 3)
     world.check()
 
 
@@ -190,7 +190,7 @@ def change_races_election(world: World) -> None:
     copy(world, 3)
     end_session(world, 1)
     world.deliver(under_way)
-    tell(world, 2)
+    deliver(world, 2)
     assert world.decided.leader == 2
     world.check()
 

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 from tests.support.steps_by_hand import job_of
-from tests.unit.storage.dooming import doom
+from tests.unit.storage.log_deletions import deletions_of
 from tests.unit.storage.log_making import append_many
 
 from ottla.base.files.readers import BLOCKING
@@ -68,7 +68,7 @@ def place() -> Place:
 def test_a_topic_created_again_inherits_no_clean_offset(place: Place) -> None:
     append_many(place.create(), 60)
     place.cleaned_to(50)
-    place.logs.delete(doom(place.logs, A))
+    place.logs.delete(deletions_of(place.logs, A))
     append_many(place.create(), 60)
     assert place.compactor.offsets.get(A) is None
     assert place.killed().compactor.offsets.get(A) is None
@@ -81,7 +81,7 @@ def test_a_topic_created_after_a_crash_inherits_nothing_from_one_that_was_half_d
     append_many(place.create(), 60)
     place.logs.directories[0].table.write_checkpoints()
     place.cleaned_to(50)
-    place.logs.begin_deleting(doom(place.logs, A))
+    place.logs.begin_deleting(deletions_of(place.logs, A))
     finishing = place.logs.finishing_deletion()
     for _ in range(steps):  # the crash comes after so many of them
         if (job := next(finishing, None)) is not None:
@@ -111,7 +111,7 @@ def test_a_round_under_way_notes_nothing_about_a_log_that_was_deleted(place: Pla
     log.update_high_watermark(60)
     chosen = place.compactor.begin(BLOCKING, [log], now_ms=0)
     assert chosen is not None
-    place.logs.delete(doom(place.logs, A))
+    place.logs.delete(deletions_of(place.logs, A))
     assert place.compactor.states.is_called_off(A)
 
 

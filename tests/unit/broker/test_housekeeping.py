@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.unit.handlers.steps.counting import CountingLoop, LineClock, LineCounter
-from tests.unit.storage.dooming import doom
+from tests.unit.storage.log_deletions import deletions_of
 from tests.unit.storage.log_making import append, append_many
 
 from ottla.base.files.disk import DiskFileSystem
@@ -156,7 +156,7 @@ def test_a_broker_that_is_killed_after_a_log_was_lost_does_not_create_it_again(
 def test_a_log_deleted_before_its_sync_is_passed_over(place: Place) -> None:
     append_many(place.create(A), 60)
     append_many(place.create(B), 60)
-    place.logs.delete(doom(place.logs, A))
+    place.logs.delete(deletions_of(place.logs, A))
     for _, removal in place.logs.due_removals():
         removal.run()
     place.run(place.housekeeping.flush())
@@ -213,7 +213,7 @@ def test_a_disk_too_full_for_a_checkpoint_serves_what_it_has(place: Place) -> No
 
 def test_a_removal_that_is_refused_is_tried_again(place: Place) -> None:
     append_many(place.create(A), 5)
-    place.logs.delete(doom(place.logs, A))
+    place.logs.delete(deletions_of(place.logs, A))
     place.clock.advance_ms(1001)
     place.disk.fail("remove", error=errno.EMFILE)
     place.run(place.housekeeping.remove())
@@ -224,7 +224,7 @@ def test_a_removal_that_is_refused_is_tried_again(place: Place) -> None:
 
 def test_files_are_removed_when_their_time_has_come(place: Place) -> None:
     append_many(place.create(A), 5)
-    place.logs.delete(doom(place.logs, A))
+    place.logs.delete(deletions_of(place.logs, A))
     place.run(place.housekeeping.remove())
     assert any(name.endswith("-delete") for name in place.disk.list_directory(PATH))
     place.clock.advance_ms(1001)
@@ -262,7 +262,7 @@ def test_a_topic_deleted_before_the_first_compaction_leaves_no_clean_offset(
     offsets = CleanerOffsets(place.disk, PATH)
     offsets.set(A, 50)
     offsets.job()()
-    place.logs.delete(doom(place.logs, A))
+    place.logs.delete(deletions_of(place.logs, A))
     place.housekeeping.removed(A)
     place.run(place.housekeeping.remove())
     assert place.clean_offset(A) is None

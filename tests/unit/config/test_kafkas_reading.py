@@ -13,8 +13,8 @@ from ottla.config.resource_options import CLIENT_METRICS_OPTIONS, TOPIC_OPTIONS,
 
 def test_values_are_reported_in_canonical_form() -> None:
     layers = BrokerLayers(dynamic_default={"log.preallocate": "TRUE"})
-    told = {each.name: each for each in describe_broker(layers)}["log.preallocate"]
-    assert (told.value, told.synonyms[0].text) == ("true", "TRUE")
+    reported = {each.name: each for each in describe_broker(layers)}["log.preallocate"]
+    assert (reported.value, reported.synonyms[0].text) == ("true", "TRUE")
     (interval,) = (e for e in describe_client_metrics({"interval.ms": "+0500"}) if e.source == 7)
     assert (interval.value, interval.synonyms[0].text) == ("500", "500")
     overrides = {"consumer.session.timeout.ms": " 007 "}

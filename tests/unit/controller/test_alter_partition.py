@@ -71,9 +71,9 @@ def test_a_leader_shrinks_and_grows_the_in_sync_replicas() -> None:
     cluster = with_topic()
     decision = decide(cluster, [1, 2])
     cluster.carry_out(decision)
-    told = result(decision)
-    assert (told.error_code, told.leader_id, list(told.isr)) == (0, 1, [1, 2])
-    assert (told.partition_epoch, told.leader_epoch) == (1, 0)
+    reported = result(decision)
+    assert (reported.error_code, reported.leader_id, list(reported.isr)) == (0, 1, [1, 2])
+    assert (reported.partition_epoch, reported.leader_epoch) == (1, 0)
     cluster.carry_out(decide(cluster, [1, 2, 3]))
     assert cluster.partition().in_sync_replicas == (1, 2, 3)
     assert cluster.partition().partition_epoch == 2
@@ -92,8 +92,8 @@ def test_a_leader_that_leaves_is_replaced_by_one_that_is_in_sync() -> None:
 def test_a_follower_may_leave_and_the_leader_stays() -> None:
     cluster = with_topic()
     decision = decide(cluster, [1, 2], broker_id=3)
-    told = result(decision)
-    assert (told.error_code, told.leader_id, list(told.isr)) == (0, 1, [1, 2])
+    reported = result(decision)
+    assert (reported.error_code, reported.leader_id, list(reported.isr)) == (0, 1, [1, 2])
     cluster.carry_out(decision)
     partition = cluster.partition()
     assert (partition.leader, partition.leader_epoch, partition.partition_epoch) == (1, 0, 1)

@@ -135,12 +135,12 @@ def described(cluster: Cluster, request: DescribeConfigsRequest) -> DescribeConf
             entries = GroupDescriptions(layers).of(overrides)
         case _:
             entries = describe_client_metrics(overrides)
-    results = [told(entry) for entry in entries]
+    results = [reported(entry) for entry in entries]
     result = DescribeConfigsResult(0, "", resource.resource_type, resource.resource_name, results)
     return DescribeConfigsResponse(results=[result])
 
 
-def told(entry: ConfigEntry) -> DescribeConfigsResourceResult:
+def reported(entry: ConfigEntry) -> DescribeConfigsResourceResult:
     return DescribeConfigsResourceResult(
         entry.name,
         entry.value,

@@ -15,7 +15,7 @@ from tests.support.zookeeper_model import Ensemble, ModelService
 from ottla.metadata.zookeeper.layout import CONTROLLER
 from ottla.metadata.zookeeper.service import Delete
 
-TOLD_S = 3.0  # longer than any watch of the model takes
+NOTIFIED_S = 3.0  # longer than any watch of the model takes
 SETTLING_S = 60.0
 
 
@@ -29,7 +29,7 @@ def test_a_vacancy_is_noticed_at_every_pause() -> None:
 
         async def end_one() -> None:
             await one.stop()
-            await asyncio.sleep(TOLD_S)
+            await asyncio.sleep(NOTIFIED_S)
 
         two.service.arm(pause, end_one)
         await two.start()
@@ -54,7 +54,7 @@ def test_a_controller_resigns_whenever_its_znode_is_deleted() -> None:
         async def delete() -> None:
             if CONTROLLER in ensemble.tree:
                 await other.multi([Delete(CONTROLLER)])
-                await asyncio.sleep(TOLD_S)
+                await asyncio.sleep(NOTIFIED_S)
 
         one.service.arm(pause, delete)
         await one.start()

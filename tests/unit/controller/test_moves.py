@@ -97,8 +97,8 @@ def test_asked_for_twice_it_is_held_once() -> None:
 def test_an_election_for_all_partitions_reports_only_those_that_needed_one() -> None:
     cluster = led_by_second()
     decision = decide_elect_leaders(cluster.state, ElectLeadersRequest(PREFERRED, None))
-    told = decision.answer.replica_election_results[0].partition_result
-    assert [(each.partition_id, each.error_code) for each in told] == [
+    reported = decision.answer.replica_election_results[0].partition_result
+    assert [(each.partition_id, each.error_code) for each in reported] == [
         (0, ErrorCode.NONE),
         (1, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE),
     ]

@@ -199,7 +199,7 @@ def alter_isr(rng: Random, cluster: Cluster) -> Expected:
     leader = brokers[old.leader]
     request = AlterPartitionRequest(leader.id, leader.epoch, [TopicData(topic.id, [data])])
     answer = cluster.carry_out(decide_alter_partition(cluster.state, request, version))
-    told = answer.topics[0].partitions[0]
+    reported = answer.topics[0].partitions[0]
     leaves = bool(members) and set(members) == set(old.in_sync_replicas) - {old.leader}
     code = ErrorCode.NONE
     if leader_epoch > old.leader_epoch or partition_epoch > old.partition_epoch:
@@ -219,20 +219,23 @@ def alter_isr(rng: Random, cluster: Cluster) -> Expected:
     ):
         code = ErrorCode.INELIGIBLE_REPLICA  # its directory is offline
     if code is not ErrorCode.NONE:
-        assert told.error_code == code
+        assert reported.error_code == code
         return {}
     recovery = old.leader_recovery if leaves else recovery
     expected = model.after_altering((topic.name, index), members, recovery)
     now = expected.get((topic.name, index), old)
     if now.leader == NO_LEADER:  # one that is in sync has lost its directory
-        assert told.error_code == ErrorCode.INELIGIBLE_REPLICA
+        assert reported.error_code == ErrorCode.INELIGIBLE_REPLICA
         return {}
     if now.leader != old.leader:
-        assert told.error_code == ErrorCode.NEW_LEADER_ELECTED
+        assert reported.error_code == ErrorCode.NEW_LEADER_ELECTED
     else:
-        assert (told.error_code, told.leader_id) == (ErrorCode.NONE, now.leader)
-        assert (told.leader_epoch, told.partition_epoch) == (now.leader_epoch, now.partition_epoch)
-        assert (tuple(told.isr), told.leader_recovery_state) == (
+        assert (reported.error_code, reported.leader_id) == (ErrorCode.NONE, now.leader)
+        assert (reported.leader_epoch, reported.partition_epoch) == (
+            now.leader_epoch,
+            now.partition_epoch,
+        )
+        assert (tuple(reported.isr), reported.leader_recovery_state) == (
             now.in_sync_replicas,
             now.leader_recovery,
         )
@@ -293,7 +296,7 @@ def elect(rng: Random, cluster: Cluster) -> Expected:
     answer = cluster.carry_out(
         decide_elect_leaders(cluster.state, ElectLeadersRequest(kind, named))
     )
-    told = {
+    reported = {
         (topic.topic, each.partition_id): each.error_code
         for topic in answer.replica_election_results
         for each in topic.partition_result
@@ -301,19 +304,19 @@ def elect(rng: Random, cluster: Cluster) -> Expected:
     expected: Expected = {}
     for place in places:
         if not 0 <= place[1] < len(model.image.topics[place[0]].partitions):
-            assert told[place] == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            assert reported[place] == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             continue
         changes = model.after_electing(place, ELECTIONS[kind])
         if changes is None:
             not_needed = None if named is None else ErrorCode.ELECTION_NOT_NEEDED
-            assert told.get(place) == not_needed
+            assert reported.get(place) == not_needed
         elif changes:
-            assert told[place] == ErrorCode.NONE
+            assert reported[place] == ErrorCode.NONE
             expected |= changes
         elif kind == 0:
-            assert told[place] == ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
+            assert reported[place] == ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
         else:
-            assert told[place] == ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE
+            assert reported[place] == ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE
     return expected
 
 

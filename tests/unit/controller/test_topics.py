@@ -102,8 +102,8 @@ def test_a_client_without_permission_to_create_gets_an_error_for_each_topic() ->
     cluster = one_broker()
     request = CreateTopicsRequest([CreatableTopic("a", 1, 1), CreatableTopic("b", 1, 1)])
     decision = decide_create_topics(cluster.state, request, may_create=lambda name: name == "b")
-    told = {each.name: (each.error_code, each.error_message) for each in decision.answer.topics}
-    assert told == {
+    reported = {each.name: (each.error_code, each.error_message) for each in decision.answer.topics}
+    assert reported == {
         "a": (ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed."),
         "b": (ErrorCode.NONE, None),
     }

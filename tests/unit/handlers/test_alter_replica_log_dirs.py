@@ -171,11 +171,11 @@ def test_log_directories_tell_how_far_it_is(world: World, monkeypatch: pytest.Mo
     monkeypatch.setattr(directory_moves.DirectoryMoves, "_start", lambda *_: None)
     target = elsewhere(world)
     assert move(world, target) == 0
-    told = {
+    reported = {
         result.log_dir: [part for topic in result.topics for part in topic.partitions]
         for result in world.ask(DescribeLogDirsRequest(None), 4).results
     }
-    (future,), (current,) = told[target], told[place(world)]
+    (future,), (current,) = reported[target], reported[place(world)]
     assert (future.is_future_key, future.offset_lag, future.partition_size) == (True, 10, 0)
     assert (current.is_future_key, current.offset_lag) == (False, 0)
 

@@ -58,12 +58,12 @@ def change(world: World, **fields: Any) -> None:
 
 
 def copied(
-    world: World, broker_id: int, end: int, *, start: int = 0, told: int | None = None
+    world: World, broker_id: int, end: int, *, start: int = 0, reported: int | None = None
 ) -> None:
     """A follower has the records from `start` to `end`, and knows that they are committed."""
     partition = partition_of(world)
     partition.follower_fetched(broker_id, 5, end, start, 0)
-    partition.high_watermark_sent(broker_id, end if told is None else told)
+    partition.high_watermark_sent(broker_id, end if reported is None else reported)
 
 
 def fetch(
@@ -112,7 +112,7 @@ def test_only_replicas_are_named_that_can_serve_the_offset(world: World) -> None
     copied(world, NEAR, RECORDS, start=4)
     assert is_sent_to(world, offset=3) == NOBODY
     assert is_sent_to(world, offset=4) == NEAR
-    copied(world, NEAR, RECORDS, told=5)
+    copied(world, NEAR, RECORDS, reported=5)
     assert is_sent_to(world, offset=6) == NOBODY
     copied(world, NEAR, RECORDS)
     publish(world, replace(NEAR_BROKER, is_fenced=True))

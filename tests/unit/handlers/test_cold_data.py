@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.unit.handlers.asking import START_MS, produce
 from tests.unit.handlers.test_alter_replica_log_dirs import elsewhere, move, place, settle
-from tests.unit.handlers.test_fetch import answered, partition_of, request_of, sizes, told
+from tests.unit.handlers.test_fetch import answered, partition_of, reported, request_of, sizes
 from tests.unit.handlers.world import World
 from tests.unit.storage.log_making import batch_of
 
@@ -151,7 +151,7 @@ def test_records_that_are_deleted_meanwhile_are_out_of_range(world: World, disk:
         partition_of(world).log.offsets.advance_start(3)
 
     response = world.run(meanwhile(disk, answered(world, request_of()), go))
-    assert told(response).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+    assert reported(response).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
 
 
 def test_a_topic_that_is_deleted_meanwhile_is_unknown(world: World, disk: SlowDisk) -> None:
@@ -159,13 +159,13 @@ def test_a_topic_that_is_deleted_meanwhile_is_unknown(world: World, disk: SlowDi
         await world._answer(DeleteTopicsRequest(topic_names=["t"]), 4, world.me, None)
 
     response = world.run(meanwhile(disk, answered(world, request_of()), go))
-    assert told(response).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert reported(response).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def test_a_file_that_cannot_be_read_is_a_storage_error(world: World, disk: SlowDisk) -> None:
     disk.is_released.set()
     world.disk.fail("read", "*.log", times=None)
-    assert told(world.run(answered(world, request_of()))).error_code == (
+    assert reported(world.run(answered(world, request_of()))).error_code == (
         ErrorCode.KAFKA_STORAGE_ERROR
     )
 

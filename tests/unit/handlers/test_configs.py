@@ -130,8 +130,8 @@ def test_levels_of_loggers_are_told_and_changed_in_this_process(world: World) ->
         assert logger.isEnabledFor(logging.DEBUG)
         assert alter(world, BROKER_LOGGER, "1", (logger.name, DELETE, None)) == 0
         assert logger.level == logging.NOTSET
-        told = settings(world, BROKER_LOGGER, "1")
-        assert told[logger.name] == told["root"]
+        reported = settings(world, BROKER_LOGGER, "1")
+        assert reported[logger.name] == reported["root"]
     finally:
         logger.setLevel(logging.NOTSET)
 

@@ -37,17 +37,17 @@ def test_without_names_all_topics_come_in_order(filled: World) -> None:
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 6, 7])
 def test_pages_follow_on_each_other_without_a_gap(filled: World, limit: int) -> None:
-    told: list[tuple[str, int]] = []
+    reported: list[tuple[str, int]] = []
     cursor, pages = None, 0
     while pages == 0 or cursor is not None:
         answer = ask(filled, [], limit, cursor)
         page = [(t.name, p.partition_index) for t in answer.topics for p in t.partitions]
         assert 0 < len(page) <= limit
-        told += page
+        reported += page
         found = answer.next_cursor
         cursor = None if found is None else Cursor(found.topic_name, found.partition_index)
         pages += 1
-    assert told == [("a", 0), ("a", 1), ("b", 0), ("b", 1), ("b", 2), ("c", 0)]
+    assert reported == [("a", 0), ("a", 1), ("b", 0), ("b", 1), ("b", 2), ("c", 0)]
 
 
 def test_a_page_is_never_larger_than_the_broker_allows() -> None:

@@ -76,7 +76,7 @@ async def answered(world: World, request: FetchRequest) -> FetchResponse:
     return response
 
 
-def told(response: FetchResponse) -> PartitionData:
+def reported(response: FetchResponse) -> PartitionData:
     return response.responses[0].partitions[0]
 
 
@@ -116,7 +116,7 @@ def test_a_reader_of_committed_data_waits_until_a_transaction_has_ended(world: W
         end_transaction(partition)
         return await reading
 
-    answer = told(world.run(story()))
+    answer = reported(world.run(story()))
     assert answer.last_stable_offset == 2
     assert len(bytes_of(answer.records)) > 100
 
@@ -136,7 +136,7 @@ def test_it_waits_in_a_session_too(world: World) -> None:
         end_transaction(partition)
         return await reading
 
-    assert len(bytes_of(told(world.run(story())).records)) > 100
+    assert len(bytes_of(reported(world.run(story())).records)) > 100
 
 
 def test_a_small_marker_may_make_much_visible(world: World) -> None:
@@ -207,7 +207,7 @@ def test_news_of_a_partition_without_data_keep_nobody_from_waiting(world: World)
         partition.append(batch_of(b"x"), -1)
         return await reading
 
-    assert told(world.run(story())).error_code == 0
+    assert reported(world.run(story())).error_code == 0
 
 
 def test_a_reader_hears_at_once_when_its_topic_is_deleted(world: World) -> None:
@@ -218,7 +218,7 @@ def test_a_reader_hears_at_once_when_its_topic_is_deleted(world: World) -> None:
         await world._answer(delete, 5, world.me, None)
         return await reading
 
-    assert told(world.run(story())).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert reported(world.run(story())).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 # Verifying
@@ -251,7 +251,7 @@ def test_damaged_records_are_not_served(world: World) -> None:
     active = partition_of(world).log.segments.active
     active.verified.clear()
     world.disk.flip_bit(active.path, 100)
-    answer = told(world.run(answered(world, request_of())))
+    answer = reported(world.run(answered(world, request_of())))
     assert (answer.error_code, bytes_of(answer.records)) == (ErrorCode.CORRUPT_MESSAGE, b"")
 
 

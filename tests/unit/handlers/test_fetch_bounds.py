@@ -71,7 +71,7 @@ def named(
     return request
 
 
-def told(response: Any) -> list[int]:
+def reported(response: Any) -> list[int]:
     return [part.partition_index for topic in response.responses for part in topic.partitions]
 
 
@@ -82,7 +82,7 @@ def test_of_a_partition_that_is_named_twice_the_last_counts(world: World, repeat
     request = named([0, 1] * repeated)
     request.topics[0].partitions[-2].fetch_offset = 5
     response = world.ask(request, VERSION)
-    assert told(response) == [0, 1]
+    assert reported(response) == [0, 1]
     assert sizes(response)[0] == sizes(world.ask(named_at(5), VERSION))[0]
 
 
@@ -103,7 +103,7 @@ def test_a_fetch_of_many_partitions_waits_and_is_woken(world: World) -> None:
         return await reading
 
     response = world.run(story())
-    assert len(told(response)) == PARTITIONS
+    assert len(reported(response)) == PARTITIONS
     assert [at for at, size in enumerate(sizes(response)) if size] == [7]
     assert world.broker.parts.parked_fetches.partitions == 0
     world.run(until(lambda: not any(each.fetches.watchers for each in world.broker.replicas)))
@@ -154,12 +154,12 @@ def test_a_fetch_of_many_partitions_in_a_session_waits_and_is_woken(world: World
         await world._answer(a_record(7), 9, world.me, None)
         return await reading
 
-    assert told(world.run(story())) == [7]
+    assert reported(world.run(story())) == [7]
 
 
 def test_a_fetch_of_many_partitions_ends_when_its_time_is_up(world: World) -> None:
     response = world.ask(named(list(range(PARTITIONS)), max_wait_ms=20), VERSION)
-    assert len(told(response)) == PARTITIONS
+    assert len(reported(response)) == PARTITIONS
     assert world.broker.parts.parked_fetches.partitions == 0
 
 
@@ -183,7 +183,7 @@ def test_a_fetch_for_which_there_is_no_room_to_wait_is_answered_and_throttled(wo
         await parked(world, PARTITIONS)
         for count in (PARTITIONS, PARTITIONS - 100 + 1):
             refused = await answered(world, named(list(range(count)), max_wait_ms=PATIENT_MS))
-            assert len(told(refused)) == count
+            assert len(reported(refused)) == count
             assert refused.throttle_time_ms == 100
         few = asyncio.ensure_future(answered(world, named([1], max_wait_ms=PATIENT_MS)))
         await parked(world, PARTITIONS + 1)
@@ -267,7 +267,7 @@ def test_a_waiting_fetch_leaves_the_memory_of_responses_to_others(
         waiting = asyncio.ensure_future(answered(world, named(everything, max_wait_ms=PATIENT_MS)))
         await parked(world, PARTITIONS)
         other = await answered(world, named(everything))
-        assert len(told(other)) == PARTITIONS
+        assert len(reported(other)) == PARTITIONS
         assert not waiting.done()
         await world._answer(a_record(7), 9, world.me, None)
         assert [at for at, size in enumerate(sizes(await waiting)) if size] == [7]
@@ -283,7 +283,7 @@ def test_beyond_the_room_of_all_sessions_a_fetch_has_none(world: World) -> None:
     assert first.session_id
     assert third.session_id
     assert second.session_id == 0
-    assert len(told(second)) == 300
+    assert len(reported(second)) == 300
     assert world.broker.parts.fetch_sessions.room.held == LIMIT
 
 
@@ -295,7 +295,7 @@ def test_a_session_without_room_for_the_names_of_its_topics_is_not_kept(
     request.topics[0].topic = 600 * "x"  # so long that each partition takes the room of several
     response = world.ask(request, VERSION)
     assert response.session_id == 0
-    assert len(told(response)) == count
+    assert len(reported(response)) == count
     assert len(world.broker.parts.fetch_sessions) == 0
     world.run(until(lambda: world.broker.parts.fetch_sessions.room.held == 0))
     assert world.ask(named(list(range(300)), session=(0, 0)), VERSION).session_id
@@ -376,7 +376,7 @@ def test_the_response_to_a_large_fetch_that_waited_counts_in_the_memory_of_respo
     monkeypatch.setattr(LargeFetchOperation, "check", check_slowly)
     monkeypatch.setattr(LargeFetchOperation, "answering", answering_counted)
     response = world.ask(named(list(range(PARTITIONS)), max_wait_ms=10), VERSION)
-    assert len(told(response)) == PARTITIONS
+    assert len(reported(response)) == PARTITIONS
     assert held
     assert sum(held) == 0
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 from tests.unit.handlers.asking import produce
 from tests.unit.handlers.test_fetch import VERSION, answered, partition_of
-from tests.unit.handlers.test_fetch_bounds import PATIENT_MS, named, parked, told, until
+from tests.unit.handlers.test_fetch_bounds import PATIENT_MS, named, parked, reported, until
 from tests.unit.handlers.world import FakeConnection, World
 from tests.unit.storage.log_making import batch_of
 
@@ -68,8 +68,8 @@ def test_a_record_appended_between_the_slices_of_a_large_fetch_is_in_the_next_re
     read_all(fetching, slices, PARTITIONS)
     partition_of(world, LATE).append(batch_of(b"late"), -1)
     opened = finish(slices)
-    assert len(told(opened)) == PARTITIONS
-    assert told(world.ask(named([], session=(opened.session_id, 1)), VERSION)) == [0, LATE]
+    assert len(reported(opened)) == PARTITIONS
+    assert reported(world.ask(named([], session=(opened.session_id, 1)), VERSION)) == [0, LATE]
 
 
 def test_a_record_appended_while_others_are_verified_is_in_the_next_response(world: World) -> None:
@@ -88,7 +88,7 @@ def test_a_record_appended_while_others_are_verified_is_in_the_next_response(wor
 
     world.run(story())
     (session,) = world.broker.parts.fetch_sessions._sessions.values()
-    assert told(world.ask(named([], session=(session.id, 1)), VERSION)) == [0, LATE]
+    assert reported(world.ask(named([], session=(session.id, 1)), VERSION)) == [0, LATE]
 
 
 def test_a_partition_without_news_is_not_read_again_by_its_session(world: World) -> None:
@@ -142,7 +142,7 @@ def test_fetches_of_many_partitions_that_wake_together_look_in_turns_of_their_ow
         next_iteration()
         partition_of(world).append(batch_of(b"woken"), -1)
         for each in fetches:
-            assert told(await each)
+            assert reported(await each)
 
     world.run(story())
     assert sum(looks.values()) == count

@@ -119,8 +119,8 @@ def test_a_topic_that_does_not_exist_is_told_once_however_often_it_is_named(
     world: GroupWorld,
 ) -> None:
     named = OffsetCommitRequestTopic("nowhere", NO_ID, [OffsetCommitRequestPartition(0, 7)])
-    (told,) = world.ask(OffsetCommitRequest(GROUP, topics=[named, named]), 9).topics
-    assert [each.partition_index for each in told.partitions] == [0, 0]
+    (reported,) = world.ask(OffsetCommitRequest(GROUP, topics=[named, named]), 9).topics
+    assert [each.partition_index for each in reported.partitions] == [0, 0]
 
 
 def test_topics_by_id(world: GroupWorld) -> None:
@@ -223,8 +223,8 @@ def test_a_request_by_topic_id_keeps_its_topics_so_that_they_are_freed_in_pieces
     outcome = offset_fetch(request, context)
     response = run_blocking(outcome) if isinstance(outcome, Generator) else outcome
     assert isinstance(response, OffsetFetchResponse)
-    (told,) = response.groups[0].topics
-    assert {each.error_code for each in told.partitions} == {ErrorCode.UNKNOWN_TOPIC_ID}
+    (reported,) = response.groups[0].topics
+    assert {each.error_code for each in reported.partitions} == {ErrorCode.UNKNOWN_TOPIC_ID}
     assert request.groups[0].topics is topics
 
 

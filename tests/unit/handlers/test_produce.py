@@ -115,9 +115,9 @@ def test_records_without_keys_are_refused_by_a_compacted_topic_though_opened_els
 ) -> None:
     world.create_topic("t", 1, {"cleanup.policy": "compact"})
     answer = world.ask(request_of(LARGE, codec=Codec.GZIP, key=None), 9)
-    (told,) = answer.responses[0].partition_responses
-    assert told.error_code == ErrorCode.INVALID_RECORD
-    assert told.record_errors[0].batch_index == 0
+    (reported,) = answer.responses[0].partition_responses
+    assert reported.error_code == ErrorCode.INVALID_RECORD
+    assert reported.record_errors[0].batch_index == 0
     answer = world.ask(request_of(LARGE, codec=Codec.GZIP), 9)
     assert answer.responses[0].partition_responses[0].error_code == 0
 

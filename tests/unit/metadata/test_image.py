@@ -258,16 +258,16 @@ def test_the_difference_of_two_images_is_what_the_batches_between_them_changed(s
     for batch in batches[:8]:
         old.apply(batch)
         new.apply(batch)
-    told = Changes()
+    reported = Changes()
     for batch in batches[8:]:
         changes = new.apply(batch)
-        told.brokers |= changes.brokers
-        told.configs |= changes.configs
-        told.partitions.update(changes.partitions)
+        reported.brokers |= changes.brokers
+        reported.configs |= changes.configs
+        reported.partitions.update(changes.partitions)
     difference = changes_between(old, new)
-    assert difference.partitions.keys() <= told.partitions.keys()
-    assert difference.brokers <= told.brokers
-    assert difference.configs <= told.configs
+    assert difference.partitions.keys() <= reported.partitions.keys()
+    assert difference.brokers <= reported.brokers
+    assert difference.configs <= reported.configs
     assert set(difference.created_topics) == {
         t.id for t in new.topics.values() if old.topic_by_id(t.id) is None
     }

@@ -37,19 +37,19 @@ def test_the_total_is_exact() -> None:
 
 
 def test_whoever_waits_is_told_once_that_there_is_room() -> None:
-    told: list[str] = []
+    reported: list[str] = []
     gate = ConnectionQuota(ConnectionLimits(connections_max=2))
     assert admitted(gate, "a", 3) == 2
-    gate.when_room(lambda: told.append("released"))
+    gate.when_room(lambda: reported.append("released"))
     gate.release("a")
     assert admitted(gate, "b", 2) == 1
     gate.release("a")
     assert admitted(gate, "b", 2) == 1
-    gate.when_room(lambda: told.append("raised"))
+    gate.when_room(lambda: reported.append("raised"))
     gate.limits = ConnectionLimits(connections_max=2)
-    assert told == ["released"]
+    assert reported == ["released"]
     gate.limits = ConnectionLimits(connections_max=3)
-    assert told == ["released", "raised"]
+    assert reported == ["released", "raised"]
 
 
 def test_the_exempt_pass_a_full_quota_and_are_counted_there() -> None:

@@ -45,7 +45,7 @@ class Client:
 
     def announce(self, size: int) -> None:
         self.frame, self.received = size, min(size - 1, 16 * KIB)
-        self._tell()
+        self._report()
         self._ask()
 
     def receive(self) -> None:
@@ -55,23 +55,23 @@ class Client:
         if self.received == self.frame:
             self.complete.append(self.frame)
             self.frame = self.received = 0
-            self._tell()
+            self._report()
             self.memory.leave(self.account)
         else:
-            self._tell()
+            self._report()
             self._ask()
 
     def answer(self) -> None:
         """The first of its requests."""
         del self.complete[0]
-        self._tell()
+        self._report()
 
     def close(self) -> None:
         self.complete, self.frame, self.received, self.is_waiting = [], 0, 0, False
         self.memory.leave(self.account)
         self.memory.change(self.account, 0, 0, 0)
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         whole = sum(self.complete)
         self.memory.change(self.account, whole + self.received, whole, self.frame)
 

@@ -180,7 +180,7 @@ async def test_a_request_without_an_answer_is_repeated_unchanged() -> None:
 
 @pytest.mark.parametrize("code", [ErrorCode.INELIGIBLE_REPLICA, ErrorCode.INVALID_REQUEST])
 def test_after_a_refusal_only_the_old_ones_count(code: ErrorCode) -> None:
-    async def tell() -> None:
+    async def run_steps() -> None:
         world = World()
         world.answer = code
         world.fetch(OTHER, world.append())
@@ -190,12 +190,12 @@ def test_after_a_refusal_only_the_old_ones_count(code: ErrorCode) -> None:
         end = world.append()
         assert world.partition.log.high_watermark == end, "no follower is waited for"
 
-    run_in_virtual_time(tell())
+    run_in_virtual_time(run_steps())
 
 
 @pytest.mark.parametrize("code", [ErrorCode.INVALID_UPDATE_VERSION, ErrorCode.FENCED_LEADER_EPOCH])
 def test_an_overtaken_request_counts_until_the_metadata_arrives(code: ErrorCode) -> None:
-    async def tell() -> None:
+    async def run_steps() -> None:
         world = World()
         world.answer = code
         world.fetch(OTHER, world.append())
@@ -204,7 +204,7 @@ def test_an_overtaken_request_counts_until_the_metadata_arrives(code: ErrorCode)
         world.decide((ME,))
         assert world.counted == {ME}
 
-    run_in_virtual_time(tell())
+    run_in_virtual_time(run_steps())
 
 
 @story

@@ -21,7 +21,7 @@ NAME = TopicPartition("t", 0)
 TOPIC_ID = TopicId(b"sixteen bytes ID")
 
 
-class Told(SoleReplica):
+class Reports(SoleReplica):
     """Passes on what concerns the low watermark."""
 
     low_watermarks: LowWatermarks
@@ -39,10 +39,10 @@ class Told(SoleReplica):
 class World:
     def __init__(self) -> None:
         self.alive = set(ALL)
-        self.told = Told()
-        self.low_watermarks = self.told.low_watermarks = LowWatermarks(self.alive.__contains__)
+        self.reported = Reports()
+        self.low_watermarks = self.reported.low_watermarks = LowWatermarks(self.alive.__contains__)
         log = Place().open()
-        self.partition = Partition(NAME, TOPIC_ID, ME, log, JobsLater(), self.told)
+        self.partition = Partition(NAME, TOPIC_ID, ME, log, JobsLater(), self.reported)
         self.epoch = 0
         self.decide(ME)
         self.partition.append(batch_of(*[b"v"] * 10), 1)
@@ -153,7 +153,7 @@ def test_followers_with_a_session_are_told_of_a_new_log_start_once(world: World)
     session.add(wanted)
     world.partition.fetches.notify_session(session, key)
     world.partition.notify_log_start()
-    assert world.told.log_starts == [world.partition]
+    assert world.reported.log_starts == [world.partition]
     wanted.record_sent(0, world.partition.log.high_watermark, 5)
     session.record_read(key, session.marked[key], has_more=False)
     world.partition.send_followers_offsets()

@@ -29,7 +29,7 @@ from ottla.storage.log.flushing import flush
 OTHER = 2
 
 
-class Told:
+class Reports:
     def __init__(self, world: BrokerWorld) -> None:
         self.events: list[tuple[str, TopicPartition, int]] = []
         world.replicas.listeners.append(self)
@@ -63,19 +63,19 @@ T0 = TopicPartition("t", 0)
 
 
 def test_listeners_hear_of_every_epoch_in_which_this_broker_leads(world: BrokerWorld) -> None:
-    told = Told(world)
+    reported = Reports(world)
     topic_id = world.create_topic("t", replicas=(BROKER, OTHER))
-    assert told.take() == [("leads", T0, 0)]
+    assert reported.take() == [("leads", T0, 0)]
     change(world, topic_id, in_sync_replicas=(BROKER,))
-    assert told.take() == [], "the same leader in the same epoch"
+    assert reported.take() == [], "the same leader in the same epoch"
     change(world, topic_id, leader=BROKER, leader_epoch=1)
-    assert told.take() == [("leads", T0, 1)]
+    assert reported.take() == [("leads", T0, 1)]
     change(world, topic_id, leader=OTHER, leader_epoch=2)
-    assert told.take() == [("resigned", T0, -1)]
+    assert reported.take() == [("resigned", T0, -1)]
     change(world, topic_id, leader=OTHER, leader_epoch=3)
-    assert told.take() == []
+    assert reported.take() == []
     change(world, topic_id, leader=BROKER, leader_epoch=4)
-    assert told.take() == [("leads", T0, 4)]
+    assert reported.take() == [("leads", T0, 4)]
 
 
 def test_a_replica_that_is_out_of_sync_is_placed_all_the_same(world: BrokerWorld) -> None:
@@ -178,16 +178,19 @@ def test_topics_whose_batches_are_opened_are_known_by_name_and_id_until_they_are
 def test_a_partition_that_goes_offline_resigns_and_fails_with_its_own_error(
     world: BrokerWorld,
 ) -> None:
-    told = Told(world)
+    reported = Reports(world)
     world.create_topic("t", 2)
-    told.take()
+    reported.take()
     follower = world.create_topic("f", replicas=(OTHER, BROKER))
     waiting = world.replicas.partition("t", 0)
     append(waiting.log, b"v")
     world.disk.fail("sync", "*", times=None)
     with pytest.raises(StorageUnavailable):
         flush(waiting.log)
-    assert sorted(told.take()) == [("resigned", T0, -1), ("resigned", TopicPartition("t", 1), -1)]
+    assert sorted(reported.take()) == [
+        ("resigned", T0, -1),
+        ("resigned", TopicPartition("t", 1), -1),
+    ]
     for name in ("t", "f"):
         with pytest.raises(BrokerError) as raised:
             world.replicas.partition(name, 0)
@@ -220,11 +223,11 @@ def test_after_a_restart_every_partition_is_what_it_was(world: BrokerWorld, is_c
     for number in range(3):
         append(world.replicas.partition("t", number).log, b"%d" % number)
     before = {each.name: (each.leadership, each.is_leader) for each in world.replicas}
-    told = Told(again := restarted(world, is_clean=is_clean))
+    reported = Reports(again := restarted(world, is_clean=is_clean))
     assert {each.name: (each.leadership, each.is_leader) for each in again.replicas} == before
     values = [values_of(again.replicas.partition("t", number).log) for number in range(3)]
     assert values == [[b"0"], [b"1"], [b"2"]]
-    assert told.take() == [], "it subscribed after the load"
+    assert reported.take() == [], "it subscribed after the load"
     assert again.replicas.partition_by_id(topic_id, 2) is again.replicas.partition("t", 2)
 
 

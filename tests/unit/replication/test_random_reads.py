@@ -101,19 +101,19 @@ class Story:
 
     def check_aborted(self, found: ReadRange, start: int, end: int) -> None:
         """Those that a reader of this range must leave out, and none that was committed."""
-        told = {(each.producer_id, each.first_offset) for each in found.aborted or ()}
+        reported = {(each.producer_id, each.first_offset) for each in found.aborted or ()}
         aborted = {
             (each.producer, each.first_offset): each
             for each in self.transactions
             if each.marker_offset is not None and not each.is_commit
         }
-        assert told <= aborted.keys()
+        assert reported <= aborted.keys()
         needed = {
             key
             for key, each in aborted.items()
             if each.first_offset < end and each.marker_offset >= start  # type: ignore[operator]
         }
-        assert needed <= told
+        assert needed <= reported
 
 
 def offsets_of(found: ReadRange) -> list[int]:

@@ -12,7 +12,7 @@ import pytest
 from tests.support.paused_collector import paused_collector
 from tests.support.steps_by_hand import job_of
 from tests.unit.coordinators.groups.broker_world import DIRECTORY, BrokerWorld
-from tests.unit.storage.dooming import doom
+from tests.unit.storage.log_deletions import deletions_of
 from tests.unit.storage.log_making import append, append_many
 
 from ottla.base.files.readers import BLOCKING
@@ -109,12 +109,12 @@ def test_a_partition_that_is_requested_early_exists(world: BrokerWorld) -> None:
 
 
 def test_who_listens_hears_of_every_new_partition_once(world: BrokerWorld) -> None:
-    told = Leads()
-    world.replicas.listeners.append(told)
+    reported = Leads()
+    world.replicas.listeners.append(reported)
     world.create_topic("t", MANY)
     world.replicas.partition("t", MANY - 1)
     asyncio.run(world.replicas.settle())
-    assert sorted(told.names) == [TopicPartition("t", each) for each in range(MANY)]
+    assert sorted(reported.names) == [TopicPartition("t", each) for each in range(MANY)]
 
 
 def test_a_topic_deleted_before_it_was_made_leaves_nothing(world: BrokerWorld) -> None:
@@ -241,7 +241,7 @@ def test_a_new_log_inherits_no_recovery_point_from_one_that_was_half_deleted(
     append_many(log, 50)
     flush(log)
     world.logs.directories[0].table.write_checkpoints()
-    world.logs.begin_deleting(doom(world.logs, HERE))
+    world.logs.begin_deleting(deletions_of(world.logs, HERE))
     again = world.logs.create(HERE, TopicConfig(), TopicId(b"2" * 16))
     append_many(again, 3)
     flush(again)
@@ -260,7 +260,7 @@ def test_a_log_deleted_again_while_its_older_one_becomes_durably_deleted_does_no
         append_many(log, 50)
         flush(log)
         world.logs.directories[0].table.write_checkpoints()
-        world.logs.begin_deleting(doom(world.logs, HERE))
+        world.logs.begin_deleting(deletions_of(world.logs, HERE))
         if number == b"1":
             finishing = world.logs.finishing_deletion()
             job_of(next(finishing))()

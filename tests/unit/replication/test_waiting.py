@@ -37,49 +37,53 @@ def run(story: Coroutine[Any, Any, None]) -> None:
 
 
 def test_waiters_below_the_high_watermark_are_called_in_order_and_once() -> None:
-    waiters, told = OffsetWaiters(), []
+    waiters, reported = OffsetWaiters(), []
     assert not waiters
     for end in (1, 2, 2, 5):
-        waiters.add(end, lambda error, end=end: told.append((end, error)))  # type: ignore[misc]
+        waiters.add(end, lambda error, end=end: reported.append((end, error)))  # type: ignore[misc]
     waiters.reached(0)
-    assert told == []
+    assert reported == []
     waiters.reached(2)
-    assert told == [(1, None), (2, None), (2, None)]
+    assert reported == [(1, None), (2, None), (2, None)]
     assert waiters
     waiters.reached(4)
-    assert len(told) == 3
+    assert len(reported) == 3
     error = BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     waiters.fail(error)
-    assert told[3:] == [(5, error)]
+    assert reported[3:] == [(5, error)]
     assert not waiters
     waiters.reached(9)
-    assert len(told) == 4
+    assert len(reported) == 4
 
 
 def test_a_late_waiter_is_called_before_those_with_higher_offsets() -> None:
-    waiters, told = OffsetWaiters(), []
+    waiters, reported = OffsetWaiters(), []
     for end in (3, 7, 7, 5, 1, 9, 5):
-        waiters.add(end, lambda _error, end=end: told.append(end))  # type: ignore[misc]
+        waiters.add(end, lambda _error, end=end: reported.append(end))  # type: ignore[misc]
     waiters.reached(1)
-    assert told == [1]
+    assert reported == [1]
     waiters.reached(5)
-    assert told == [1, 3, 5, 5]
+    assert reported == [1, 3, 5, 5]
     waiters.reached(9)
-    assert told == [1, 3, 5, 5, 7, 7, 9]
+    assert reported == [1, 3, 5, 5, 7, 7, 9]
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_waiters_are_called_once_lowest_offset_first_in_success_and_failure(seed: int) -> None:
     random, waiters = Random(seed), OffsetWaiters()
-    told: list[tuple[int, int, bool]] = []
+    reported: list[tuple[int, int, bool]] = []
     model: list[tuple[int, int]] = []  # offset, and number in the order of their coming
+
+    def note(each: tuple[int, int], error: BrokerError | None) -> None:
+        reported.append((*each, error is None))
+
     for number in range(200):
         step = random.choice("aaaarf") if number % 20 else "f"
-        before, expected = len(told), []
+        before, expected = len(reported), []
         if step == "a":
             end = random.randrange(100)
             model.append((end, number))
-            waiters.add(end, lambda error, each=(end, number): told.append((*each, error is None)))  # type: ignore[misc]
+            waiters.add(end, partial(note, (end, number)))
         elif step == "r":
             reached = random.randrange(100)
             expected = [(*each, True) for each in sorted(model) if each[0] <= reached]
@@ -87,7 +91,7 @@ def test_waiters_are_called_once_lowest_offset_first_in_success_and_failure(seed
         else:
             expected = [(*each, False) for each in sorted(model)]
             waiters.fail(BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
-        assert told[before:] == expected
+        assert reported[before:] == expected
         model = [each for each in model if each not in {one[:2] for one in expected}]
         assert bool(waiters) == bool(model)
 
@@ -146,15 +150,15 @@ def test_who_waits_without_a_task_is_called_with_the_outcome() -> None:
         world = World(TopicConfig(), replicas=(ME, OTHER))
         end = world.append()
         world.fetched(OTHER, end)
-        told: list[Exception | None] = []
-        world.partition.when_replicated(end, told.append)
-        assert told == [None], "it is replicated already"
+        reported: list[Exception | None] = []
+        world.partition.when_replicated(end, reported.append)
+        assert reported == [None], "it is replicated already"
         world.append()
-        world.partition.when_replicated(end + 1, told.append)
-        assert len(told) == 1
+        world.partition.when_replicated(end + 1, reported.append)
+        assert len(reported) == 1
         world.decide(OTHER)
-        world.partition.when_replicated(end + 1, told.append)
-        codes = [error.code for error in told[1:] if isinstance(error, BrokerError)]
+        world.partition.when_replicated(end + 1, reported.append)
+        codes = [error.code for error in reported[1:] if isinstance(error, BrokerError)]
         assert codes == [ErrorCode.NOT_LEADER_OR_FOLLOWER] * 2
 
     run(story())
@@ -169,12 +173,12 @@ def test_an_append_is_not_acknowledged_once_another_broker_has_led(is_replicated
         world.decide(ME)
         if is_replicated:
             world.fetched(OTHER, end)
-        told: list[Exception | None] = []
-        world.partition.when_replicated(end, told.append, epoch)
-        world.partition.when_synced(end, told.append, epoch)
+        reported: list[Exception | None] = []
+        world.partition.when_replicated(end, reported.append, epoch)
+        world.partition.when_synced(end, reported.append, epoch)
         with pytest.raises(BrokerError) as waiting:
             await world.partition.wait_replicated(end, epoch)
-        codes = [each.code for each in (*told, waiting.value) if isinstance(each, BrokerError)]
+        codes = [each.code for each in (*reported, waiting.value) if isinstance(each, BrokerError)]
         assert codes == [ErrorCode.NOT_LEADER_OR_FOLLOWER] * 3
 
     run(story())
@@ -185,9 +189,9 @@ def test_an_append_is_not_acknowledged_by_a_follower_whose_log_reaches_as_far() 
     epoch, end = world.partition.leader_epoch, world.append()
     world.fetched(OTHER, end)
     world.decide(OTHER)
-    told: list[Exception | None] = []
-    world.partition.when_replicated(end, told.append, epoch)
-    (error,) = told
+    reported: list[Exception | None] = []
+    world.partition.when_replicated(end, reported.append, epoch)
+    (error,) = reported
     assert isinstance(error, BrokerError)
     assert error.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
@@ -202,9 +206,9 @@ def test_a_leader_that_goes_on_in_a_new_epoch_acknowledges_what_it_appended_befo
         assert not waiting.done()
         world.fetched(OTHER, end)
         await waiting
-        told: list[Exception | None] = []
-        world.partition.when_replicated(end, told.append, epoch)
-        assert told == [None]
+        reported: list[Exception | None] = []
+        world.partition.when_replicated(end, reported.append, epoch)
+        assert reported == [None]
 
     run(story())
 

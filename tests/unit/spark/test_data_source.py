@@ -40,7 +40,7 @@ def test_wrong_options_of_a_batch_are_raised_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("id int, name string, id long", "value has the field id twice"),
         ("order struct<a:int,a:int>", "value.order has the field a twice"),
@@ -49,6 +49,6 @@ def test_wrong_options_of_a_batch_are_raised_at_once() -> None:
         ('{"id":"bigint"}', "'fields' is missing"),
     ],
 )
-def test_a_schema_that_values_cannot_have_is_refused_by_load(text: str, told: str) -> None:
-    with pytest.raises(InvalidOption, match=f"Option valueSchema.*{told}"):
+def test_a_schema_that_values_cannot_have_is_refused_by_load(text: str, reported: str) -> None:
+    with pytest.raises(InvalidOption, match=f"Option valueSchema.*{reported}"):
         schema_of({**OPTIONS, "valueFormat": "json", "valueSchema": text})

@@ -300,14 +300,14 @@ class Driver:
     def check_aborted(self, aborted: object, start: int, end: int) -> None:
         known = aborted_transactions(self.world.batches)
         assert isinstance(aborted, list)
-        told = {(each.producer_id, each.first_offset, each.last_offset) for each in aborted}
+        reported = {(each.producer_id, each.first_offset, each.last_offset) for each in aborted}
         needed = {each for each in known if each[1] < end and each[2] >= start}
         # The list no longer knows where the oldest transactions began; nor does the log know of an
         # entry that was damaged to begin before the log.
         if self.has_deleted or (self.has_rotten and self.case.first_offset):
-            assert {each[2] for each in needed} <= {each[2] for each in told}
+            assert {each[2] for each in needed} <= {each[2] for each in reported}
         else:
-            assert needed <= told <= set(known)
+            assert needed <= reported <= set(known)
 
     def check_times(self) -> None:
         log = self.world.log

@@ -144,10 +144,10 @@ def test_a_failure_shows_what_was_found_what_the_topics_hold_and_what_the_broker
             "  [[]0@0[]] 'k': 'what came'",
         ]
     )
-    told = result.stdout.str()
-    assert told.count("a line of the broker's log") == 2  # the source, and the first report
-    assert "assert False" in told
-    assert "kafka.py:" not in told  # the helper's own frames are left out
+    reported = result.stdout.str()
+    assert reported.count("a line of the broker's log") == 2  # the source, and the first report
+    assert "assert False" in reported
+    assert "kafka.py:" not in reported  # the helper's own frames are left out
 
 
 def test_waiting_for_what_does_not_come_ends_with_what_did(
@@ -280,8 +280,8 @@ BAD_ADDRESSES = {
 
 @pytest.mark.parametrize("servers", BAD_ADDRESSES)
 def test_an_address_that_is_none_is_refused_before_anything_connects(servers: str) -> None:
-    told = BAD_ADDRESSES[servers]
-    assert problem_with(servers) == told
+    reported = BAD_ADDRESSES[servers]
+    assert problem_with(servers) == reported
     for given, environment, name in (
         (f"external:{servers}", {}, "--kafka"),
         (None, {"OTTLA_TESTING_KAFKA": f"external:{servers}"}, "$OTTLA_TESTING_KAFKA"),
@@ -289,7 +289,7 @@ def test_an_address_that_is_none_is_refused_before_anything_connects(servers: st
     ):
         with pytest.raises(pytest.UsageError) as caught:
             external_servers(given, environment)
-        assert str(caught.value) == f"{name}: {told}"
+        assert str(caught.value) == f"{name}: {reported}"
 
 
 @pytest.mark.parametrize("given", ["external", "external:", "kafka", "ottla:x"])

@@ -124,10 +124,10 @@ def test_a_killed_or_paused_broker_runs_again_for_the_next_test(shared_run: str)
 
 
 def test_whoever_left_the_broker_stopped_or_paused_is_named(shared_run: str) -> None:
-    told = shared_run.partition("warnings summary")[2]
-    assert "test_shared.py::test_kills left the Kafka broker stopped (exit code -9)" in told
-    assert "test_shared.py::test_pauses left the Kafka broker paused" in told
-    assert "fixture fresh_kafka_broker" in told
+    reported = shared_run.partition("warnings summary")[2]
+    assert "test_shared.py::test_kills left the Kafka broker stopped (exit code -9)" in reported
+    assert "test_shared.py::test_pauses left the Kafka broker paused" in reported
+    assert "fixture fresh_kafka_broker" in reported
 
 
 def test_topics_and_groups_do_not_reach_the_next_test(shared_run: str) -> None:

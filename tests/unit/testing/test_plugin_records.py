@@ -110,8 +110,8 @@ def test_order_counts_unless_it_does_not() -> None:
 
 def test_another_order_of_partitions_is_explained() -> None:
     records = [Record(b"a", partition=0), Record(b"b", partition=1)]
-    told = difference(records, ["b", "a"], any_order=False)
-    assert "several partitions are compared one after the other" in str(told)
+    reported = difference(records, ["b", "a"], any_order=False)
+    assert "several partitions are compared one after the other" in str(reported)
 
 
 def test_as_many_records_as_expected_are_told_apart() -> None:
@@ -135,12 +135,12 @@ def test_headers_and_places_that_differ_are_shown() -> None:
 
 
 def test_many_and_large_records_are_shown_in_part() -> None:
-    told = difference([Record(b"x" * 1_000_000)] * 1000, [], any_order=True)
-    assert told is not None
-    assert "expected 0 records, found 1000" in told
-    assert "... and 980 more" in told
-    assert "(1000000 bytes)" in told
-    assert len(told) < 10_000
+    reported = difference([Record(b"x" * 1_000_000)] * 1000, [], any_order=True)
+    assert reported is not None
+    assert "expected 0 records, found 1000" in reported
+    assert "... and 980 more" in reported
+    assert "(1000000 bytes)" in reported
+    assert len(reported) < 10_000
 
 
 def test_equal_records_are_counted() -> None:

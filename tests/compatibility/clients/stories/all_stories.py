@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.compatibility.clients.stories import groups, records, settings, topics, transactions
-from tests.compatibility.clients.stories.telling import STORIES as TOLD
+from tests.compatibility.clients.stories.telling import STORIES as UNSORTED
 
 _ORDER = [module.__name__ for module in (topics, records, groups, transactions, settings)]
-STORIES = sorted(TOLD, key=lambda story: _ORDER.index(story.tell.__module__))
+STORIES = sorted(UNSORTED, key=lambda story: _ORDER.index(story.tell.__module__))

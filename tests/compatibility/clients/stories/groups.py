@@ -43,12 +43,12 @@ def a_committed_offset_is_reported(on: Cluster) -> Sight:
     commit(on, "committing", "committed", 7)
     where = KafkaPythonPartition("committed", 0)
 
-    def is_told() -> bool:
+    def is_reported() -> bool:
         with on.kafka_python_admin() as admin:
             offsets = admin.list_group_offsets("committing")["committing"]
             return bool(offsets[where].offset == 7)
 
-    return is_told
+    return is_reported
 
 
 @shows(

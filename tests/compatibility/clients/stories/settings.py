@@ -152,13 +152,13 @@ def a_user_has_a_quota_and_no_password(on: Cluster) -> Sight:
     tool, quota = "kafka.admin.ConfigCommand", "consumer_byte_rate=500.0"
     on.tool(tool, "--alter", *entity, "--add-config", quota)
 
-    def is_told() -> bool:
+    def is_reported() -> bool:
         assert quota in on.tool(tool, "--describe", *entity).text
         with on.librdkafka_admin() as admin:
             known: dict[str, object] = admin.describe_user_scram_credentials().result(PATIENCE_S)
         return known == {}
 
-    return is_told
+    return is_reported
 
 
 @shows(by=KAFKA_PYTHON, does=[ApiKey.UPDATE_FEATURES], seen_by=JAVA, sees=[ApiKey.API_VERSIONS])
@@ -168,9 +168,9 @@ def a_lowered_feature_level_is_reported(on: Cluster) -> Sight:
         admin.update_features({"group.version": ("UPGRADE", 1)})
         admin.update_features({"transaction.version": ("SAFE_DOWNGRADE", 1)})
 
-    def is_told() -> bool:
+    def is_reported() -> bool:
         lines = on.tool("FeatureCommand", "describe").text.splitlines()
         (line,) = (each for each in lines if "transaction.version" in each)
         return "FinalizedVersionLevel: 1" in line
 
-    return is_told
+    return is_reported

@@ -250,8 +250,8 @@ def a_partition_moved_by_kafka_python_is_there(on: Cluster) -> Sight:
         admin.alter_replica_log_dirs({("moved-too", 0, 1): target})
 
     def is_there() -> bool:
-        told = on.tool("LogDirsCommand", "--describe", "--topic-list", "moved-too").text
-        (broker,) = json.loads(told.splitlines()[-1])["brokers"]
+        reported = on.tool("LogDirsCommand", "--describe", "--topic-list", "moved-too").text
+        (broker,) = json.loads(reported.splitlines()[-1])["brokers"]
         # While it moves it is in both.
         places = [each["logDir"] for each in broker["logDirs"] if each["partitions"]]
         return places == [target]

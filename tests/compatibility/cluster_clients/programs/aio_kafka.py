@@ -13,7 +13,7 @@ from tests.compatibility.cluster_clients.programs.telling import (
     RECORDS,
     complain,
     ended,
-    tell,
+    report,
     watch_input,
 )
 
@@ -22,9 +22,9 @@ async def produce(bootstrap: str, topic: str) -> None:
     producer = AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all", enable_idempotence=True)
     await producer.start()
 
-    def told(number: int, sent: asyncio.Future[object]) -> None:
+    def reported(number: int, sent: asyncio.Future[object]) -> None:
         if sent.exception() is None:
-            tell("sent", number)
+            report("sent", number)
         else:
             complain(sent.exception())
 
@@ -33,7 +33,7 @@ async def produce(bootstrap: str, topic: str) -> None:
             break
         value = str(number).encode()
         sent = await producer.send(topic, value, key=value)
-        sent.add_done_callback(lambda sent, number=number: told(number, sent))
+        sent.add_done_callback(lambda sent, number=number: reported(number, sent))
         await asyncio.sleep(PAUSE_S)
     await producer.flush()
     await producer.stop()
@@ -50,7 +50,7 @@ async def consume(bootstrap: str, topic: str) -> None:
     while not ended.is_set():
         for records in (await consumer.getmany(timeout_ms=200)).values():
             for record in records:
-                tell("read", record.partition, record.offset, record.value.decode())
+                report("read", record.partition, record.offset, record.value.decode())
     await consumer.stop()
 
 
@@ -74,12 +74,12 @@ async def end(producer: AIOKafkaProducer, number: int) -> None:
     if number % 3 != 2:
         try:
             await producer.commit_transaction()
-            tell("committed", number)
+            report("committed", number)
             return
         except KafkaError as error:
             complain(error)
     await producer.abort_transaction()
-    tell("aborted", number)
+    report("aborted", number)
 
 
 if __name__ == "__main__":

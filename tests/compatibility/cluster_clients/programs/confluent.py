@@ -11,7 +11,7 @@ from tests.compatibility.cluster_clients.programs.telling import (
     RECORDS,
     complain,
     ended,
-    tell,
+    report,
     watch_input,
 )
 
@@ -23,16 +23,16 @@ def produce(bootstrap: str, topic: str) -> None:
         {"bootstrap.servers": bootstrap, "acks": "all", "enable.idempotence": True, **QUIET}
     )
 
-    def told(error: object, message: object) -> None:
+    def reported(error: object, message: object) -> None:
         if error is None:
-            tell("sent", message.value().decode())  # type: ignore[attr-defined]
+            report("sent", message.value().decode())  # type: ignore[attr-defined]
         else:
             complain(error)
 
     for number in count():
         if ended.is_set():
             break
-        producer.produce(topic, str(number), key=str(number), on_delivery=told)
+        producer.produce(topic, str(number), key=str(number), on_delivery=reported)
         producer.poll(PAUSE_S)
     producer.flush(120)
 
@@ -53,7 +53,7 @@ def consume(bootstrap: str, topic: str) -> None:
         if message.error():
             complain(message.error())
         else:
-            tell("read", message.partition(), message.offset(), message.value().decode())
+            report("read", message.partition(), message.offset(), message.value().decode())
     consumer.close()
 
 
@@ -86,10 +86,10 @@ def end(producer: Producer, number: int) -> None:
             if error.args[0].txn_requires_abort():
                 is_commit = False
             elif not error.args[0].retriable():
-                tell("unknown", number)
+                report("unknown", number)
                 raise
         else:
-            tell("committed" if is_commit else "aborted", number)
+            report("committed" if is_commit else "aborted", number)
             return
 
 

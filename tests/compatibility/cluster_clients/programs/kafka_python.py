@@ -13,7 +13,7 @@ from tests.compatibility.cluster_clients.programs.telling import (
     RECORDS,
     complain,
     ended,
-    tell,
+    report,
     watch_input,
 )
 
@@ -27,7 +27,7 @@ def produce(bootstrap: str, topic: str) -> None:
             break
         value = str(number).encode()
         future = producer.send(topic, value, key=value)
-        future.add_callback(lambda _sent, number=number: tell("sent", number))
+        future.add_callback(lambda _sent, number=number: report("sent", number))
         future.add_errback(complain)
         time.sleep(PAUSE_S)
     producer.flush(120)
@@ -44,7 +44,7 @@ def consume(bootstrap: str, topic: str) -> None:
     while not ended.is_set():
         for records in consumer.poll(200).values():
             for record in records:
-                tell("read", record.partition, record.offset, record.value.decode())
+                report("read", record.partition, record.offset, record.value.decode())
     consumer.close()
 
 
@@ -68,12 +68,12 @@ def end(producer: KafkaProducer, number: int) -> None:
     if number % 3 != 2:
         try:
             producer.commit_transaction()
-            tell("committed", number)
+            report("committed", number)
             return
         except KafkaError as error:
             complain(error)
     producer.abort_transaction()
-    tell("aborted", number)
+    report("aborted", number)
 
 
 if __name__ == "__main__":

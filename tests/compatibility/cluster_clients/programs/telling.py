@@ -29,9 +29,9 @@ def watch_input() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def tell(*words: object) -> None:
+def report(*words: object) -> None:
     print(*words, flush=True)
 
 
 def complain(error: object) -> None:
-    tell("error", " ".join(repr(error).split()))
+    report("error", " ".join(repr(error).split()))

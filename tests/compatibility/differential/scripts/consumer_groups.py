@@ -161,11 +161,11 @@ def consumer_group_of_two(session: Session) -> None:
     bob = session.ask("bob", joining(g, BOB, t)).member_epoch
     described(session, "bob: described", g)
     session.ask("bob waits", beat(g, BOB, bob, owned=[]))
-    told = session.ask("alice is told", beat(g, ALICE, alice, owned=all_four))
+    reported = session.ask("alice is told", beat(g, ALICE, alice, owned=all_four))
     described(session, "alice is told: described", g)
-    session.ask("alice still owns all", beat(g, ALICE, told.member_epoch, owned=all_four))
-    kept = told.assignment.topic_partitions[0].partitions if told.assignment else []
-    gave = session.ask("alice gives", beat(g, ALICE, told.member_epoch, owned=[(topic, kept)]))
+    session.ask("alice still owns all", beat(g, ALICE, reported.member_epoch, owned=all_four))
+    kept = reported.assignment.topic_partitions[0].partitions if reported.assignment else []
+    gave = session.ask("alice gives", beat(g, ALICE, reported.member_epoch, owned=[(topic, kept)]))
     described(session, "alice gives: described", g)
     session.ask("bob gets", beat(g, BOB, bob, owned=[]))
     described(session, "bob gets: described", g)

@@ -114,10 +114,9 @@ class Outcome:
 
     def __str__(self) -> str:
         verdict = "FAILED" if self.trouble else "ok"
-        told = f"\n{self.trouble}" if self.trouble else ""
-        return (
-            f"{verdict:6} {self.step:40} {self.took_s:5.1f} s  {self.jobs} jobs  {self.found}{told}"
-        )
+        reason = f"\n{self.trouble}" if self.trouble else ""
+        result = f"{verdict:6} {self.step:40} {self.took_s:5.1f} s  {self.jobs} jobs  {self.found}"
+        return f"{result}{reason}"
 
 
 @dataclass

@@ -89,9 +89,9 @@ def test_the_advice_on_headers_of_another_type_can_be_followed(
 ) -> None:
     topic = new_topic(1)
     rows = values(spark, "a").selectExpr("value", f"{headers} AS headers")
-    told = failure_of(lambda: write(rows, servers, topic))
-    advice = re.search(r"value:binary>>: use (.*)\.\s", told)
-    assert advice is not None, told
+    reported = failure_of(lambda: write(rows, servers, topic))
+    advice = re.search(r"value:binary>>: use (.*)\.\s", reported)
+    assert advice is not None, reported
     write(rows.selectExpr("value", f"{advice[1]} AS headers"), servers, topic)
     assert committed(servers, topic) == [Found(0, None, "a", (("h", b"1"),))]
 
@@ -207,9 +207,9 @@ def test_what_cannot_be_written_says_so_and_what_to_do(
 
     assert "topics are only appended" in failing(some, mode="overwrite")
     assert "Did you mean topic?" in failing(some, topc="t")
-    told = failing(values(spark, "x" * 5000))
-    assert f"Produce to {topic}-" in told
-    assert "raise that, or lower the option kafka.batch.size" in told
+    reported = failing(values(spark, "x" * 5000))
+    assert f"Produce to {topic}-" in reported
+    assert "raise that, or lower the option kafka.batch.size" in reported
     wrong = spark.createDataFrame([("a", 7)], "value string, partition int")
     assert f"A row for topic {topic} names partition 7" in failing(wrong)
     no_topic = spark.createDataFrame([("a", None)], "value string, topic string")

@@ -50,48 +50,48 @@ def servers(ottla: object) -> str:
 
 def test_it_is_content_with_what_the_seed_says(servers: str, topic: str) -> None:
     produce(servers, topic, ALL)
-    code, told = check(servers, topic)
-    assert code == 0, told
-    assert f"expected {len(ALL)}, found {len(ALL)}, lost 0, duplicated 0" in told
+    code, reported = check(servers, topic)
+    assert code == 0, reported
+    assert f"expected {len(ALL)}, found {len(ALL)}, lost 0, duplicated 0" in reported
 
 
 def test_it_finds_a_batch_that_is_missing(servers: str, topic: str) -> None:
     produce(servers, topic, ALL[: BATCH.start] + ALL[BATCH.stop :])
-    code, told = check(servers, topic)
+    code, reported = check(servers, topic)
     assert code == 1
-    assert "lost 100, duplicated 0" in told
+    assert "lost 100, duplicated 0" in reported
     lost = ALL[BATCH][0]
-    assert f"lost: {min(row.key for row in ALL[BATCH])} sequences" in told, lost
+    assert f"lost: {min(row.key for row in ALL[BATCH])} sequences" in reported, lost
 
 
 def test_it_finds_a_batch_that_was_written_twice(servers: str, topic: str) -> None:
     produce(servers, topic, ALL + ALL[BATCH])
-    code, told = check(servers, topic)
+    code, reported = check(servers, topic)
     assert code == 1
-    assert "lost 0, duplicated 100" in told
+    assert "lost 0, duplicated 100" in reported
 
 
 def test_it_finds_a_loss_that_a_double_makes_up_for(servers: str, topic: str) -> None:
     produce(servers, topic, [*ALL[1:], ALL[5]])
-    code, told = check(servers, topic)
+    code, reported = check(servers, topic)
     assert code == 1
-    assert f"found {len(ALL)}, lost 1, duplicated 1" in told
+    assert f"found {len(ALL)}, lost 1, duplicated 1" in reported
 
 
 def test_it_finds_a_row_that_was_changed(servers: str, topic: str) -> None:
     produce(servers, topic, [ALL[0]._replace(payload="other"), *ALL[1:]])
-    code, told = check(servers, topic)
+    code, reported = check(servers, topic)
     assert code == 1
-    assert "changed 1" in told
+    assert "changed 1" in reported
 
 
 def test_it_finds_a_transaction_that_was_left_open(servers: str, topic: str) -> None:
     produce(servers, topic, ALL)
     produce(servers, topic, ALL[:5], transaction=f"open-{topic}")
-    code, told = check(servers, topic)
+    code, reported = check(servers, topic)
     assert code == 1
-    assert f"{topic}-" in told
-    assert "is stable up to" in told
+    assert f"{topic}-" in reported
+    assert "is stable up to" in reported
 
 
 def test_it_says_when_it_could_not_look(topic: str) -> None:

@@ -271,11 +271,11 @@ def test_a_torn_batch_stops_the_query_until_it_is_accepted(sink: Sink) -> None:
     decide_without_committing(sink, started.driver, batch(5, sink.topic), written)
     init_producer_id(sink.cluster, written[1].transactional_id)  # as its timeout would
     place = written[1].written[0]
-    told = f"{sink.topic}-{place.partition} offsets {place.first_offset} to {place.last_offset}"
+    reported = f"{sink.topic}-{place.partition} offsets {place.first_offset} to {place.last_offset}"
     for _ in range(2):
         with pytest.raises(TornBatch) as raised:
             sink.driver().start()
-        assert f"Missing: {told}" in str(raised.value)
+        assert f"Missing: {reported}" in str(raised.value)
     driver = sink.driver(accept_torn_batch=5)
     started = driver.start()
     driver.commit(started, batch(6, sink.topic), [sink.write(0, ["c"])])
@@ -556,8 +556,8 @@ def test_a_deleted_topic_in_a_torn_batch_is_reported_and_can_be_accepted(
     init_producer_id(cluster, written.transactional_id)  # as its timeout would
     delete_topics(cluster, [sink.topic])
     wait_until(lambda: not cluster.describe_topics([sink.topic]), "the topic is gone")
-    told = f"These topics were deleted.*: {sink.topic}.*acceptTornBatch=5 to continue"
-    with pytest.raises(TornBatch, match=told):
+    reported = f"These topics were deleted.*: {sink.topic}.*acceptTornBatch=5 to continue"
+    with pytest.raises(TornBatch, match=reported):
         sink.driver().start()
     sink.driver(accept_torn_batch=5).start()
     sink.driver().start()
@@ -577,8 +577,8 @@ def test_a_topic_that_was_created_again_does_not_pass_for_the_old_one(
     delete_topics(cluster, [sink.topic])
     wait_until(lambda: not cluster.describe_topics([sink.topic]), "the topic is gone")
     create_topics(cluster, [NewTopic(sink.topic, 3)])
-    told = f"were deleted, or deleted and created again.*: {sink.topic}. .*acceptTornBatch=5"
-    with pytest.raises(TornBatch, match=told):
+    reported = f"were deleted, or deleted and created again.*: {sink.topic}. .*acceptTornBatch=5"
+    with pytest.raises(TornBatch, match=reported):
         sink.driver().start()
 
 

@@ -282,9 +282,9 @@ def test_the_records_of_a_transaction_are_reported_with_batches_and_gaps(target:
     inner: list[Any] = []
     with task(0):
         outer: Any = writer.write(large_chunks("outer"))
-    told = [message.transaction.written for message in (outer, *inner)]
-    assert [len(each) for each in told] == [1, 1, 1]
-    ranges = [(each.first_offset, each.last_offset, each.records) for (each,) in told]
+    reported = [message.transaction.written for message in (outer, *inner)]
+    assert [len(each) for each in reported] == [1, 1, 1]
+    ranges = [(each.first_offset, each.last_offset, each.records) for (each,) in reported]
     whole = chunk * count
     assert [records for _, _, records in ranges] == [whole] * 3
     assert ranges[0][:2] == (0, 3 * whole - 1), "all others lie in between"

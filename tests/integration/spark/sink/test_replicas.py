@@ -50,8 +50,8 @@ def test_too_few_replicas_are_reported_with_advice(tmp_path: Path) -> None:
             write(settings, "t")
             second.stop()
             wait_until(lambda: in_sync(cluster, "t") == 1, "one replica is gone")
-            told = r"Produce to t-0 .*NOT_ENOUGH_REPLICAS .*bring brokers back, or lower it"
-            with pytest.raises(SinkError, match=told):
+            reported = r"Produce to t-0 .*NOT_ENOUGH_REPLICAS .*bring brokers back, or lower it"
+            with pytest.raises(SinkError, match=reported):
                 write(settings, "t")
             second.start()  # without it the end of the log may stay unknown
             wait_until(lambda: in_sync(cluster, "t") == 2, "the replica is back")

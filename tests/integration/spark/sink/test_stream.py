@@ -130,8 +130,8 @@ def test_a_renamed_sink_gets_its_old_name_in_the_error(query: Query) -> None:
     query.add("a")
     query.run(sinkName=f"first-{query.topic}")
     query.add("b")
-    told = failure_of(lambda: query.run(sinkName=f"second-{query.topic}"))
-    assert f"Set the option sinkName=first-{query.topic}" in told
+    reported = failure_of(lambda: query.run(sinkName=f"second-{query.topic}"))
+    assert f"Set the option sinkName=first-{query.topic}" in reported
     query.run(sinkName=f"first-{query.topic}")
     assert query.committed() == ["a", "b"]
 
@@ -150,8 +150,8 @@ def test_a_second_write_of_a_batch_is_not_taken_for_a_repeated_one(query: Query)
     first, second = f"first-{query.topic}", f"second-{query.topic}"
     query.add("a")
     for _ in range(2):
-        told = failure_of(lambda: query.run_for_each_batch(first, first))
-        assert "keep the txnAppId of the first write" in told
+        reported = failure_of(lambda: query.run_for_each_batch(first, first))
+        assert "keep the txnAppId of the first write" in reported
     assert query.committed() == ["a"]
     query.run_for_each_batch(first, second)
     assert query.committed() == ["a", "a"]

@@ -132,10 +132,10 @@ def test_a_batch_is_seen_when_it_is_committed_and_not_before(target: Target) -> 
 
 def test_a_batch_that_is_aborted_leaves_nothing_open(target: Target) -> None:
     writer = new_batch_writer(target.setup())
-    told = write(writer, 0, "a")
+    reported = write(writer, 0, "a")
     write(writer, 1, "of a task that Spark never heard of again")
     assert len(target.open_ids()) == 2
-    travelled(writer).abort([told, None])
+    travelled(writer).abort([reported, None])
     assert target.open_ids() == []
     assert target.committed() == []
     writer.abort([])  # once more, without any message

@@ -123,9 +123,9 @@ def test_ranges_by_offset_and_by_time(spark: Any, each_kafka: Kafka) -> None:
     assert offsets(**by_time) == [(0, 3), (1, 2)]
     late = {"startingTimestamp": 9000, "startingOffsetsByTimestampStrategy": "latest"}
     assert offsets(**late) == []
-    told = failure_of(lambda: read(spark, each_kafka, topic, startingTimestamp=9000))
-    assert f"{topic}-0, {topic}-1" in told
-    assert "startingOffsetsByTimestampStrategy" in told
+    reported = failure_of(lambda: read(spark, each_kafka, topic, startingTimestamp=9000))
+    assert f"{topic}-0, {topic}-1" in reported
+    assert "startingOffsetsByTimestampStrategy" in reported
 
 
 def test_tasks_split_partitions_if_requested(spark: Any, kafka: Kafka) -> None:
@@ -170,8 +170,8 @@ def test_what_retention_took_before_the_query_is_no_loss(spark: Any, each_kafka:
     delete_before(each_kafka, topic, {0: 2})
     assert [row[1] for row in rows_of(read(spark, each_kafka, topic))] == [b"c"]
     start = json.dumps({topic: {"0": 0}})
-    told = failure_of(lambda: read(spark, each_kafka, topic, startingOffsets=start))
-    assert f"{topic}-0 has no offset 0, its log reaches from 2 to 3" in told
+    reported = failure_of(lambda: read(spark, each_kafka, topic, startingOffsets=start))
+    assert f"{topic}-0 has no offset 0, its log reaches from 2 to 3" in reported
     lenient = read(spark, each_kafka, topic, startingOffsets=start, failOnDataLoss=False)
     assert lenient.count() == 1
 
@@ -211,7 +211,7 @@ def test_filters_narrow_what_is_read_where_session_and_query_allow_it(
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         ({"startingOffset": "earliest"}, "Did you mean startingOffsets?"),
         ({"startingOffsets": "latest"}, "startingOffsets: a batch cannot begin at latest"),
@@ -224,16 +224,16 @@ def test_filters_narrow_what_is_read_where_session_and_query_allow_it(
     ],
 )
 def test_bad_options_are_reported_by_name(
-    spark: Any, kafka: Kafka, options: dict[str, str], told: str
+    spark: Any, kafka: Kafka, options: dict[str, str], reported: str
 ) -> None:
     topic = kafka.topic("t")
     failure = failure_of(lambda: read(spark, kafka, topic, **options))
-    assert told in failure
+    assert reported in failure
     assert failure.count('File "') <= 3  # not the calls that led to the error
 
 
 @pytest.mark.parametrize(
-    ("schema", "told"),
+    ("schema", "reported"),
     [
         ("value string", "Column value in the schema is string, it must be binary"),
         ("payload binary", "Column payload in the schema"),
@@ -241,17 +241,17 @@ def test_bad_options_are_reported_by_name(
     ],
 )
 def test_schemas_that_cannot_be_honoured_are_refused(
-    spark: Any, kafka: Kafka, schema: str, told: str
+    spark: Any, kafka: Kafka, schema: str, reported: str
 ) -> None:
     topic = kafka.topic("t")
-    assert told in failure_of(lambda: read(spark, kafka, topic, schema))
+    assert reported in failure_of(lambda: read(spark, kafka, topic, schema))
 
 
 def test_an_unreachable_broker_is_named(spark: Any) -> None:
     nobody = Kafka("127.0.0.1:9")
     options = {"kafka.default.api.timeout.ms": "500"}
-    told = failure_of(lambda: read(spark, nobody, "t", **options))
-    assert "127.0.0.1:9" in told
+    reported = failure_of(lambda: read(spark, nobody, "t", **options))
+    assert "127.0.0.1:9" in reported
 
 
 def planned(kafka: Kafka, topic: str | None, **options: Any) -> Any:
@@ -276,8 +276,8 @@ def test_the_advice_on_partitions_not_named_can_be_followed(
     kafka.produce(topic, ["a"])
     with pytest.raises(InvalidOption, match=f"{option} must name exactly") as caught:
         planned(kafka, topic, **{option: f'{{"{topic}":{{"1":5}}}}'})
-    told = "a time in the future" if accepted == str(2**62) else f"Use {accepted} "
-    assert told in str(caught.value) or f"and {accepted} " in str(caught.value)
+    reported = "a time in the future" if accepted == str(2**62) else f"Use {accepted} "
+    assert reported in str(caught.value) or f"and {accepted} " in str(caught.value)
     assert len(planned(kafka, topic, **{option: f'{{"{topic}":{{"0":{accepted}}}}}'})) == 1
 
 

@@ -41,18 +41,20 @@ def test_a_stream_of_files_holds_every_record_once(
         .trigger(availableNow=True)
     )
     run_query(stream.start)
-    told = spark.read.schema(files.schema).json(str(tmp_path / "manifest")).collect()
+    reported = spark.read.schema(files.schema).json(str(tmp_path / "manifest")).collect()
     expected = expected_rows(kafka, topic)
-    assert sum(row.rows for row in told) == len(expected) == 250
-    assert {row.path for row in told if row.rows} == {
+    assert sum(row.rows for row in reported) == len(expected) == 250
+    assert {row.path for row in reported if row.rows} == {
         str(path) for path in (tmp_path / "lake").iterdir()
     }
-    assert sorted(written_in(told)) == sorted((row[0], row[1], row[3], row[4]) for row in expected)
-    assert offsets_told_of(told) == {(row[3], row[4]) for row in expected}
+    assert sorted(written_in(reported)) == sorted(
+        (row[0], row[1], row[3], row[4]) for row in expected
+    )
+    assert offsets_reported_in(reported) == {(row[3], row[4]) for row in expected}
 
 
-def written_in(told: list[Any]) -> list[tuple[bytes, bytes, int, int]]:
-    tables = [pq.read_table(row.path) for row in told if row.rows]
+def written_in(reported: list[Any]) -> list[tuple[bytes, bytes, int, int]]:
+    tables = [pq.read_table(row.path) for row in reported if row.rows]
     return [
         (row["key"], row["value"], row["partition"], row["offset"])
         for table in tables
@@ -60,9 +62,11 @@ def written_in(told: list[Any]) -> list[tuple[bytes, bytes, int, int]]:
     ]
 
 
-def offsets_told_of(told: list[Any]) -> set[tuple[int, int]]:
+def offsets_reported_in(reported: list[Any]) -> set[tuple[int, int]]:
     return {
-        (row.partition, offset) for row in told for offset in range(row.startOffset, row.endOffset)
+        (row.partition, offset)
+        for row in reported
+        for offset in range(row.startOffset, row.endOffset)
     }
 
 

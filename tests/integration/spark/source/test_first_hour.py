@@ -66,6 +66,6 @@ def test_brokers_that_are_away_and_checkpoints_of_others_are_reported(tmp_path: 
             wait_until(lambda: "trying again" in errors.read_text(), "a line that it is away")
             broker.start()
             wait_until(lambda: "works again" in errors.read_text(), "a line that it is back")
-            told, _ = driver.communicate("end\n", timeout=180)
-    assert f"The checkpoint holds offsets of {topic}-0, which this query does not read" in told
-    assert f"(subscribe={other}" in told
+            reported, _ = driver.communicate("end\n", timeout=180)
+    assert f"The checkpoint holds offsets of {topic}-0, which this query does not read" in reported
+    assert f"(subscribe={other}" in reported

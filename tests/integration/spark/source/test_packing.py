@@ -101,14 +101,14 @@ def test_files_have_the_records_of_one_partition_each(
 ) -> None:
     reader = batch_reader(options_of(either_kafka, topic, {"filesTo": tmp_path}), FILE_ROWS)
     tasks = reader.partitions()
-    told = [row for task in tasks for batch in reader.read(task) for row in batch.to_pylist()]
-    assert len(tasks) < len(told)
+    reported = [row for task in tasks for batch in reader.read(task) for row in batch.to_pylist()]
+    assert len(tasks) < len(reported)
     planned = [each for task in tasks for each in task.ranges]
-    assert [(row["partition"], row["startOffset"], row["endOffset"]) for row in told] == [
+    assert [(row["partition"], row["startOffset"], row["endOffset"]) for row in reported] == [
         (each.partition.partition, each.start, each.end) for each in planned
     ]
     written = []
-    for row in told:
+    for row in reported:
         found = pq.read_table(row["path"]).to_pylist()
         assert {each["partition"] for each in found} == {row["partition"]}
         written += [(each["partition"], each["offset"], each["value"]) for each in found]

@@ -154,7 +154,7 @@ def test_a_running_query_reports_its_lag_and_moves_on(
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         ({"endingOffsets": "latest"}, "endingOffsets: a stream has no end"),
         ({"minOffsetsPerTrigger": 5, "maxOffsetsPerTrigger": 2}, "minOffsetsPerTrigger=5"),
@@ -164,9 +164,9 @@ def test_a_running_query_reports_its_lag_and_moves_on(
     ],
 )
 def test_bad_options_are_reported_by_name(
-    spark: Any, kafka: Kafka, tmp_path: Path, options: dict[str, Any], told: str
+    spark: Any, kafka: Kafka, tmp_path: Path, options: dict[str, Any], reported: str
 ) -> None:
     topic = kafka.topic("t")
-    with pytest.raises(Exception, match=told) as caught:
+    with pytest.raises(Exception, match=reported) as caught:
         run_to_end(read_stream(spark, kafka, topic, **options), tmp_path)
     assert "UnboundLocalError" not in str(caught.value), "what Spark makes of an error too early"

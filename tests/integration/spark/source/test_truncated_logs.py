@@ -119,10 +119,10 @@ def test_the_checkpoint_has_the_leader_epochs(event: Event) -> None:
 @pytest.mark.parametrize("topic", ["longer", "shorter"])
 def test_a_stream_that_read_lost_records_stops_with_their_offsets(event: Event, topic: str) -> None:
     name = getattr(event, topic)
-    told = rf"{name}-0: the records from offset 10 up to 20, of leader epoch 0"
+    reported = rf"{name}-0: the records from offset 10 up to 20, of leader epoch 0"
     with streaming(event.three, name, is_strict=True) as reader:
         for _ in range(2):
-            with pytest.raises(DataLoss, match=told):
+            with pytest.raises(DataLoss, match=reported):
                 reader.latestOffset(event.read[name], ALL)
 
 

@@ -99,7 +99,7 @@ def test_schemas_are_read_as_spark_reads_them(spark: Any, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         (
             {"valueFormat": "json", "valueSchema": "id bigin, name string"},
@@ -114,8 +114,8 @@ def test_schemas_are_read_as_spark_reads_them(spark: Any, text: str) -> None:
     ],
 )
 def test_formats_that_cannot_be_are_refused_by_name(
-    spark: Any, kafka: Kafka, options: dict[str, str], told: str
+    spark: Any, kafka: Kafka, options: dict[str, str], reported: str
 ) -> None:
     topic = kafka.topic("t")
-    with pytest.raises(Exception, match=told):
+    with pytest.raises(Exception, match=reported):
         read(spark, kafka, topic, **options).collect()

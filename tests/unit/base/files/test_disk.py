@@ -98,28 +98,28 @@ def test_many_files_need_no_more_descriptors_than_allowed(tmp_path: Path) -> Non
 def test_a_directory_is_removed_though_files_come_and_go_in_it_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    doomed = tmp_path / "doomed"
-    doomed.mkdir()
-    (doomed / "first").touch()
-    (doomed / "second").touch()
+    directory_to_delete = tmp_path / "doomed"
+    directory_to_delete.mkdir()
+    (directory_to_delete / "first").touch()
+    (directory_to_delete / "second").touch()
     late = iter(["third", "fourth"])
     remove_directory, remove = os.rmdir, os.unlink
 
     def busy_rmdir(name: str, *, dir_fd: int | None = None) -> None:
         if file := next(late, None):
-            (doomed / file).touch()
+            (directory_to_delete / file).touch()
         remove_directory(name, dir_fd=dir_fd)
 
     def busy_unlink(name: str, *, dir_fd: int | None = None) -> None:
         remove(name, dir_fd=dir_fd)
-        (doomed / "second").unlink(missing_ok=True)
+        (directory_to_delete / "second").unlink(missing_ok=True)
 
     monkeypatch.setattr(os, "rmdir", busy_rmdir)
     monkeypatch.setattr(os, "unlink", busy_unlink)
-    DiskFileSystem().remove_directory(str(doomed))
-    assert not doomed.exists()
+    DiskFileSystem().remove_directory(str(directory_to_delete))
+    assert not directory_to_delete.exists()
     with pytest.raises(FileNotFoundError):
-        DiskFileSystem().remove_directory(str(doomed))
+        DiskFileSystem().remove_directory(str(directory_to_delete))
 
 
 def test_descriptors_are_not_inherited(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ class Keeper:
         except RuntimeError as error:
             self.kept.append(without_traceback(error))
 
-    def tell(self) -> None:
+    def report(self) -> None:
         raise_stored(self.kept)
 
 
@@ -57,6 +57,6 @@ def test_the_owner_of_a_stored_error_is_freed_once_it_was_raised() -> None:
     keeper.catch(Large())
     seen = weakref.ref(keeper)
     with pytest.raises(RuntimeError) as raised:
-        keeper.tell()
+        keeper.report()
     del keeper, raised
     assert seen() is None

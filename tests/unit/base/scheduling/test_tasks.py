@@ -106,7 +106,9 @@ def test_the_failure_of_what_is_owned_is_its_watchers_alone() -> None:
         raise ValueError("broken")
 
     async def main() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _, told: reported.append(told))
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _, messages: reported.append(messages)
+        )
         tasks = OwnedTasks()
         tasks.own(asyncio.create_task(fail()))
         while len(tasks):

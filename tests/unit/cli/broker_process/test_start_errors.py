@@ -44,10 +44,10 @@ def settings(tmp_path: Path) -> LoadedConfig:
 def test_the_message_says_what_to_do(
     error: Exception, words: list[str], settings: LoadedConfig
 ) -> None:
-    told = explain(error, settings)
-    assert "[Errno" not in told
+    reported = explain(error, settings)
+    assert "[Errno" not in reported
     (data,) = settings.config.log_directories
-    assert all(word.format(data=data) in told for word in words)
+    assert all(word.format(data=data) in reported for word in words)
 
 
 MEMBER_ERRORS = [
@@ -66,16 +66,16 @@ def test_a_member_of_a_cluster_is_told_of_zookeeper_at_its_start_and_while_it_ru
     settings = load_config(
         settings=["node.id=1", "zookeeper.connect=z:1/c", f"log.dirs={tmp_path}"]
     )
-    for told in (explain(error, settings), explain_end(error, settings)):
-        assert all(word in told for word in words)
-        assert str(tmp_path) not in told
+    for reported in (explain(error, settings), explain_end(error, settings)):
+        assert all(word in reported for word in words)
+        assert str(tmp_path) not in reported
 
 
 def test_a_broker_that_ends_names_its_directories(settings: LoadedConfig) -> None:
     (data,) = settings.config.log_directories
-    told = explain_end(CorruptLogError(f"{data}/t-0/0.log", 7, "no batch"), settings)
-    assert "no batch" in told
-    assert f"mend it in {data}, and start the broker again" in told
+    reported = explain_end(CorruptLogError(f"{data}/t-0/0.log", 7, "no batch"), settings)
+    assert "no batch" in reported
+    assert f"mend it in {data}, and start the broker again" in reported
     lost = MetadataLost(f"{data}/.metadata", "it is missing")
     assert explain_end(lost, settings) == explain(lost, settings)
     assert "upgrade" in explain_end(NewerMetadata("x.journal", "format 2"), settings)
@@ -83,8 +83,8 @@ def test_a_broker_that_ends_names_its_directories(settings: LoadedConfig) -> Non
 
 def test_recovery_is_promised_only_where_it_can_be(tmp_path: Path) -> None:
     error = OSError(errno.EIO, "Input/output error", str(tmp_path / "f"))
-    told = unclean_shutdown(error, [str(tmp_path)])
-    assert told.endswith(f"the next start runs recovery: {tmp_path}/f: Input/output error")
+    reported = unclean_shutdown(error, [str(tmp_path)])
+    assert reported.endswith(f"the next start runs recovery: {tmp_path}/f: Input/output error")
     assert "cannot recover" in unclean_shutdown(error, [str(tmp_path / "gone")])
 
 
@@ -97,10 +97,10 @@ def test_one_directory_that_can_be_used_is_enough(tmp_path: Path) -> None:
 def test_a_file_in_place_of_the_directory_is_named(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
-    told = unusable_directories([str(file)])
-    assert told is not None
-    assert f"{file} is a file, not a directory" in told
-    told = unusable_directories([f"{file}/below"])
-    assert told is not None
-    assert "cannot be created: Not a directory" in told
-    assert "--data" in told
+    reported = unusable_directories([str(file)])
+    assert reported is not None
+    assert f"{file} is a file, not a directory" in reported
+    reported = unusable_directories([f"{file}/below"])
+    assert reported is not None
+    assert "cannot be created: Not a directory" in reported
+    assert "--data" in reported

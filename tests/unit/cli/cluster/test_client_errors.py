@@ -6,7 +6,7 @@ from ottla.cli.cluster.client_errors import error_text
 
 
 @pytest.mark.parametrize(
-    ("reported", "told"),
+    ("reported", "expected"),
     [
         (
             "orders [2]: desired partition is no longer available (Local: Unknown partition)",
@@ -28,5 +28,5 @@ from ottla.cli.cluster.client_errors import error_text
         ("broker down", "broker down"),
     ],
 )
-def test_errors_of_the_client_are_put_in_words(reported: str, told: str | None) -> None:
-    assert error_text(reported) == told
+def test_errors_of_the_client_are_put_in_words(reported: str, expected: str | None) -> None:
+    assert error_text(reported) == expected

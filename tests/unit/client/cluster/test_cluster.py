@@ -62,10 +62,10 @@ def offset_answer(offset: int, code: int = 0) -> ListOffsetsResponse:
 
 def leads(brokers: dict[int, ScriptedBroker], *leaders: tuple[int, int]) -> None:
     """What Metadata says, one (leader, epoch) after the other; the last for good."""
-    told = list(leaders)
+    reported = list(leaders)
 
     def answer(_request: Any) -> MetadataResponse:
-        leader, epoch = told.pop(0) if len(told) > 1 else told[0]
+        leader, epoch = reported.pop(0) if len(reported) > 1 else reported[0]
         return metadata(brokers, leader, epoch)
 
     for broker in brokers.values():

@@ -207,8 +207,8 @@ def script_gap(broker: ScriptedBroker, configs: dict[str, str]) -> None:
 def test_a_topic_created_anew_is_told_from_one_that_is_just_unknown() -> None:
     with two_brokers() as (one, _):
         new_id = bytes(reversed(TOPIC_ID))
-        told = iter([metadata({1: one}, 1, 3), metadata({1: one}, 1, 0, topic_id=new_id)])
-        one.scripts[ApiKey.METADATA] = lambda _: next(told)
+        reported = iter([metadata({1: one}, 1, 3), metadata({1: one}, 1, 0, topic_id=new_id)])
+        one.scripts[ApiKey.METADATA] = lambda _: next(reported)
         one.scripts[ApiKey.FETCH] = lambda _: fetched(b"", 100)
         with cluster_of(one) as cluster, pytest.raises(TopicRecreated) as caught:
             list(fetch_range(cluster, HERE, 0, 2))

@@ -108,9 +108,9 @@ def test_a_new_leader_that_lacks_what_was_read_is_not_read() -> None:
         found = []
         with pytest.raises(
             LogTruncated, match=r"t-0 at offset 4: .*records from 2 up to 4"
-        ) as told:
+        ) as reported:
             found += list(fetch_ranges(cluster, [PartitionRange(HERE, 0, 10)]))
-        assert (told.value.replaced_from, told.value.epoch) == (2, OLD)
+        assert (reported.value.replaced_from, reported.value.epoch) == (2, OLD)
 
 
 @pytest.mark.parametrize(("end", "is_lost"), [(10, False), (8, True)])

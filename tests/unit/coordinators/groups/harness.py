@@ -603,8 +603,8 @@ class ConsumerClient:
         self.member_id, self.epoch = answer.member_id or "", answer.member_epoch
         self.interval_ms = answer.heartbeat_interval_ms
         if answer.assignment is not None:
-            told = answer.assignment.topic_partitions
-            self.wanted = {each.topic_id: set(each.partitions) for each in told}
+            reported = answer.assignment.topic_partitions
+            self.wanted = {each.topic_id: set(each.partitions) for each in reported}
         return answer
 
     def send(self, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:

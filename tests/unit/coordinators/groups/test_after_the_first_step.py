@@ -158,8 +158,8 @@ def test_a_classic_member_keeps_its_rack_until_it_names_another(harness: Harness
     ConsumerClient(harness, "new").beat()
 
     def joined(rack: str | None) -> str | None:
-        told = ConsumerProtocolSubscription(["t"], None, [], rack_id=rack).encode_prefixed(3)
-        old.protocols = {"range": told}
+        reported = ConsumerProtocolSubscription(["t"], None, [], rack_id=rack).encode_prefixed(3)
+        old.protocols = {"range": reported}
         old.joined(old.join())
         return harness.consumers().members[old.member_id].rack_id
 
@@ -265,7 +265,7 @@ def test_a_classic_member_that_a_consumer_group_refuses_is_answered_with_the_cod
     run(story())
 
 
-class HurriedClock(ManualClock):
+class FastClock(ManualClock):
     """Time passes with every look at it, so that no work is done within its first slice."""
 
     def monotonic_s(self) -> float:
@@ -275,7 +275,7 @@ class HurriedClock(ManualClock):
 
 def test_offsets_of_a_deleted_topic_are_deleted_in_several_slices() -> None:
     async def story() -> None:
-        world = BrokerWorld(clock=HurriedClock())
+        world = BrokerWorld(clock=FastClock())
         world.create_topic("t")
         world.create_offsets_topic(1)
         await world.loaded()

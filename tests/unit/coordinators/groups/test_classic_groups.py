@@ -53,13 +53,13 @@ def test_only_the_leader_gets_the_list_of_members(harness: Harness) -> None:
     second.protocols = {"range": b"two"}
     replies = [first.join(), second.join()]
     harness.advance_ms(0)
-    told = first.joined(replies[0])
-    assert told.leader == first.member_id
-    assert {each.member_id: each.metadata for each in told.members} == {
+    reported = first.joined(replies[0])
+    assert reported.leader == first.member_id
+    assert {each.member_id: each.metadata for each in reported.members} == {
         first.member_id: b"one",
         second.member_id: b"two",
     }
-    assert (told.protocol_type, told.protocol_name) == ("consumer", "range")
+    assert (reported.protocol_type, reported.protocol_name) == ("consumer", "range")
     followers = second.joined(replies[1])
     assert (followers.leader, followers.members) == (first.member_id, ())
 
@@ -334,8 +334,8 @@ def test_a_member_that_leaves_lets_the_others_rebalance(harness: Harness) -> Non
     rebalance(harness, first, second)
     assert first.leave() == ErrorCode.NONE
     assert second.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
-    told = second.joined(second.join())
-    assert told.leader == second.member_id
+    reported = second.joined(second.join())
+    assert reported.leader == second.member_id
     assert first.leave() == ErrorCode.UNKNOWN_MEMBER_ID
 
 

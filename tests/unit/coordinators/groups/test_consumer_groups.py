@@ -74,9 +74,9 @@ def test_a_second_member_gets_partitions_when_the_first_has_given_them_up(harnes
     assert second.partitions == set()
     assert answer.heartbeat_interval_ms == 1000  # it waits for the first, and may come sooner
     assert harness.consumers().members[second.member_id].state is MemberState.UNRELEASED_PARTITIONS
-    told = first.beat()
-    assert told.assignment is not None
-    assert told.member_epoch == 2  # until it has given them up
+    reported = first.beat()
+    assert reported.assignment is not None
+    assert reported.member_epoch == 2  # until it has given them up
     second.beat()
     assert second.partitions == set()
     assert first.beat().member_epoch == 3

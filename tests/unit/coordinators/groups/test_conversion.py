@@ -439,9 +439,9 @@ def test_a_join_without_protocols_leaves_a_classic_group_where_an_empty_consumer
 def stable(members: int, topics: int) -> Harness:
     """A classic group at work."""
     harness = Harness()
-    told = ConsumerProtocolSubscription([f"t{at}" for at in range(topics)], None, [])
+    reported = ConsumerProtocolSubscription([f"t{at}" for at in range(topics)], None, [])
     clients = [
-        ClassicClient(harness, str(at), protocols={"range": told.encode_prefixed(1)})
+        ClassicClient(harness, str(at), protocols={"range": reported.encode_prefixed(1)})
         for at in range(members)
     ]
     replies = [client.join() for client in clients]

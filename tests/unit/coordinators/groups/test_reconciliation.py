@@ -57,8 +57,8 @@ def test_what_a_member_may_still_use_stays_its_own_and_what_others_have_is_not_g
     owned = None if rng.random() < 0.3 else some_of(rng, sorted(assigned | revoking))
     target, topics = some_of(rng, ALL), set(rng.sample(TOPICS, rng.randrange(4)))
     goal = Goal(rng.choice((5, EPOCH)), by_topic(target), topics, rng.random() < 0.5)
-    told = None if owned is None else by_topic(owned)
-    moved = next_step(member, goal, told, lambda *place: place in free)
+    reported = None if owned is None else by_topic(owned)
+    moved = next_step(member, goal, reported, lambda *place: place in free)
 
     new_assigned, new_revoking = places_of(moved)
     may_use = assigned | revoking if owned is None else owned

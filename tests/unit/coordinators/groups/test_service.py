@@ -746,8 +746,8 @@ def test_a_member_that_gives_up_partitions_meanwhile_commits_only_what_it_still_
             caller = Caller("client", "/host", 1)
             answer = await outcome(world.groups.service.consumer_heartbeat(request, caller))
             assert answer.assignment is not None
-            told = answer.assignment.topic_partitions
-            return answer.member_epoch, {at for each in told for at in each.partitions}
+            reported = answer.assignment.topic_partitions
+            return answer.member_epoch, {at for each in reported for at in each.partitions}
 
         old_epoch, everything = await heartbeat("a", 0, set())
         assert everything == set(range(4))

@@ -41,8 +41,12 @@ def test_a_static_member_that_comes_back_takes_its_place_without_a_rebalance(
     first, second = static(harness, "a"), static(harness, "b")
     rebalance(harness, first, second)
     again = static(harness, "b")
-    told = again.joined(again.send_join())
-    assert (told.generation_id, told.leader, told.skip_assignment) == (1, first.member_id, False)
+    reported = again.joined(again.send_join())
+    assert (reported.generation_id, reported.leader, reported.skip_assignment) == (
+        1,
+        first.member_id,
+        False,
+    )
     assert again.member_id != second.member_id
     assert again.synced(again.sync()) == b"b"
     assert harness.classic().state is ClassicGroupState.STABLE
@@ -69,9 +73,9 @@ def test_a_returning_leader_skips_the_assignment(harness: Harness) -> None:
     first, second = static(harness, "a"), static(harness, "b")
     rebalance(harness, first, second)
     again = static(harness, "a")
-    told = again.joined(again.send_join())
-    assert (told.leader, told.skip_assignment) == (again.member_id, True)
-    assert {each.group_instance_id for each in told.members} == {"a", "b"}
+    reported = again.joined(again.send_join())
+    assert (reported.leader, reported.skip_assignment) == (again.member_id, True)
+    assert {each.group_instance_id for each in reported.members} == {"a", "b"}
     assert again.synced(again.sync()) == b"a"
 
 
@@ -81,8 +85,8 @@ def test_a_leader_before_version_9_that_comes_back_believes_its_old_id_leads(
     first, second = static(harness, "a"), static(harness, "b")
     rebalance(harness, first, second)
     again = static(harness, "a", version=8)
-    told = again.joined(again.send_join())
-    assert (told.leader, told.members) == (first.member_id, ())
+    reported = again.joined(again.send_join())
+    assert (reported.leader, reported.members) == (first.member_id, ())
     assert harness.classic().leader == again.member_id
 
 

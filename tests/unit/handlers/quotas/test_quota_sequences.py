@@ -76,9 +76,9 @@ class Payments:
         """What the client is told; for one that is refused, that and one more, below zero."""
         if not self.is_on:
             return 0
-        told: list[int] = []
+        reported: list[int] = []
         context: Any = SimpleNamespace(
-            peer=SimpleNamespace(user="u"), client_id=client_id, throttle=told.append
+            peer=SimpleNamespace(user="u"), client_id=client_id, throttle=reported.append
         )
         if isinstance(self.quota, RateQuota):
             wait_ms = self.quota.charge(context, amount)
@@ -88,8 +88,8 @@ class Payments:
         try:
             self.quota.charge(context, amount, is_strict=self.kind == STRICT)  # type: ignore[arg-type]
         except BrokerError:
-            return -1 - told[0]
-        return told[0] if told else 0
+            return -1 - reported[0]
+        return reported[0] if reported else 0
 
 
 def waiting_times(number: int) -> str:
@@ -99,7 +99,7 @@ def waiting_times(number: int) -> str:
     limit = limits[numbers.next(len(limits))]
     payments = Payments(number % 5, Windows(count, size_s * 1000))
     payments.change(ENTITIES[numbers.next(3)], limit)
-    told, wait_ms = [], 0
+    reported, wait_ms = [], 0
     for _ in range(STEPS):
         payments.clock.advance_ms(step_ms(numbers, abs(wait_ms)))
         if numbers.next(12) == 0:
@@ -110,14 +110,14 @@ def waiting_times(number: int) -> str:
         if payments.kind == REQUEST:
             amount /= 8
         wait_ms = payments.charge(client_id, amount)
-        told.append(f"{wait_ms} ")
-    return "".join(told)
+        reported.append(f"{wait_ms} ")
+    return "".join(reported)
 
 
 @pytest.mark.parametrize("part", range(10))  # the first of them in the ordinary run
 def test_waiting_times_are_those_of_kafkas_own_quota_managers(part: int) -> None:
     recorded = RECORDED.read_text().replace("\n", "")
     for number in range(1000 * part, 1000 * part + 1000):
-        told = waiting_times(number)
+        reported = waiting_times(number)
         expected = recorded[4 * number : 4 * number + 4]
-        assert f"{zlib.crc32(told.encode()) & 0xFFFF:04x}" == expected, (number, told)
+        assert f"{zlib.crc32(reported.encode()) & 0xFFFF:04x}" == expected, (number, reported)

@@ -86,10 +86,10 @@ def test_a_refusal_can_be_told_in_every_version(key: ApiKey, version: int) -> No
         if isinstance(request, ProduceRequest):
             request.acks = -1  # whoever wants no answers is told nothing
         answer = handler_of(key).refuse(request, ErrorCode.POLICY_VIOLATION, "not today", version)
-        told = response_class(key).decode(answer.encode(version), version)
+        reported = response_class(key).decode(answer.encode(version), version)
         if (key, version) in WITHOUT_A_PLACE or shape is DEFAULTS:
             continue
-        assert ErrorCode.POLICY_VIOLATION in set(error_codes(told))
+        assert ErrorCode.POLICY_VIOLATION in set(error_codes(reported))
 
 
 def error_codes(value: Any) -> Iterator[int]:

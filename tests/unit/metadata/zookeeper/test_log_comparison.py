@@ -91,7 +91,7 @@ class World:
             await service.close()
 
 
-def told(story: Callable[[World], Coroutine[Any, Any, None]], seeds: int = 5) -> None:
+def reported(story: Callable[[World], Coroutine[Any, Any, None]], seeds: int = 5) -> None:
     async def whole(seed: int) -> None:
         world = World(seed)
         await story(world)
@@ -111,7 +111,7 @@ def test_a_controller_does_not_append_in_place_of_a_deleted_batch() -> None:
         assert not world.follower.is_claimed
         assert batch_path(3) not in world.ensemble.tree
 
-    told(story)
+    reported(story)
 
 
 @pytest.mark.parametrize("deleted", [batch_path(2), LOG, "/metadata"])
@@ -122,7 +122,7 @@ def test_a_controller_does_not_append_after_a_deleted_end(deleted: str) -> None:
         with pytest.raises(MetadataLost, match=batch_path(2) if "/0" in deleted else LOG):
             await world.elect(world.follower, world.following)
 
-    told(story)
+    reported(story)
 
 
 def test_a_follower_finds_a_batch_missing_before_later_ones() -> None:
@@ -136,7 +136,7 @@ def test_a_follower_finds_a_batch_missing_before_later_ones() -> None:
                 await world.publisher.follow(world.follower)
         assert world.publisher.image.offset == 3
 
-    told(story)
+    reported(story)
 
 
 def test_a_follower_that_is_told_of_a_batch_and_finds_none_compares_at_once() -> None:
@@ -156,7 +156,7 @@ def test_a_follower_that_is_told_of_a_batch_and_finds_none_compares_at_once() ->
         ended.append(bool(done))
 
     ended: list[bool] = []
-    told(story, seeds=40)
+    reported(story, seeds=40)
     assert True in ended
 
 
@@ -171,7 +171,7 @@ def test_a_follower_at_rest_sends_few_requests_and_sets_no_second_watch() -> Non
         following.cancel()
         await asyncio.wait([following])
 
-    told(story, seeds=1)
+    reported(story, seeds=1)
 
 
 def test_a_follower_compares_nothing_while_batches_come_one_after_the_other() -> None:
@@ -202,7 +202,7 @@ def test_a_follower_compares_nothing_while_batches_come_one_after_the_other() ->
         following.cancel()
         await asyncio.wait([following])
 
-    told(story, seeds=20)
+    reported(story, seeds=20)
 
 
 def test_brokers_go_on_without_a_batch_that_all_of_them_have_read() -> None:
@@ -219,7 +219,7 @@ def test_brokers_go_on_without_a_batch_that_all_of_them_have_read() -> None:
         await asyncio.wait([following])
         assert (await world.new_log(world.by_hand).load(KnownState())).offset == 5
 
-    told(story)
+    reported(story)
 
 
 @pytest.mark.parametrize("others", [0, 1, 5], ids=["shorter", "as long", "longer"])
@@ -244,7 +244,7 @@ def test_a_follower_does_not_go_on_in_an_older_copy(others: int) -> None:
         assert world.publisher.image.offset == 4
         await service.close()
 
-    told(story)
+    reported(story)
 
 
 @pytest.mark.parametrize("others", [2, 6])
@@ -275,7 +275,7 @@ def test_a_start_does_not_use_an_older_copy_that_others_have_continued(others: i
         assert (await again.load(known)).offset == 3 + others
         await service.close()
 
-    told(story, seeds=3)
+    reported(story, seeds=3)
 
 
 def test_a_controller_does_not_go_on_in_an_older_copy() -> None:
@@ -292,7 +292,7 @@ def test_a_controller_does_not_go_on_in_an_older_copy() -> None:
             await world.log.confirm()
         assert batch_path(5) not in world.ensemble.tree
 
-    told(story)
+    reported(story)
 
 
 def test_lost_connections_and_snapshots_are_no_fault() -> None:
@@ -312,7 +312,7 @@ def test_lost_connections_and_snapshots_are_no_fault() -> None:
         await asyncio.wait([following])
         await world.elect(world.follower, world.following)
 
-    told(story, seeds=20)
+    reported(story, seeds=20)
 
 
 @pytest.mark.parametrize("deleted", [LOG, "/metadata"])
@@ -328,7 +328,7 @@ def test_a_deleted_folder_of_batches_is_not_a_new_cluster(deleted: str) -> None:
                 await world.new_log(world.by_hand).load(KnownState())
         assert LOG not in world.ensemble.tree
 
-    told(story)
+    reported(story)
 
 
 def test_deleted_batches_are_not_a_new_cluster() -> None:
@@ -338,7 +338,7 @@ def test_deleted_batches_are_not_a_new_cluster() -> None:
         with pytest.raises(MetadataLost, match=f"the znode {LOG} is empty"):
             await world.new_log(world.by_hand).load(KnownState())
 
-    told(story)
+    reported(story)
 
 
 def test_a_deleted_snapshot_is_not_a_new_cluster() -> None:
@@ -351,7 +351,7 @@ def test_a_deleted_snapshot_is_not_a_new_cluster() -> None:
         with pytest.raises(MetadataLost, match="this broker has seen"):
             await world.elect(world.follower, world.following)
 
-    told(story)
+    reported(story)
 
 
 def test_a_log_that_is_refused_is_left_as_it_is() -> None:
@@ -360,7 +360,7 @@ def test_a_log_that_is_refused_is_left_as_it_is() -> None:
             await world.log.load(KnownState(offset=1))
         assert world.ensemble.tree == {}
 
-    told(story, seeds=1)
+    reported(story, seeds=1)
 
 
 def test_an_edited_batch_stops_no_broker_that_has_read_it(
@@ -372,7 +372,7 @@ def test_an_edited_batch_stops_no_broker_that_has_read_it(
         await world.elect(world.follower, world.following)
         assert f"the znode {batch_path(2)} was edited" in caplog.text
 
-    told(story, seeds=1)
+    reported(story, seeds=1)
 
 
 @pytest.mark.parametrize("is_copy", [True, False])
@@ -394,7 +394,7 @@ def test_a_later_znode_that_was_created_by_hand_is_named_and_shows_no_gap(
         await asyncio.wait([following])
         await world.elect(world.follower, world.following)
 
-    told(story, seeds=3)
+    reported(story, seeds=3)
 
 
 def test_a_later_batch_that_was_edited_shows_a_gap() -> None:
@@ -406,7 +406,7 @@ def test_a_later_batch_that_was_edited_shows_a_gap() -> None:
         with pytest.raises(MetadataLost, match=f"{batch_path(3)} is missing, although later"):
             await world.elect(world.follower, world.following)
 
-    told(story, seeds=3)
+    reported(story, seeds=3)
 
 
 def test_a_znode_that_is_denied_ends_no_controller_and_nothing_is_decided_twice() -> None:
@@ -427,7 +427,7 @@ def test_a_znode_that_is_denied_ends_no_controller_and_nothing_is_decided_twice(
         await world.append(1)
         assert (await world.new_log(world.by_hand).load(KnownState())).offset == 5
 
-    told(story, seeds=3)
+    reported(story, seeds=3)
 
 
 def test_what_is_in_a_snapshot_may_be_trimmed() -> None:

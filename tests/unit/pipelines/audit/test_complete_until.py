@@ -27,8 +27,8 @@ def test_what_is_no_longer_true_is_withdrawn(tmp_path: Path) -> None:
     table = ParquetReader(tmp_path)
     (book,) = books(TWO_BUCKETS)
     note_complete_until(table, [book])
-    told = json.loads((tmp_path / METADATA_DIRECTORY / FILE).read_text())
-    assert told == {COMPLETE_UNTIL: book.complete_until_ms}
+    reported = json.loads((tmp_path / METADATA_DIRECTORY / FILE).read_text())
+    assert reported == {COMPLETE_UNTIL: book.complete_until_ms}
     lost = [replace(book, failure="damaged")]
     note_complete_until(table, lost)
     assert not (tmp_path / METADATA_DIRECTORY / FILE).exists()
@@ -40,13 +40,13 @@ def test_a_delta_table(tmp_path: Path) -> None:
     deltalake.write_deltalake(str(tmp_path), pa.table({"n": [1]}))
     table = DeltaReader(tmp_path)
 
-    def told() -> dict[str, str]:
+    def reported() -> dict[str, str]:
         return dict(deltalake.DeltaTable(str(tmp_path)).metadata().configuration)
 
     table.note_complete_until(2000, 1000)
-    assert told() == {COMPLETE_UNTIL: "2000", COMPLETE_FROM: "1000"}
+    assert reported() == {COMPLETE_UNTIL: "2000", COMPLETE_FROM: "1000"}
     table.note_complete_until(None)
-    assert told() == {COMPLETE_UNTIL: "", COMPLETE_FROM: ""}
+    assert reported() == {COMPLETE_UNTIL: "", COMPLETE_FROM: ""}
     version = deltalake.DeltaTable(str(tmp_path)).version()
     table.note_complete_until(None)
     assert deltalake.DeltaTable(str(tmp_path)).version() == version, "nothing has changed"
@@ -61,12 +61,12 @@ def test_an_iceberg_table(tmp_path: Path) -> None:
     catalog.create_table("lake.t", pa.schema([("n", pa.int64())]))
     table = IcebergReader(tmp_path)
 
-    def told() -> set[str]:
+    def reported() -> set[str]:
         return set(catalog.load_table("lake.t").properties) & {COMPLETE_UNTIL, COMPLETE_FROM}
 
     table.note_complete_until(2000, 1000)
-    assert told() == {COMPLETE_UNTIL, COMPLETE_FROM}
+    assert reported() == {COMPLETE_UNTIL, COMPLETE_FROM}
     table.note_complete_until(3000)
-    assert told() == {COMPLETE_UNTIL}
+    assert reported() == {COMPLETE_UNTIL}
     table.note_complete_until(None)
-    assert told() == set()
+    assert reported() == set()

@@ -72,8 +72,8 @@ def test_an_old_count_verifies_only_what_was_there_then() -> None:
     now_ms = LATER_MS + 166 * HOUR_MS
     broker = tier("broker", TWO_BUCKETS, replace(COVERED, at_ms=now_ms, caught_up_ms=now_ms))
     old = balance({"broker": broker, "lake": tier("lake", TWO_BUCKETS, COVERED)}, now_ms)
-    (told,) = verify_books(old, None, None).not_audited
-    assert "the tier was not counted after" in told
+    (reported,) = verify_books(old, None, None).not_audited
+    assert "the tier was not counted after" in reported
     assert not verify_books(old, None, now_ms).is_complete
     assert verify_books(old, None, LATER_MS).is_complete
     (late,) = check_books(old, 99.9, HOUR_MS)
@@ -102,8 +102,10 @@ def test_an_open_transaction_is_named() -> None:
     }
     found = balance(tiers, LATER_MS)
     assert {each.state for each in found[0].verdicts.values()} == {State.OPEN}
-    told = "t, partition 0: a transaction that is open from offset 100 on hides what comes after"
-    assert told in check_books(found, 99.9, HOUR_MS)
+    reported = (
+        "t, partition 0: a transaction that is open from offset 100 on hides what comes after"
+    )
+    assert reported in check_books(found, 99.9, HOUR_MS)
 
 
 def test_records_before_the_start_of_a_table_are_not_its_loss() -> None:

@@ -116,7 +116,7 @@ def test_errors_in_python_name_the_line_of_the_call() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "reported"),
     [
         ("every: 10s", "evry: 10s", "orders.yaml:10: unknown key evry: did you mean every?"),
         ("every: 10s", "every: 10", "orders.yaml:10: every must be a duration such as 30s"),
@@ -141,10 +141,10 @@ def test_errors_in_python_name_the_line_of_the_call() -> None:
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_its_line(
-    tmp_path: Path, before: str, after: str, told: str
+    tmp_path: Path, before: str, after: str, reported: str
 ) -> None:
     assert before in WHOLE
-    assert told in problem(tmp_path, WHOLE.replace(before, after, 1))
+    assert reported in problem(tmp_path, WHOLE.replace(before, after, 1))
 
 
 def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:

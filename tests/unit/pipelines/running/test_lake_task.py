@@ -114,8 +114,8 @@ def test_sums_are_those_of_the_records_that_were_written(tmp_path: Path) -> None
 
 def test_without_a_topic_for_them_a_bad_record_stops_the_pipeline(tmp_path: Path) -> None:
     task = LakeTask(plan(tmp_path))
-    told = "topic orders, partition 0, offset 6 cannot be decoded: not JSON"
-    with pytest.raises(PipelineError, match=told):
+    reported = "topic orders, partition 0, offset 6 cannot be decoded: not JSON"
+    with pytest.raises(PipelineError, match=reported):
         task.run(iter([records([order(0), b"garbage"], first=5)]))
     assert list(tmp_path.rglob("*.parquet")) == []
 

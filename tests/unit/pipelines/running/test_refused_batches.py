@@ -49,7 +49,7 @@ class Runner(BatchRunner):
             write(self.lake, wanted.batch, query)
         return TaskResults([TaskReport(Counts(SIZE, SIZE), files)], Counts(SIZE, SIZE))
 
-    def _commit_sink(self, _sink: Any, _told: Any, _wanted: BatchOffsets) -> None:
+    def _commit_sink(self, _sink: Any, _reported: Any, _wanted: BatchOffsets) -> None:
         self.side_commits += 1
 
 

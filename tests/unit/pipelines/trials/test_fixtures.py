@@ -39,7 +39,7 @@ orders_lake:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("orders_lak: {in: {}}", "t.yaml:1: no pipeline orders_lak: did you mean orders_lake?"),
         ("orders_lake:\n  out: []", "t.yaml:2: the key in is missing"),
@@ -54,12 +54,12 @@ orders_lake:
         ("orders_lake: 5", "t.yaml:1: must be a mapping, and is 5"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, told: str) -> None:
+def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, reported: str) -> None:
     path = tmp_path / "t.yaml"
     path.write_text(text)
     with pytest.raises(DeclarationError) as failed:
         load_fixtures(path, DECLARED)
-    assert told in str(failed.value)
+    assert reported in str(failed.value)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

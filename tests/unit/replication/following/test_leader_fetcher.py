@@ -211,7 +211,7 @@ class World:
         return values_of(self.partitions[index].log)
 
     @property
-    def told_end(self) -> int:
+    def reported_end(self) -> int:
         """The largest offset that was fetched: the leader takes all before it for copied."""
         topics = (topic for each in self.leader.requests for topic in each.topics)
         return max(part.fetch_offset for topic in topics for part in topic.partitions)
@@ -363,7 +363,7 @@ async def test_a_log_start_that_advances_at_the_leader_advances_here() -> None:
     [(ErrorCode.NOT_LEADER_OR_FOLLOWER, 0.1), (ErrorCode.KAFKA_STORAGE_ERROR, 1.5)],
 )
 def test_an_error_delays_one_partition_and_not_the_others(code: ErrorCode, seconds: float) -> None:
-    async def tell() -> None:
+    async def run_steps() -> None:
         world = World(2)
         world.leader.errors[topic_of(0), 0] = code
         world.follow(0)
@@ -379,7 +379,7 @@ def test_an_error_delays_one_partition_and_not_the_others(code: ErrorCode, secon
         assert world.values(0) == [b"a"]
         assert count < 5 / 0.01, "it does not ask without a pause"
 
-    run_in_virtual_time(tell())
+    run_in_virtual_time(run_steps())
 
 
 @story
@@ -438,10 +438,10 @@ async def test_the_leader_is_not_told_of_records_whose_sync_was_refused() -> Non
     await asyncio.sleep(3)
     assert world.values() == [b"a"]
     assert world.partitions[0].log.recovery_point == 0
-    assert world.told_end == 0
+    assert world.reported_end == 0
     disk.heal()
     await asyncio.sleep(6)
-    assert world.partitions[0].log.recovery_point == world.told_end == 1
+    assert world.partitions[0].log.recovery_point == world.reported_end == 1
 
 
 @story
@@ -465,7 +465,7 @@ async def test_unfollowed_partitions_are_left_alone() -> None:
 def test_a_partition_that_changes_while_it_is_admitted_is_fetched_as_it_is_now(
     turns: int, is_again: bool
 ) -> None:
-    async def tell() -> None:
+    async def run_steps() -> None:
         world = World()
         world.leader.append(0, b"a")
         world.follow()
@@ -483,7 +483,7 @@ def test_a_partition_that_changes_while_it_is_admitted_is_fetched_as_it_is_now(
         await asyncio.sleep(3)
         assert len(world.leader.requests) == count
 
-    run_in_virtual_time(tell())
+    run_in_virtual_time(run_steps())
 
 
 @story

@@ -27,10 +27,10 @@ def test_partitions_come_stay_and_go() -> None:
 
 def test_partitions_that_the_options_do_not_name_were_not_deleted() -> None:
     change = compare(StreamOffsets({A0: 5, B0: 3}), [A0], {})
-    (told,) = losses(change, lambda place: place.topic == "a", "subscribe=a")
-    assert "offsets of b-0, which this query does not read (subscribe=a)" in told
-    assert "checkpointLocation" in told
-    assert "deleted" not in told
+    (reported,) = losses(change, lambda place: place.topic == "a", "subscribe=a")
+    assert "offsets of b-0, which this query does not read (subscribe=a)" in reported
+    assert "checkpointLocation" in reported
+    assert "deleted" not in reported
 
 
 def test_another_id_is_another_topic() -> None:

@@ -103,7 +103,7 @@ def record(*fields: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("schema", "told"),
+    ("schema", "reported"),
     [
         ("string", "must be a record"),
         (record(["int", "string"]), "f0: a union of 2 types"),
@@ -117,8 +117,8 @@ def record(*fields: Any) -> Any:
         (record("no-such-type"), "no Avro schema"),
     ],
 )
-def test_schemas_that_cannot_be_columns_are_refused_by_field(schema: Any, told: str) -> None:
-    with pytest.raises(InvalidOption, match=told):
+def test_schemas_that_cannot_be_columns_are_refused_by_field(schema: Any, reported: str) -> None:
+    with pytest.raises(InvalidOption, match=reported):
         spark_type_of(parse_avro_schema(json.dumps(schema)))
 
 

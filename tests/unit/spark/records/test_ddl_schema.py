@@ -27,7 +27,7 @@ def test_the_text_of_a_struct_is_read_as_its_columns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("struct<id:bigint>, x int", r"at character 18, ', x int': expected the end"),
         ("id bigin, name string", r"at character 4, 'bigin, name string': .* bigint is meant"),
@@ -48,6 +48,6 @@ def test_the_text_of_a_struct_is_read_as_its_columns() -> None:
         ("id-number bigint", r"at character 3, '-number bigint': expected the type of id"),
     ],
 )
-def test_mistakes_are_named_by_their_place(text: str, told: str) -> None:
-    with pytest.raises(InvalidOption, match=f"Option valueSchema: {told}"):
+def test_mistakes_are_named_by_their_place(text: str, reported: str) -> None:
+    with pytest.raises(InvalidOption, match=f"Option valueSchema: {reported}"):
         parse_ddl(text)

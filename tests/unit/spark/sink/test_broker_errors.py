@@ -21,26 +21,26 @@ WHERE = "Produce to orders-3"
     ],
 )
 def test_a_refusal_names_the_partition_and_what_to_do(code: ErrorCode, advice: str) -> None:
-    told = str(explained(kafka_error(code, WHERE)))
-    assert told.startswith(WHERE)
-    assert code.name in told
-    assert advice in told
+    reported = str(explained(kafka_error(code, WHERE)))
+    assert reported.startswith(WHERE)
+    assert code.name in reported
+    assert advice in reported
 
 
 def test_advice_is_given_for_what_was_tried_until_the_deadline_too() -> None:
     last = kafka_error(ErrorCode.NOT_ENOUGH_REPLICAS, WHERE)
     gave_up = GaveUp("Produce", 120.0, last)
     gave_up.__cause__ = last
-    told = str(explained(gave_up))
-    assert "gave up after 120.0 s" in told
-    assert WHERE in told
-    assert "bring brokers back" in told
+    reported = str(explained(gave_up))
+    assert "gave up after 120.0 s" in reported
+    assert WHERE in reported
+    assert "bring brokers back" in reported
 
 
 def test_an_unreachable_cluster_is_reported_with_its_addresses() -> None:
-    told = str(explained(Unreachable({"localhost:1": "connection refused"})))
-    assert "localhost:1: connection refused" in told
-    assert "kafka.bootstrap.servers" in told
+    reported = str(explained(Unreachable({"localhost:1": "connection refused"})))
+    assert "localhost:1: connection refused" in reported
+    assert "kafka.bootstrap.servers" in reported
 
 
 def test_errors_without_advice_are_reported_unchanged() -> None:

@@ -221,14 +221,14 @@ def test_a_start_after_an_ended_decision_aborts_also_ids_that_were_in_it() -> No
 def test_a_torn_batch_is_reported_with_topic_partitions_and_offsets() -> None:
     state = decided(5)
     assert state.decision is not None
-    told = str(torn(state.decision, FIRST_RUN[1:], "PRODUCER_FENCED"))
-    assert "1 of its 2 transactions" in told
-    assert "Missing: orders-1 offsets 100 to 109 (10 records)" in told
-    assert "Committed: orders-0 offsets 0 to 9 (10 records)" in told
-    assert "acceptTornBatch=5" in told
-    assert "topics were deleted" not in told
-    assert " This happens when a driver stays away" in told
-    told = str(torn(state.decision, FIRST_RUN[1:], "PRODUCER_FENCED", {"orders", "bills"}))
-    assert "topics were deleted, or deleted and created again" in told
-    assert "cannot be determined: bills, orders. If that was intended" in told
-    assert " Otherwise this happens when a driver stays away" in told
+    reported = str(torn(state.decision, FIRST_RUN[1:], "PRODUCER_FENCED"))
+    assert "1 of its 2 transactions" in reported
+    assert "Missing: orders-1 offsets 100 to 109 (10 records)" in reported
+    assert "Committed: orders-0 offsets 0 to 9 (10 records)" in reported
+    assert "acceptTornBatch=5" in reported
+    assert "topics were deleted" not in reported
+    assert " This happens when a driver stays away" in reported
+    reported = str(torn(state.decision, FIRST_RUN[1:], "PRODUCER_FENCED", {"orders", "bills"}))
+    assert "topics were deleted, or deleted and created again" in reported
+    assert "cannot be determined: bills, orders. If that was intended" in reported
+    assert " Otherwise this happens when a driver stays away" in reported

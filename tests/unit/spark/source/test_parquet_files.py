@@ -29,8 +29,8 @@ def failing() -> Iterator[pa.RecordBatch]:
     raise ConnectionError("the task ends here")
 
 
-def written(told: Iterator[pa.RecordBatch]) -> dict[str, Any]:
-    (batch,) = told
+def written(reported: Iterator[pa.RecordBatch]) -> dict[str, Any]:
+    (batch,) = reported
     row: dict[str, Any] = batch.to_pylist()[0]
     return row
 

@@ -137,8 +137,8 @@ def truncated(replaced_from: int) -> Answers:
 def test_records_that_a_new_leader_does_not_have_are_a_loss(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    told = r"partition 3, offset 2: .*records from 4 up to 9 .*unclean.leader.election"
-    with pytest.raises(DataLoss, match=told):
+    reported = r"partition 3, offset 2: .*records from 4 up to 9 .*unclean.leader.election"
+    with pytest.raises(DataLoss, match=reported):
         read(monkeypatch, truncated(4), 0, 9)
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from random import Random
 
 import pytest
-from tests.unit.storage.dooming import doom
+from tests.unit.storage.log_deletions import deletions_of
 from tests.unit.storage.log_making import append_many
 
 from ottla.base.ids import TopicId, TopicPartition
@@ -148,10 +148,10 @@ def test_no_log_starts_above_its_high_watermark_wherever_writing_ends(seed: int)
 
 def test_a_deletion_is_not_finished_by_a_job_that_left_it_to_one_that_was_refused() -> None:
     disk = MemoryDisk()
-    logs, (doomed, _) = two_logs(disk)
+    logs, (deletion_of, _) = two_logs(disk)
     directory = logs.directories[0]
     directory.table.write_checkpoints()
-    logs.begin_deleting(doom(logs, doomed.partition))
+    logs.begin_deleting(deletions_of(logs, deletion_of.partition))
     finishing = logs.finishing_deletion()
     step = next(finishing)
     for _ in range(2):  # the directory is synced, and what is to be removed is noted
@@ -160,8 +160,8 @@ def test_a_deletion_is_not_finished_by_a_job_that_left_it_to_one_that_was_refuse
     refuse_checkpoints(disk, directory)
     assert callable(step)
     run_rest(finishing, step())
-    assert not logs.is_half_deleted(doomed.partition)
-    assert doomed.partition not in DirectoryCheckpoints(disk, "/data").read().recovery_points
+    assert not logs.is_half_deleted(deletion_of.partition)
+    assert deletion_of.partition not in DirectoryCheckpoints(disk, "/data").read().recovery_points
     logs.release()
 
 

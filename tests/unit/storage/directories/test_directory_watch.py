@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.unit.storage.dooming import doom
+from tests.unit.storage.log_deletions import deletions_of
 from tests.unit.storage.log_making import append, append_many, values_of
 
 from ottla.base.files.filesystem import read_file
@@ -229,7 +229,7 @@ def test_logs_that_were_deleted_are_forgotten(world: Watching) -> None:
     logs = [world.create(TopicPartition("t", index)) for index in range(20)]
     world.look()
     for log in logs[:15]:
-        world.logs.delete(doom(world.logs, log.partition))
+        world.logs.delete(deletions_of(world.logs, log.partition))
     for _ in range(3):
         world.look()
     watch = world.watch
@@ -240,7 +240,7 @@ def test_what_the_broker_does_itself_is_no_loss(world: Watching) -> None:
     log, other = world.create(A), world.create(B)
     checks = world.watch.checks()
     log.roll()
-    world.logs.delete(doom(world.logs, B))
+    world.logs.delete(deletions_of(world.logs, B))
     for check in checks:
         check.run()
         world.watch.finish(check)

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 from tests.support.steps_by_hand import ByHand
-from tests.unit.storage.dooming import doom
+from tests.unit.storage.log_deletions import deletions_of
 from tests.unit.storage.log_making import append_many, values_of
 
 from ottla.base.files.readers import BLOCKING
@@ -111,11 +111,11 @@ def test_a_log_deleted_while_an_earlier_deletion_of_its_name_ends_is_still_to_be
 ) -> None:
     manager = started(disk)
     some_log(manager)
-    manager.begin_deleting(doom(manager, A))
+    manager.begin_deleting(deletions_of(manager, A))
     finishing = ByHand(manager.finishing_deletion())
     finishing.run_job()
     some_log(manager)
-    manager.begin_deleting(doom(manager, A))
+    manager.begin_deleting(deletions_of(manager, A))
     finishing.finish()
     assert manager.is_half_deleted(A)
     run_blocking(manager.finishing_deletion())
@@ -148,9 +148,9 @@ def test_compaction_forgets_a_log_before_the_checkpoints_do(
     some_log(manager)
     manager.directories[0].table.write_checkpoints()
     if at_once:
-        manager.delete(doom(manager, A))
+        manager.delete(deletions_of(manager, A))
     else:
-        manager.begin_deleting(doom(manager, A))
+        manager.begin_deleting(deletions_of(manager, A))
         run_blocking(manager.finishing_deletion())
     assert listener.is_known == [True]
     assert A not in DirectoryCheckpoints(disk, "/one").read().recovery_points

@@ -10,8 +10,8 @@ from random import Random
 
 import pytest
 from tests.support.steps_by_hand import job_of
-from tests.unit.storage.dooming import doom, doomed
 from tests.unit.storage.log.test_replacement import clean
+from tests.unit.storage.log_deletions import deletion_of, deletions_of
 from tests.unit.storage.log_making import append_many, batch_of, values_of
 
 from ottla.base.clock import SystemClock
@@ -220,7 +220,7 @@ def test_deleting_many_logs_syncs_their_directory_once(disk: MemoryDisk) -> None
     for partition in partitions:
         manager.create(partition, CONFIG)
     before = disk.operations.get("sync_directory", 0)
-    manager.delete(doom(manager, *partitions))
+    manager.delete(deletions_of(manager, *partitions))
     checkpoints_and_names = 3 + 1
     assert disk.operations["sync_directory"] - before <= len(PATHS) * checkpoints_and_names
 
@@ -232,7 +232,7 @@ def test_a_log_deleted_during_a_sync_does_not_take_its_directory_offline(
     log = manager.create(A, CONFIG)
     append_many(log, 5)
     job = log.begin_flush()
-    manager.delete(doom(manager, A))
+    manager.delete(deletions_of(manager, A))
     with pytest.raises(FileNotFoundError) as raised:
         job.run()
     log.end_flush(job, raised.value)
@@ -393,10 +393,12 @@ def test_a_deletion_that_a_full_disk_cuts_short_is_finished_later(
     manager = Broker(disk, ["/one"]).manager
     append_many(manager.create(A, CONFIG), 3)
     if not at_once:
-        manager.begin_deleting(doom(manager, A))
+        manager.begin_deleting(deletions_of(manager, A))
     disk.fail("open", "*checkpoint*", error=number)
     with pytest.raises(StorageUnavailable):
-        manager.delete(doom(manager, A)) if at_once else run_blocking(manager.finishing_deletion())
+        manager.delete(deletions_of(manager, A)) if at_once else run_blocking(
+            manager.finishing_deletion()
+        )
     assert manager.online
     assert manager.is_half_deleted(A)
     run_blocking(manager.finishing_deletion())
@@ -408,7 +410,7 @@ def test_a_deleted_partition_is_out_of_the_way_at_once_and_gone_later(disk: Memo
     broker = Broker(disk, ["/one"])
     append_many(broker.manager.create(A, CONFIG), 10)
     found = broker.log().read(BLOCKING, 0, 1000, 10)
-    broker.manager.delete(doom(broker.manager, A))
+    broker.manager.delete(deletions_of(broker.manager, A))
     assert broker.manager.get(A) is None
     assert found.records.read()
     broker.manager.create(A, CONFIG)
@@ -423,7 +425,7 @@ def test_a_deleted_partition_is_out_of_the_way_at_once_and_gone_later(disk: Memo
 def test_a_deletion_goes_on_after_a_restart(disk: MemoryDisk) -> None:
     broker = Broker(disk, ["/one"])
     append_many(broker.manager.create(A, CONFIG), 10)
-    broker.manager.delete(doom(broker.manager, A))
+    broker.manager.delete(deletions_of(broker.manager, A))
     disk.kill()
     broker = Broker(disk, ["/one"])
     assert broker.manager.get(A) is None
@@ -440,7 +442,7 @@ def test_a_deletion_that_goes_on_leaves_the_next_partition_of_the_name_alone(
     for values in (10, 7):
         append_many(broker.manager.create(A, CONFIG), values)
         if values == 10:
-            broker.manager.delete(doom(broker.manager, A))
+            broker.manager.delete(deletions_of(broker.manager, A))
     flush(broker.log())
     disk.kill() if is_killed else broker.manager.close()
     broker = Broker(disk, ["/one"])
@@ -457,7 +459,7 @@ def test_a_new_partition_inherits_no_recovery_point(disk: MemoryDisk) -> None:
     append_many(log, 50)
     flush(log)
     broker.manager.directories[0].table.write_checkpoints()
-    broker.manager.delete(doom(broker.manager, A))
+    broker.manager.delete(deletions_of(broker.manager, A))
     append_many(broker.manager.create(A, CONFIG), 3)
     disk.kill()
     log = Broker(disk, ["/one"]).log()
@@ -476,7 +478,7 @@ def test_a_new_partition_inherits_nothing_though_its_name_was_cut_short_to_be_de
         append_many(broker.manager.create(name, CONFIG), 50)
         flush(broker.log(name))
     broker.manager.directories[0].table.write_checkpoints()
-    broker.manager.begin_deleting(doom(broker.manager, long))
+    broker.manager.begin_deleting(deletions_of(broker.manager, long))
     disk.kill()
     broker = Broker(disk, ["/one"])
     assert broker.manager.is_half_deleted(long)
@@ -543,7 +545,7 @@ def test_a_disk_that_fails_while_a_move_is_finished_stops_nobody(disk: MemoryDis
     for partition in (A, B):
         append_many(broker.manager.create(partition, CONFIG, directory=first), 3)
     broker.manager.moves.begin(A, CONFIG, second)
-    first.deletions.delete([doomed(broker.log(A))])
+    first.deletions.delete([deletion_of(broker.log(A))])
     disk.kill()
     disk.fail("rename", "/two/*-future", times=None)
     broker = Broker(disk)
@@ -761,7 +763,7 @@ def test_a_checkpoint_job_says_nothing_of_a_log_that_is_deleted_during_a_pause(
     directory = broker.manager.directories[0]
     making = directory.table.making_checkpoint_job()
     assert next(making) is PAUSE  # it has seen A
-    broker.manager.delete(doom(broker.manager, A))
+    broker.manager.delete(deletions_of(broker.manager, A))
     run_blocking(making).run()
     assert A not in directory.checkpoints.read().recovery_points
 
@@ -793,7 +795,7 @@ def test_a_future_log_is_recognised_after_a_restart(disk: MemoryDisk) -> None:
     broker = Broker(disk)
     assert broker.manager.moves.get(A) is not None
     assert len(values_of(broker.log())) == 10
-    broker.manager.delete(doom(broker.manager, A))
+    broker.manager.delete(deletions_of(broker.manager, A))
     assert broker.manager.moves.get(A) is None
 
 
@@ -803,7 +805,7 @@ def test_a_move_that_a_crash_interrupted_is_finished(disk: MemoryDisk) -> None:
     append_many(broker.manager.create(A, CONFIG, directory=first), 10)
     future = broker.manager.moves.begin(A, CONFIG, second)
     future.append_as_follower(broker.log().read(BLOCKING, 0, 1 << 20, 10).records.read())
-    first.deletions.delete([doomed(broker.log())])
+    first.deletions.delete([deletion_of(broker.log())])
     disk.kill()
     broker = Broker(disk)
     assert len(values_of(broker.log())) == 10
@@ -838,7 +840,7 @@ def test_all_of_it_on_the_real_disk(tmp_path: Path) -> None:
     manager, steps = started()
     assert [len(values_of(log)) for log in manager.logs] == [40, 41, 41, 41]
     assert sum(step.bytes_read for step in steps) > 0
-    manager.delete(doom(manager, TopicPartition("t", 1)))
+    manager.delete(deletions_of(manager, TopicPartition("t", 1)))
     manager.close()
 
 
@@ -861,7 +863,7 @@ def test_a_log_half_deleted_in_one_directory_is_gone_before_its_name_is_used_in_
     old = broker.manager.create(A, CONFIG, TopicId(b"1" * 16))
     append_many(old, 3)
     flush(old)
-    broker.manager.begin_deleting(doom(broker.manager, A))
+    broker.manager.begin_deleting(deletions_of(broker.manager, A))
     other = next(each for each in broker.manager.directories if each.context is not old.context)
     flush(broker.manager.create(A, CONFIG, TopicId(b"2" * 16), directory=other))
     disk.crash(Random(seed))
@@ -880,7 +882,7 @@ def test_a_swap_that_outlives_its_topic_leaves_the_next_one_of_that_name_alone(
     sources = old.segments[:2]
     swapping = old.replacing_segments([clean(old, sources, 2)], sources)
     flush_job = job_of(next(swapping))
-    broker.manager.delete(doom(broker.manager, A))
+    broker.manager.delete(deletions_of(broker.manager, A))
     if is_made_again_first:
         append_many(broker.manager.create(A, CONFIG, TopicId(b"2" * 16)), 3)
     with suppress(FileNotFoundError):
@@ -905,7 +907,7 @@ def test_a_swap_under_way_when_its_topic_is_deleted_is_no_failing_disk(disk: Mem
         job = job_of(swapping.send(result))
         if old.swaps.current is None:
             result = job()
-    broker.manager.delete(doom(broker.manager, A))
+    broker.manager.delete(deletions_of(broker.manager, A))
     old.finish_swap()  # as retention does, which may have taken it up just before
     assert old.health.is_online
 

@@ -19,8 +19,8 @@ def test_a_tidy_directory_has_no_leftovers() -> None:
 
 
 def test_deleted_and_cleaned_files_are_removed() -> None:
-    doomed = [name(0, ".log.deleted"), name(5, ".log.cleaned"), name(5, ".index.cleaned")]
-    assert sort_leftovers([name(0, ".log"), *doomed]).remove == doomed
+    to_delete = [name(0, ".log.deleted"), name(5, ".log.cleaned"), name(5, ".index.cleaned")]
+    assert sort_leftovers([name(0, ".log"), *to_delete]).remove == to_delete
 
 
 def test_complete_swaps_stay() -> None:

@@ -51,7 +51,7 @@ class Story:
         ended = (producer, self.open.pop(producer), offset)
         (self.committed if is_commit else self.aborted).append(ended)
 
-    def tell(self, steps: int) -> None:
+    def play(self, steps: int) -> None:
         for _ in range(steps):
             producer = self.random.choice(PRODUCERS)
             if producer in self.open and self.random.random() < 0.15:
@@ -67,9 +67,11 @@ class Story:
                 end = offset
                 for _, header in iterate_headers(found.records.read()):
                     end = header.next_offset
-                told = {(e.producer_id, e.first_offset, e.last_offset) for e in found.aborted or ()}
+                reported = {
+                    (e.producer_id, e.first_offset, e.last_offset) for e in found.aborted or ()
+                }
                 needed = {each for each in self.aborted if each[1] < end and each[2] >= offset}
-                assert needed <= told <= set(self.aborted)
+                assert needed <= reported <= set(self.aborted)
 
 
 def live(place: Place, log: Log) -> Log:
@@ -109,7 +111,7 @@ def test_every_reader_is_told_of_the_aborted_transactions_it_meets(
     place = Place(config=CONFIG)
     log = place.open()
     story = Story(log, Random(seed))
-    story.tell(150)
+    story.play(150)
     spans = [sum(a <= s.base_offset <= b for s in log.segments) for _, a, b in story.aborted]
     assert max(spans) >= 3, "some reach over three segments"
     assert len(story.committed) > 3
@@ -167,7 +169,7 @@ def test_an_index_with_a_wrong_entry_is_built_anew_and_a_right_one_is_not(
     place = Place(config=replace(CONFIG, cleanup_policy=(policy,)))
     log = place.open()
     story = Story(log, Random(5))
-    story.tell(60)
+    story.play(60)
     for producer in list(story.open):
         story.end(producer, is_commit=False)
     append_many(log, 20)

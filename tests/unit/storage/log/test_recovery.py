@@ -377,10 +377,10 @@ def test_progress_is_told_in_bytes(place: Place) -> None:
     log = place.open()
     append_many(log, 40)
     total = log.size_bytes
-    told: list[int] = []
+    reported: list[int] = []
     place.disk.kill()
-    open_log(log.context, log.partition, PATH, place.config, Checkpoint(0), told.append)
-    assert sum(told) == total
+    open_log(log.context, log.partition, PATH, place.config, Checkpoint(0), reported.append)
+    assert sum(reported) == total
 
 
 @pytest.mark.parametrize("seed", range(40))

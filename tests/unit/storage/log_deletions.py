@@ -12,7 +12,7 @@ from ottla.storage.log.log import Log
 SOME_ID = TopicId(b"some topic's id.")
 
 
-def doomed(log: Log) -> LogDeletion:
+def deletion_of(log: Log) -> LogDeletion:
     """A log of a topic that was deleted; it is given a topic id if it has none."""
     topic_id = log.topic_id.load(BLOCKING)
     if topic_id is None:
@@ -20,12 +20,14 @@ def doomed(log: Log) -> LogDeletion:
     return LogDeletion(log, TopicDeletion(topic_id or SOME_ID))
 
 
-def doom(manager: LogManager, *partitions: TopicPartition) -> dict[TopicPartition, TopicDeletion]:
+def deletions_of(
+    manager: LogManager, *partitions: TopicPartition
+) -> dict[TopicPartition, TopicDeletion]:
     deletions = {}
     for partition in partitions:
         log = manager.get(partition)
         assert log is not None
-        reason = doomed(log).reason
+        reason = deletion_of(log).reason
         assert isinstance(reason, TopicDeletion)
         deletions[partition] = reason
     return deletions
