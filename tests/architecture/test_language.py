@@ -49,7 +49,7 @@ AVOIDED = {
 }
 # Words of names that have to be explained, and words for a name that does not.
 AVOIDED_IN_NAMES = {
-    "reported": "messages, results, properties: what it holds",
+    "told": "messages, results, properties: what it holds",
     "tell": "notify, report",
     "untold": "unreported, uncommitted",
     "news": "updates, changes; is_urgent",

@@ -210,8 +210,8 @@ class ClusterConnection:
             return self.no_response(reason)
         return NoResponse(
             f"{self.servers} accepted the request, but did not respond within {self.timeout_s:g} s",
-            "a change waits for a controller, and that one for ZooKeeper: see the logs of the "
-            "brokers",
+            "a change waits for the controller, and the controller for ZooKeeper: see the logs of "
+            "the brokers",
             "it may still be made",
         )
 

@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole_number(1, INT64_MAX),
         default=20_000_000,
         metavar="OFFSETS",
-        help="report after so many offsets (default: 20000000)",
+        help="write a report after this many offsets (default: 20000000)",
     )
     add_format_argument(parser)
     add_audit_arguments(parser)

@@ -62,13 +62,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--throttle",
         metavar="BYTES",
         type=whole_number(1, RATE_MAX),
-        help="at most so many bytes a second for each broker, until all is moved",
+        help="limit in bytes a second for each broker, until all replicas are moved",
     )
     parser.add_argument(
         "--cancel", action="store_true", help="undo the moves that have not ended yet"
     )
     parser.add_argument(
-        "--data", metavar="DIR", help="directory of a local cluster, of which the broker is stopped"
+        "--data", metavar="DIR", help="directory of the local cluster whose broker is stopped"
     )
     add_format_argument(parser)
     add_connection_arguments(parser)

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force",
         action="store_true",
-        help="neither wait nor refuse: partitions may stop, records with acks=1 may be lost",
+        help="do not wait or refuse: partitions may be unavailable, records of acks=1 lost",
     )
 
 

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--if-exists", action="store_true", help="do not fail if a topic does not exist"
     )
     parser.add_argument(
-        "--internal", action="store_true", help="allow to delete internal topics of Kafka"
+        "--internal", action="store_true", help="allow deleting internal topics of Kafka"
     )
     add_format_argument(parser)
     add_connection_arguments(parser)
