@@ -7,7 +7,8 @@ item repeated. For each request it prints its size, how long its answer took and
 the memory of the broker, and how long the victim waited for its acknowledgements meanwhile. Exit
 code 1 if the broker ended or holds too much memory, or if a record of the victim is missing. How
 long it waited depends on the machine and is only shown: a request that keeps the event loop shows
-as a victim that waits as long.
+as a victim that waits as long. Other programs and the disk may be the reason, too: a request with
+which it waited for longer than 50 ms is repeated, up to four times.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Protocol
 
@@ -33,6 +35,7 @@ from ottla.testing.broker import RunningBroker
 
 ITEMS = 100_000
 ANSWER_S = 60.0
+WAIT_MS, TRIES = 50.0, 5
 BROKER_BYTES_MAX = 700_000_000  # of one request after another, up to 200,000 items each
 RECEIVE_BYTES = 1 << 20
 
@@ -112,10 +115,14 @@ def show(each: Attack, outcome: Outcome, seen: Seen, broker_bytes: int) -> None:
         f"{each!s:70.70} {outcome.sent_bytes / 1e6:7.2f} {outcome.answer_bytes / 1e6:8.2f}"
         f" {outcome.answer_s:7.2f} {broker_bytes / 1e6:7.0f}"
         f" {seen.percentile_ms(50):7.1f} {seen.percentile_ms(99):7.1f}"
-        f" {max(seen.latencies_ms, default=0):8.1f}"
+        f" {longest_ms(seen):8.1f}"
         + (f"  {len(seen.errors)} errors: {seen.errors[0]}" if seen.errors else ""),
         flush=True,
     )
+
+
+def longest_ms(seen: Seen) -> float:
+    return max(seen.latencies_ms, default=0.0)
 
 
 def main() -> int:
@@ -124,20 +131,29 @@ def main() -> int:
     parser.add_argument("--only", default="", help="names of APIs, with commas")
     arguments = parser.parse_args()
     failed = passed = 0
+    slowest = (0.0, "")
     columns = ("MB in", "MB out", "answer s", "broker MB", "p50 ms", "p99 ms", "max ms")
     print(f"{'':70} " + " ".join(columns))
     with RunningBroker() as broker, Victim(broker.bootstrap_servers) as victim:
         for each in attacks(set(filter(None, arguments.only.split(",")))):
-            victim.take()
-            outcome = attack(broker, each, arguments.items)
-            seen = victim.take()
-            if not broker.is_running:
-                print(f"{each}: the broker has ended\n{broker.log}")
-                return 1
-            broker_bytes = resident_bytes(broker.pid)
-            show(each, outcome, seen, broker_bytes)
-            is_failure = broker_bytes > BROKER_BYTES_MAX or bool(seen.errors)
+            is_failure = False
+            least_ms = inf
+            for _ in range(TRIES):
+                victim.take()
+                outcome = attack(broker, each, arguments.items)
+                seen = victim.take()
+                if not broker.is_running:
+                    print(f"{each}: the broker has ended\n{broker.log}")
+                    return 1
+                broker_bytes = resident_bytes(broker.pid)
+                show(each, outcome, seen, broker_bytes)
+                is_failure |= broker_bytes > BROKER_BYTES_MAX or bool(seen.errors)
+                least_ms = min(least_ms, longest_ms(seen))
+                if least_ms <= WAIT_MS:
+                    break
+            slowest = max(slowest, (least_ms, str(each)))
             failed, passed = failed + is_failure, passed + (not is_failure)
+    print(f"the victim waited longest, in the best try: {slowest[0]:.1f} ms, {slowest[1]}")
     if victim.missing:
         print(f"{victim.missing} acknowledged records of the victim are missing")
         failed += 1

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.types import StringType, StructField, StructType
 from tests.integration.spark.sink.test_writers import Target, rows, task, travelled
+from tests.support.waiting import wait_until
 
 from ottla.base.fault_points import SinkPoint
 from ottla.base.ids import TopicPartition
@@ -270,6 +271,10 @@ def test_the_records_of_a_transaction_are_reported_with_batches_and_gaps(target:
     setup = target.setup(chunkBytes="1", **{"kafka.batch.size": "1000"})
     writer = new_batch_writer(setup)
     chunk, count = 20, 3
+    places = [TopicPartition(target.topic, each) for each in range(3)]
+
+    def has_records() -> bool:
+        return any(latest_offsets(target.cluster, places, READ_UNCOMMITTED).values())
 
     def large_chunks(name: str) -> Iterator[pa.RecordBatch]:
         for number in range(count):
@@ -277,6 +282,7 @@ def test_the_records_of_a_transaction_are_reported_with_batches_and_gaps(target:
             keys = pa.array([b"the same"] * chunk, pa.binary())
             yield pa.record_batch({"key": keys, "value": pa.array(values, pa.string())})
             if name == "outer" and number < count - 1:
+                wait_until(has_records, "the first batch is written")
                 inner.append(writer.write(large_chunks("inner")))
 
     inner: list[Any] = []
