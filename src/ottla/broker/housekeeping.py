@@ -89,8 +89,10 @@ class Housekeeping:
     async def retain(self) -> None:
         """Delete segments by age and size."""
         for each in self._logs.logs:
+            left = len(each.segments)  # not those of records that are old when they are written
             try:
-                while await self._retain_some(each):
+                while left > 0 and (deleted := await self._retain_some(each)):
+                    left -= deleted
                     await next_iteration()
             except (BrokerError, StorageError) as error:
                 self._log_sparsely(self._unretained_log, "%s: retention: %s", each.partition, error)

@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.unit.handlers.steps.counting import CountingLoop, LineClock, LineCounter
@@ -19,6 +19,7 @@ from ottla.base.files.disk import DiskFileSystem
 from ottla.base.files.readers import BLOCKING, Reader
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.pacing import PAUSE_MIN_S, repeat
+from ottla.base.scheduling.steps import Driver, Steps, run_blocking
 from ottla.broker.housekeeping import HELPER_IDLE_MS_MAX, Housekeeping, cleaning_limits
 from ottla.broker.storage_events import StorageEvents
 from ottla.config.broker_options import BrokerConfig
@@ -230,6 +231,30 @@ def test_files_are_removed_when_their_time_has_come(place: Place) -> None:
     place.clock.advance_ms(1001)
     place.run(place.housekeeping.remove())
     assert not any(name.startswith("a-0") for name in place.disk.list_directory(PATH))
+
+
+def test_retention_ends_though_producers_append_old_records_all_the_time(place: Place) -> None:
+    """As those who copy the history of another system: other logs are due, too."""
+    log = place.create(A, replace(CONFIG, retention_ms=1000))
+    appended = 0
+
+    class Appending:
+        """Runs steps, after another record was appended."""
+
+        async def run(self, steps: Steps[Any]) -> Any:
+            nonlocal appended
+            appended += 1
+            append(log, b"old", timestamp=0)
+            log.update_high_watermark(log.log_end_offset)
+            return run_blocking(steps)
+
+    append(log, b"old", timestamp=0)
+    housekeeping = Housekeeping(
+        place.logs, place.events, lambda: place.config, place.clock, cast(Driver, Appending())
+    )
+    place.run(asyncio.wait_for(housekeeping.retain(), 10))
+    assert appended <= 2
+    assert log.log_start_offset > 0
 
 
 def test_retention_of_a_damaged_log_leaves_the_others_cared_for(place: Place) -> None:
