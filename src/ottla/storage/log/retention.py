@@ -88,47 +88,35 @@ def preload_retention(reader: Reader, log: Log) -> None:
     """Read what `enforce_retention` needs, and change nothing."""
     if log.is_closed:  # since the lookup began
         return
-    if any(count(reader, log, SEGMENTS_AT_ONCE) for count in RULES):
+    if _count_due(reader, log, SEGMENTS_AT_ONCE):
         log.producers.load(reader)
+        log.epochs.load(reader)
 
 
 def enforce_retention(log: Log, count_max: int) -> int:
     """Delete so many segments by all three rules; how many were."""
     log.health.check()
-    deleted = 0
-    for count in RULES:
-        deleted += log.delete_oldest(count(BLOCKING, log, count_max - deleted))
-    return deleted
+    return log.delete_oldest(_count_due(BLOCKING, log, count_max))
 
 
-def _count_before_start(_reader: Reader, log: Log, count_max: int) -> int:
-    return count_before_start(log.segments, log.offsets.start, count_max)
-
-
-def _count_oversized(_reader: Reader, log: Log, count_max: int) -> int:
-    bytes_max = log.config.retention_bytes
-    if bytes_max < 0 or not log.config.is_deleted:
-        return 0
-    return count_oversized(
-        log.segments, log.offsets.high_watermark, log.offsets.end, bytes_max, count_max
-    )
-
-
-def _count_expired(reader: Reader, log: Log, count_max: int) -> int:
-    if log.config.retention_ms < 0 or not log.config.is_deleted:
-        return 0
-    oldest_ms = log.context.clock.now_ms() - log.config.retention_ms
-    return count_expired(
-        log.segments,
-        log.offsets.high_watermark,
-        log.offsets.end,
-        oldest_ms,
-        partial(largest_timestamp, reader),
-        count_max,
-    )
-
-
-RULES = (_count_before_start, _count_oversized, _count_expired)
+def _count_due(reader: Reader, log: Log, count_max: int) -> int:
+    """By all three rules, each applied to what the ones before it leave."""
+    segments, config, offsets = log.segments, log.config, log.offsets
+    count = count_before_start(segments, offsets.start, count_max)
+    if not config.is_deleted:
+        return count
+    deletable_end, end_offset = offsets.high_watermark, offsets.end
+    if config.retention_bytes >= 0:
+        count += count_oversized(
+            segments[count:], deletable_end, end_offset, config.retention_bytes, count_max - count
+        )
+    if config.retention_ms >= 0:
+        oldest_ms = log.context.clock.now_ms() - config.retention_ms
+        newest_ms_of = partial(largest_timestamp, reader)
+        count += count_expired(
+            segments[count:], deletable_end, end_offset, oldest_ms, newest_ms_of, count_max - count
+        )
+    return count
 
 
 def count_with_snapshot(files: LogFiles, count: int) -> int:

@@ -158,6 +158,16 @@ def by_attempts(attempt: Callable[[Log, Reader], object], log: Log) -> Steps[obj
     return looking_up(partial(attempt, log))
 
 
+def retaining(log: Log) -> Steps[int]:
+    """All that is due, as on the event loop."""
+    total = 0
+    while True:
+        yield from looking_up(partial(preload_retention, log=log))
+        if not (deleted := log.enforce_retention(2)):
+            return total
+        total += deleted
+
+
 LOOK_UPS: dict[str, Callable[[Log], Steps[Any]]] = {
     "read the first": partial(by_attempts, partial(read_from, 0)),
     "read the middle": partial(by_attempts, partial(read_from, 14)),
@@ -189,4 +199,26 @@ def test_only_jobs_read_what_is_not_in_memory(
         disk.forget(kinds)
         assert disk.run(look_up(log)) == expected, f"without {kinds}"
         log.release()
+    assert disk.jobs > 0
+
+
+@pytest.mark.parametrize("start", [0, 30])
+@pytest.mark.parametrize("retention_bytes", [-1, 2500])
+def test_segments_are_deleted_without_a_read_on_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch, start: int, retention_bytes: int
+) -> None:
+    """By whichever rules they are due."""
+    config = replace(SMALL, retention_ms=500, retention_bytes=retention_bytes)
+    place = Place(config=config)
+    log = place.open()
+    for number in range(60):
+        append(log, b"%d" % number, timestamp=place.clock.now_ms() - 1000 + number * 10)
+    log.advance_log_start(start)
+    log = place.reopen_clean(log)
+    for segment in log.segments:
+        segment.close()
+        segment.is_prepared = False
+    disk = StrictDisk(place.disk, monkeypatch)
+    disk.forget((".log", ".index", ".timeindex"))
+    assert disk.run(retaining(log)) > 0
     assert disk.jobs > 0
