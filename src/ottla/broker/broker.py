@@ -75,6 +75,7 @@ from ottla.replication.replica_manager import ReplicaManager, is_placed
 from ottla.replication.session_cache import FetchSessions
 from ottla.replication.waiting import ParkedFetches
 from ottla.storage.directories.directory_ownership import Owner
+from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.producers.producer_bound import ProducerBound
@@ -135,7 +136,7 @@ class Broker:
             ),
         )
         self.logs.take()  # before anything is read: opening the metadata log may repair it
-        self.control = self._new_control(directories[0])
+        self.control = self._new_control(self.logs.directories[0])
         try:
             await self._join()
         except BaseException:
@@ -172,13 +173,13 @@ class Broker:
         self._has_placed_partitions = True
         self.parts.directory_moves.resume()
 
-    def _new_control(self, directory: str) -> ControlPlane:
+    def _new_control(self, directory: LogDirectory) -> ControlPlane:
         settings = ControllerSettings(
             self.broker_id, self.config, self.settings.layers, self._rng, random_uuid
         )
         if not self.config.is_cluster_member:
             return EmbeddedControl(
-                self._files, directory, settings, self.scheduler, self.disk, self._tasks
+                self._files, directory.path, settings, self.scheduler, self.disk, self._tasks
             )
         from ottla.broker.control.cluster import ClusterControl  # it needs kazoo
 

@@ -21,6 +21,7 @@ from ottla.metadata.continuity import KnownState
 from ottla.metadata.entities import PartitionRegistration
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import MetadataLog
+from ottla.metadata.zookeeper.session_file import SESSION_NAME
 from ottla.storage.directories.directory_ownership import WrongDirectory
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.files.cluster_mark import ClusterMark
@@ -121,7 +122,8 @@ def exclude_empty_directories(
     other brokers lead, and that are not in sync, are copied again instead."""
     registered = image.broker(broker_id)
     expected = past.directory_ids.union(() if registered is None else registered.log_directories)
-    empty = [each for each in directories if each.ownership.is_unused()]
+    # The session is stored before the metadata, which say whether a directory is missing, is known.
+    empty = [each for each in directories if each.ownership.is_unused(besides={SESSION_NAME})]
     if not empty or expected <= past.present_ids or _has_all(directories, image, broker_id):
         return
     for directory in empty:

@@ -1,4 +1,4 @@
-"""The id of a log directory that has lost the files with its id."""
+"""The id of a log directory that has lost the files with its id, and directories that are empty."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from ottla.base.ids import TopicId
-from ottla.broker.first_start import read_history, restore_ids
+from ottla.broker.first_start import exclude_empty_directories, read_history, restore_ids
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import (
     BrokerRegistered,
@@ -16,6 +16,7 @@ from ottla.metadata.records import (
     Record,
     TopicCreated,
 )
+from ottla.metadata.zookeeper.session_file import SESSION_NAME
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.files.file_names import META_PROPERTIES_NAME
 from ottla.storage.files.meta_properties import read_meta_properties
@@ -60,3 +61,25 @@ def test_an_id_is_restored_only_if_the_partitions_of_the_directory_agree_on_it(
     restore_ids(manager.online, image, ME, read_history(manager.online))
     found = read_meta_properties(disk, f"/one/{META_PROPERTIES_NAME}")
     assert (None if found is None else found.directory_id) == restored
+
+
+@pytest.mark.parametrize("name", [None, "lost+found", SESSION_NAME, "other"])
+def test_a_directory_in_which_only_the_session_was_stored_may_be_a_mount_point(
+    name: str | None,
+) -> None:
+    """In a cluster the session is stored before the metadata are known."""
+    disk, image = MemoryDisk(), Image()
+    disk.make_directory("/one")
+    if name is not None:
+        disk.open(f"/one/{name}", create=True)
+    records: tuple[Record, ...] = (
+        ClusterNamed("cluster"),
+        BrokerRegistered(ME, 1, bytes(16), (), (), None, False, False, (X,)),
+        TopicCreated(TOPIC_ID, "t"),
+        PartitionCreated(TOPIC_ID, 0, (ME,), (ME,), ME, directories=(X,)),
+    )
+    image.apply(Batch(0, 1, records))
+    manager = LogManager(disk, ManualClock(), Random(1), ["/one"], IgnoringListener())
+    manager.take()
+    exclude_empty_directories(manager.online, image, ME, read_history(manager.directories))
+    assert manager.directories[0].is_withheld == (name != "other")

@@ -10,7 +10,7 @@ from ottla.base.files.filesystem import replace_file
 from ottla.metadata.zookeeper.log_comparison import SeenEnd
 from ottla.metadata.zookeeper.service import ZooKeeperSession
 from ottla.metadata.zookeeper.session_file import (
-    NAME,
+    SESSION_NAME,
     read_incarnation,
     read_seen_end,
     read_session,
@@ -43,7 +43,7 @@ def test_the_end_of_the_metadata_log_is_read_again() -> None:
     write_session(disk, "/d", "host:2181/x", SESSION, None, SeenEnd(7))  # only a snapshot was read
     assert read_seen_end(disk, "/d") == SeenEnd()
     for seen in (b"[7]", b'"x"', b'["a", 5, ""]', b"[1e999, 5, 5]", b"7"):
-        replace_file(disk, f"/d/{NAME}", b'{"seen": ' + seen + b"}")
+        replace_file(disk, f"/d/{SESSION_NAME}", b'{"seen": ' + seen + b"}")
         assert read_seen_end(disk, "/d") == SeenEnd()
 
 
@@ -70,7 +70,7 @@ def test_a_copy_of_the_directory_takes_nothing_over(tmp_path: Path) -> None:
 def test_the_file_of_an_earlier_version_is_read() -> None:
     disk = MemoryDisk()
     disk.make_directory("/d")
-    replace_file(disk, f"/d/{NAME}", b'{"connect": "c", "id": 1, "password": "00"}')
+    replace_file(disk, f"/d/{SESSION_NAME}", b'{"connect": "c", "id": 1, "password": "00"}')
     assert read_session(disk, "/d", "c") == ZooKeeperSession(1, b"\0")
 
 
@@ -89,6 +89,6 @@ def test_the_file_of_an_earlier_version_is_read() -> None:
 def test_a_damaged_file_is_ignored(content: bytes) -> None:
     disk = MemoryDisk()
     disk.make_directory("/d")
-    replace_file(disk, f"/d/{NAME}", content)
+    replace_file(disk, f"/d/{SESSION_NAME}", content)
     assert read_session(disk, "/d", "c") is None
     assert read_incarnation(disk, "/d") is None

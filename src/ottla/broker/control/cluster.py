@@ -68,6 +68,7 @@ from ottla.protocol.messages.broker_registration_request import BrokerRegistrati
 from ottla.protocol.messages.create_topics_request import CreateTopicsRequest
 from ottla.protocol.messages.create_topics_response import CreateTopicsResponse
 from ottla.storage.directories.directory_ownership import WrongDirectory
+from ottla.storage.directories.log_directory import LogDirectory
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +83,7 @@ class ClusterControl:
     def __init__(
         self,
         files: FileSystem,
-        directory: str,
+        directory: LogDirectory,
         settings: ControllerSettings,
         scheduler: StepScheduler,
         disk: DedicatedDriver,
@@ -120,9 +121,10 @@ class ClusterControl:
     # Starting
 
     async def load(self, past: DirectoryHistory) -> Image:
-        if self._files.exists(f"{self._directory}/{METADATA_DIRECTORY}"):
+        path = self._directory.path
+        if self._files.exists(f"{path}/{METADATA_DIRECTORY}"):
             raise WrongDirectory(
-                f"{self._directory} belongs to a broker without a cluster, and its topics are "
+                f"{path} belongs to a broker without a cluster, and its topics are "
                 "known only there: start it without zookeeper.connect"
             )
         service = self._service = await self._session.open()

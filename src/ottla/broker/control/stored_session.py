@@ -3,7 +3,8 @@
 Owns      opening the session, and storing it for the next process, with the last batch of the
           metadata log that was seen: at most STORE_EVERY_S after it was.
 Promises  the session that the last process of this directory left behind is closed first, so that
-          its ephemeral znodes do not delay the start until they time out.
+          its ephemeral znodes do not delay the start until they time out. A directory that is
+          offline, or replaced another one, is not written to: then they time out.
 Leaves    the file to `metadata/zookeeper/session_file.py`, what the session is used for to
           `cluster.py`.
 """
@@ -18,6 +19,7 @@ from ottla.base.files.filesystem import FileSystem
 from ottla.base.scheduling.step_scheduler import DedicatedDriver
 from ottla.broker.control.membership import REMINDER_S
 from ottla.broker.environment import Environment
+from ottla.broker.housekeeping import in_directory
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.zookeeper_connect import ConnectString
 from ottla.metadata.zookeeper.kazoo_service import open_service
@@ -30,6 +32,7 @@ from ottla.metadata.zookeeper.session_file import (
     write_session,
 )
 from ottla.metadata.zookeeper.zookeeper_log import ZooKeeperMetadataLog
+from ottla.storage.directories.log_directory import LogDirectory
 
 log = logging.getLogger(__name__)
 STORE_EVERY_S = 1.0  # while the metadata log grows
@@ -39,7 +42,7 @@ class StoredSession:
     def __init__(
         self,
         files: FileSystem,
-        directory: str,
+        directory: LogDirectory,
         config: BrokerConfig,
         disk: DedicatedDriver,
         environment: Environment,
@@ -58,7 +61,7 @@ class StoredSession:
     async def open(self) -> ZooKeeperService:
         open_ = self._environment.open_zookeeper or self._connect_to_zookeeper
         # This process has the lock of the directory: the one that had the session has ended.
-        old = read_session(self._files, self._directory, str(self.connect))
+        old = read_session(self._files, self._directory.path, str(self.connect))
         reminder = asyncio.get_running_loop().call_later(
             REMINDER_S,
             log.warning,
@@ -84,19 +87,22 @@ class StoredSession:
 
     def read_last_incarnation(self) -> bytes | None:
         """That of the last process; None if it was not registered, or is not known."""
-        return read_incarnation(self._files, self._directory)
+        return read_incarnation(self._files, self._directory.path)
 
     def read_last_end(self) -> SeenEnd:
         """What the last process has seen of the metadata log."""
-        return read_seen_end(self._files, self._directory)
+        return read_seen_end(self._files, self._directory.path)
 
     def write(self, service: ZooKeeperService) -> None:
         self._write(service.session, self._seen_end())
 
     async def keep(self, service: ZooKeeperService) -> None:
-        """As `write`, in a thread."""
+        """As `write`, in a thread. A failure is logged."""
+        directory = self._directory
         async with self._writing:  # one file
-            await self._disk.in_thread(partial(self._write, service.session, self._seen_end()))
+            if directory.health.is_online:
+                work = partial(self._write, service.session, self._seen_end())
+                await in_directory(self._disk, directory, "storing the ZooKeeper session", work)
 
     async def run(self, service: ZooKeeperService) -> None:
         """Store the last batch that was seen when the metadata log grows, until cancelled."""
@@ -106,15 +112,13 @@ class StoredSession:
 
     async def keep_if_changed(self, service: ZooKeeperService) -> None:
         if self._seen_end() != self._stored:
-            try:
-                await self.keep(service)
-            except OSError as error:  # it stays at an earlier batch
-                log.warning("the end of the metadata log is not stored: %s", error)
+            await self.keep(service)
 
     def _seen_end(self) -> SeenEnd:
         return SeenEnd() if self.metadata_log is None else self.metadata_log.seen_end
 
     def _write(self, session: ZooKeeperSession, seen: SeenEnd) -> None:
-        connect, incarnation_id = str(self.connect), self.incarnation_id
-        write_session(self._files, self._directory, connect, session, incarnation_id, seen)
+        write_session(
+            self._files, self._directory.path, str(self.connect), session, self.incarnation_id, seen
+        )
         self._stored = seen

@@ -21,7 +21,7 @@ from ottla.metadata.zookeeper.json_data import decode_object
 from ottla.metadata.zookeeper.log_comparison import SeenEnd
 from ottla.metadata.zookeeper.service import ZooKeeperSession
 
-NAME = ".zookeeper-session"
+SESSION_NAME = ".zookeeper-session"
 FILE_BYTES_MAX = 4096
 SEEN = "seen"
 INODE = "inode"  # of the directory; files of earlier versions have none
@@ -77,7 +77,7 @@ def _read_own(files: FileSystem, directory: str) -> dict[str, Any] | None:
 
 
 def _read(files: FileSystem, directory: str) -> dict[str, Any] | None:
-    path = f"{directory}/{NAME}"
+    path = f"{directory}/{SESSION_NAME}"
     if not files.exists(path):
         return None
     try:
@@ -103,4 +103,4 @@ def write_session(
         INODE: files.inode(directory),
         SEEN: seen if seen.nonce else None,
     }
-    replace_file(files, f"{directory}/{NAME}", json.dumps(fields).encode())
+    replace_file(files, f"{directory}/{SESSION_NAME}", json.dumps(fields).encode())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import logging
+from collections.abc import Collection
 from typing import NamedTuple
 
 from ottla.base.files.filesystem import (
@@ -90,9 +91,10 @@ class DirectoryOwnership:
             write_meta_properties(self._files, path, properties)
         self.directory_id = directory_id
 
-    def is_unused(self) -> bool:
-        """Whether the directory is empty: it is new, or a disk should be mounted there."""
-        return set(self._files.list_directory(self._path)) <= {LOCK_NAME, "lost+found"}
+    def is_unused(self, besides: Collection[str] = ()) -> bool:
+        """Whether the directory has no files but these: it is new, or a disk should be mounted
+        there."""
+        return set(self._files.list_directory(self._path)) <= {LOCK_NAME, "lost+found", *besides}
 
     def check_in_place(self) -> None:
         """OSError if the directory was removed, renamed, replaced, mounted over or emptied. May run
