@@ -103,6 +103,9 @@ class ControllerElection:
             await first_to_end(self._control(claim), self._wait_for_end(claim))
         except Resigned:
             pass  # it has logged why
+        except ZnodeRefused:
+            await resign(self._service)  # else no broker would be elected
+            raise
         finally:
             self._log.end_claim()
             self._note_controller(None)

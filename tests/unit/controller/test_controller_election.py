@@ -7,13 +7,15 @@ was told while it waited for a response would wait forever.
 from __future__ import annotations
 
 import asyncio
+from random import Random
 
 from tests.support.control_plane_model import ControlPlane, Network
 from tests.support.paused_service import at_every_pause
+from tests.support.virtual_time import run_in_virtual_time
 from tests.support.zookeeper_model import Ensemble, ModelService
 
-from ottla.metadata.zookeeper.layout import CONTROLLER
-from ottla.metadata.zookeeper.service import Delete
+from ottla.metadata.zookeeper.layout import BROKER_IDS, CONTROLLER
+from ottla.metadata.zookeeper.service import Delete, OnChange, ZnodeRefused
 
 NOTIFIED_S = 3.0  # longer than any watch of the model takes
 SETTLING_S = 60.0
@@ -71,3 +73,29 @@ def test_a_controller_resigns_whenever_its_znode_is_deleted() -> None:
         return has_happened
 
     at_every_pause(story)
+
+
+def test_a_controller_that_is_denied_a_znode_resigns() -> None:
+    """Else no broker would be elected as long as it is connected."""
+
+    async def story() -> None:
+        ensemble = Ensemble(Random(1))
+        network = Network(ensemble.rng)
+        one, two = (ControlPlane(ensemble, network, broker_id) for broker_id in (1, 2))
+        children = one.service.children
+
+        async def deny(path: str, on_change: OnChange | None = None) -> list[str] | None:
+            if path == BROKER_IDS:
+                raise ZnodeRefused(path, "denied")
+            return await children(path, on_change)
+
+        one.service.children = deny  # type: ignore[method-assign]
+        await one.start()
+        await two.start()
+        await asyncio.sleep(SETTLING_S)
+        assert two.controller.is_active
+        for each in (one, two):
+            each.check_tasks()
+            await each.stop()
+
+    run_in_virtual_time(story())
