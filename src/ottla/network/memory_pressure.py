@@ -1,8 +1,8 @@
 """When connections are evicted because others need their memory.
 
 Promises  at every tick, and at once when a memory is overfull; many in several iterations of the
-          event loop. The first tick after a long stop of
-          the event loop is left out: no client was read meanwhile, so all would seem slow.
+          event loop. The first tick after a long stop of the event loop is left out: no client was
+          read meanwhile, so all would seem slow.
 Leaves    which connections to the memories.
 """
 
@@ -38,11 +38,15 @@ class MemoryPressure:
             self._evict_some(now_s)
 
     def _schedule_eviction(self) -> None:
-        """Later: the caller may be in the middle of an update of a connection."""
         assert self._loop is not None
-        if not self._is_scheduled and self._loop.time() >= self._next_s:
+        if self._loop.time() >= self._next_s:
+            self._evict_soon(self._loop)
+
+    def _evict_soon(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Later: the caller may be in the middle of an update of a connection."""
+        if not self._is_scheduled:
             self._is_scheduled = True
-            self._loop.call_soon(self._evict)
+            loop.call_soon(self._evict)
 
     def _evict(self) -> None:
         assert self._loop is not None
@@ -54,5 +58,5 @@ class MemoryPressure:
     def _evict_some(self, now_s: float) -> int:
         count = self._requests.evict(now_s) + self._responses.evict(now_s)
         if self._loop is not None and (self._requests.is_evicting or self._responses.is_evicting):
-            self._schedule_eviction()
+            self._evict_soon(self._loop)
         return count

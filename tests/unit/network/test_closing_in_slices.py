@@ -160,8 +160,7 @@ class Evicted:
     def resume_after_memory(self) -> None: ...
 
 
-def overfull_requests(evicted: Callable[[], None]) -> RequestMemory:
-    memory = RequestMemory(MANY * 100)
+def fill_requests(memory: RequestMemory, evicted: Callable[[], None]) -> None:
     for _ in range(2 * MANY):
         holder = Evicted(lambda: None, evicted)
         account = RequestAccount(holder, "127.0.0.1")
@@ -169,32 +168,35 @@ def overfull_requests(evicted: Callable[[], None]) -> RequestMemory:
         account.rate = TransferRate(0.0)
         memory.change(account, 100, 0, 200)
     assert memory.is_overfull
-    return memory
 
 
-def overfull_responses(evicted: Callable[[], None]) -> ResponseMemory:
-    memory = ResponseMemory(MANY * 100)
+def fill_responses(memory: ResponseMemory, evicted: Callable[[], None]) -> None:
     for _ in range(2 * MANY):
         holder = Evicted(lambda: None, evicted)
         account = ResponseAccount(holder, "127.0.0.1")
         holder.release = lambda account=account: memory.close(account, 0.0)  # type: ignore[misc]
         memory.hold(account, 100, 0.0)
     assert memory.is_overfull
-    return memory
 
 
+@pytest.mark.parametrize("has_failed_before", [False, True])
 @pytest.mark.parametrize("which", ["requests", "responses"])
-def test_connections_are_evicted_a_few_at_a_time(which: str) -> None:
+def test_connections_are_evicted_a_few_at_a_time(which: str, has_failed_before: bool) -> None:
+    """Also soon after an eviction for which there was no connection to close."""
+
     async def run() -> None:
         seen = Iterations()
-        requests, responses = RequestMemory(1000), ResponseMemory(1000)
-        memory: RequestMemory | ResponseMemory
-        if which == "requests":
-            memory = requests = overfull_requests(seen.note)
-        else:
-            memory = responses = overfull_responses(seen.note)
+        requests, responses = RequestMemory(MANY * 100), ResponseMemory(MANY * 100)
+        memory = requests if which == "requests" else responses
         pressure = MemoryPressure(requests, responses, tick_s=1.0)
         pressure.start(asyncio.get_running_loop())
+        if has_failed_before:
+            requests.on_overfull()
+            await asyncio.sleep(0)
+        if which == "requests":
+            fill_requests(requests, seen.note)
+        else:
+            fill_responses(responses, seen.note)
         pressure.tick(0.0)
         await seen.until(lambda: not memory.is_evicting)
         assert memory.held_bytes <= memory.bytes_max
