@@ -397,8 +397,8 @@ class TransactionOptions:
         300_000,
         INT,
         at_least(1),
-        "Producers that all partitions together remember. Beyond it the partition that has most "
-        "forgets those that were idle longest. A setting of Ottla's own.",
+        "Producers that all partitions together remember. Beyond it partitions that have more than "
+        "an equal share forget those that were idle longest. A setting of Ottla's own.",
     )
     producer_id_expiration_check_interval_ms: int = option(
         "producer.id.expiration.check.interval.ms",

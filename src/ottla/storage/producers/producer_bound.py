@@ -2,8 +2,8 @@
 
 Owns      the two limits, and when the least recently used producers are evicted.
 Promises  a new producer costs constant time, also if there are very many partitions: they are
-          counted some at a time. Above the limit of the broker, partitions that have more than an
-          equal share evict some, not the one that gets a new producer.
+          counted, and producers evicted, some at a time. Above the limit of the broker, partitions
+          that have more than an equal share evict some, not the one that gets a new producer.
 Leaves    which to evict to the partition: never a producer with an open transaction.
 """
 
@@ -15,7 +15,9 @@ from weakref import ref
 EVICTED_AT_ONCE = 64  # considered, by a partition above its limit
 NO_LIMIT = 2**63
 COUNTED_EACH = 256  # new producers: then all partitions are counted again
-VISITED_AT_ONCE = 100  # partitions, with each new producer
+# With each new producer:
+VISITED_AT_ONCE = 100  # partitions
+EVICTED_EACH = 256  # producers, of all partitions together
 
 
 class Producers(Protocol):
@@ -71,16 +73,20 @@ class ProducerBound:
         self._visit_some()
 
     def _visit_some(self) -> None:
-        some = self._unvisited[-VISITED_AT_ONCE:]
-        del self._unvisited[-VISITED_AT_ONCE:]
-        for each in some:
+        left = EVICTED_EACH
+        for _ in range(min(VISITED_AT_ONCE, len(self._unvisited))):
+            each = self._unvisited.pop()
             if (producers := each()) is not None:
                 count = producers.count
                 self._total += count
-                if self._excess > 0 and count > self._share:
-                    evicted = min(count - self._share, self._excess)
+                if (excess := min(count - self._share, self._excess)) > 0:
+                    evicted = min(excess, left)
                     self._excess -= evicted
+                    left -= evicted
                     producers.evict(evicted)
+                    if evicted < excess:
+                        self._unvisited.append(each)  # the rest with the next new producer
+                        break
         if not self._unvisited:
             self._end_pass()
 

@@ -16,6 +16,7 @@ from ottla.storage.producers.append_decisions import ACCEPTED
 from ottla.storage.producers.producer_bound import (
     COUNTED_EACH,
     EVICTED_AT_ONCE,
+    EVICTED_EACH,
     VISITED_AT_ONCE,
     ProducerBound,
 )
@@ -113,6 +114,33 @@ def test_the_limit_of_all_holds_if_very_many_partitions_have_few_each() -> None:
         partitions[producer_id * 7 % many].write(producer_id)
     total = sum(each.states.count for each in partitions)
     assert limit // 2 < total <= limit + 2 * COUNTED_EACH
+
+
+def test_a_new_producer_evicts_few_if_very_many_have_been_read() -> None:
+    """As after a start, from the snapshots of many logs."""
+    evicted = 0
+
+    class Counted(ProducerStates):
+        def evict(self, count: int) -> None:
+            nonlocal evicted
+            before = self.count
+            super().evict(count)
+            evicted += before - self.count
+
+    bound = ProducerBound(MANY, MANY)
+    partitions = [Partition(bound) for _ in range(4)]
+    for each in partitions:
+        each.states = Counted()
+        each.states.bound = bound
+        for producer_id in range(5000):
+            each.write(producer_id)
+    bound.total_max = 1000
+    other = Partition(bound)
+    for producer_id in range(2000):
+        evicted = 0
+        other.write(producer_id)
+        assert evicted <= EVICTED_EACH
+    assert sum(each.states.count for each in (*partitions, other)) <= 1000 + 2 * COUNTED_EACH
 
 
 def test_a_partition_that_is_gone_counts_no_more() -> None:
