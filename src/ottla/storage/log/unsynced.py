@@ -82,8 +82,9 @@ class Unsynced:
         """What a job that begins now has to sync, with so many of the closed segments. `synced` or
         `failed` ends it."""
         has_names = self.has_names or self.has_directory or self._name_syncs > 0
+        self.segments = tuple(each for each in self.segments if not each.state)  # not deleted
         taken = SyncWork(
-            tuple(each for each in self.segments if not each.state)[:segments_max],
+            self.segments[:segments_max],
             self.snapshots,
             has_names,
             self.has_directory,

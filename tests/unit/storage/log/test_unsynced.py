@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from tests.unit.storage.log_making import Place
+from tests.unit.storage.log_making import Place, append_many
 
+from ottla.storage.log.flushing import flush
 from ottla.storage.log.unsynced import Unsynced
 
 NOW_MS = 1000
@@ -51,6 +52,17 @@ def test_segments_stay_unsynced_when_the_log_was_truncated_during_the_job() -> N
     unsynced.add_segment(segment)
     unsynced.synced(unsynced.take(), NOW_MS, is_current=False)
     assert unsynced.segments == (segment,)
+
+
+def test_segments_that_are_deleted_before_a_sync_are_forgotten() -> None:
+    log = Place().open()
+    for _ in range(10):
+        append_many(log, 1)
+        log.roll()
+    log.delete_oldest(9)
+    flush(log)
+    assert log.unsynced.segments == ()
+    assert log.unsynced.is_empty
 
 
 def test_names_that_change_during_a_job_are_for_the_next() -> None:
