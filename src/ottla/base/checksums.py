@@ -32,4 +32,4 @@ if TYPE_CHECKING:
 elif hasattr(module := sys.modules.get(MODULE) or _compiled_module(), "crc32c"):
     crc32c = module.crc32c
 else:
-    pass
+    from crc32c import crc32c

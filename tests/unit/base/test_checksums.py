@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 from ottla.base.checksums import crc32c
 
@@ -26,3 +28,17 @@ def test_it_is_crc_32c_and_continues_from_an_earlier_one() -> None:
 def test_only_the_compiled_module_is_loaded_and_the_package_shares_it() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, check=True)
     assert done.stdout.split() == [b"True"]
+
+
+def test_a_package_without_that_module_is_used_whole(tmp_path: Path) -> None:
+    package = tmp_path / "crc32c"
+    package.mkdir()
+    (package / "__init__.py").write_text("def crc32c(data, crc=0): return 17\n")
+    program = "from ottla.base.checksums import crc32c; print(crc32c(b''))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout.split() == [b"17"]
