@@ -96,8 +96,8 @@ def gaps(wanted: Range, present: npt.NDArray[np.int64]) -> list[Range]:
     start, end = wanted
     inside = present[np.searchsorted(present, start) : np.searchsorted(present, end)]
     edges = np.concatenate(([start - 1], inside, [end]))
-    table_partitions = np.flatnonzero(np.diff(edges) > 1)
-    return [(int(edges[each]) + 1, int(edges[each + 1])) for each in table_partitions]
+    found = np.flatnonzero(np.diff(edges) > 1)
+    return [(int(edges[each]) + 1, int(edges[each + 1])) for each in found]
 
 
 def merged(parts: Iterable[Ranges]) -> dict[TablePartition, list[Range]]:
