@@ -277,8 +277,8 @@ def _check(state: ControllerState, resource: ConfigResource, new: Mapping[str, s
 
 
 def _layers_of(state: ControllerState, name: str) -> BrokerLayers:
-    """Of the broker that is changed, or of all. What is in another broker's configuration file is
-    not known here: the controller's own is used instead."""
+    """The layers of the broker that is changed, or of all brokers. What is in another broker's
+    configuration file is not known here: the controller's own is used instead."""
     if not name:
         return state.layers
     dynamic = state.image.broker_config(INT.parse(name))
@@ -291,7 +291,7 @@ def _check_min_in_sync(
     old: Mapping[str, str],
     new: Mapping[str, str],
 ) -> None:
-    """It must be the same on all brokers and always be set: eligible replicas depend on it."""
+    """`min.insync.replicas` is set, and equal on all brokers: eligible replicas depend on it."""
     if resource.type is not ResourceType.BROKER:
         return
     if resource != ALL_BROKERS and any(change.name == MIN_IN_SYNC for change in changes):

@@ -155,7 +155,7 @@ def list_partition_reassignments(
 def _ongoing(
     image: Image, name: str, indexes: Iterable[int] | None
 ) -> Steps[list[OngoingPartitionReassignment]]:
-    """Of these partitions, or of all partitions of the topic."""
+    """The reassignments of these partitions, or of all partitions of the topic."""
     topic, found = image.topic(name), []
     if topic is None:
         return []

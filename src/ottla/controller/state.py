@@ -52,7 +52,7 @@ class ControllerState:
 
     @cached_property
     def _default_texts(self) -> dict[str, str]:
-        """Those that were looked up."""
+        """The default texts that were looked up."""
         return {}
 
     def topic_setting(self, topic: str, name: str) -> str:

@@ -20,7 +20,7 @@ class PartitionChange(NamedTuple):
 
 @dataclass(slots=True)
 class Changes:
-    """Of several changes to one object, the first `before` and the last `after` are kept."""
+    """For several changes to one object, the first `before` and the last `after` are kept."""
 
     created_topics: dict[TopicId, Topic] = field(default_factory=dict)
     deleted_topics: dict[TopicId, Topic] = field(default_factory=dict)

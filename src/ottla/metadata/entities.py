@@ -77,7 +77,7 @@ class Topic:
 
     @property
     def replication_factor(self) -> int:
-        """That of the first partition, as in Kafka."""
+        """The replication factor of the first partition, as in Kafka."""
         return len(self._partitions[0].replicas)
 
     def copy(self) -> Topic:
@@ -86,7 +86,7 @@ class Topic:
         return copied
 
     def put(self, index: int, partition: PartitionRegistration) -> None:
-        """Only for the image: replace a partition, or append the next one."""
+        """Replace a partition, or append the next one. Only the image may call this."""
         if index == len(self._partitions):
             self._partitions.append(partition)
         else:

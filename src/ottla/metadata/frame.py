@@ -35,7 +35,7 @@ class UnreadableFrame(BadFrame):
 
 
 class NewerFrame(UnreadableFrame):
-    """It has records that only a newer version knows."""
+    """The frame has records that only a newer version knows."""
 
 
 def encode_frame(magic: bytes, batch: Batch) -> bytes:

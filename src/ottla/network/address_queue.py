@@ -110,5 +110,5 @@ class FairLock:
         self._is_taken = True
 
     def release(self) -> None:
-        """It stays taken if there is a next owner."""
+        """Release the lock, or pass it to the next owner."""
         self._is_taken = self._waiters.grant() is not None

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Reputation(IntEnum):
-    """What is known of a client."""
+    """What the broker knows about a client."""
 
     UNKNOWN = 0  # was never sent a response
     ANSWERED = 1  # was sent a response

@@ -92,7 +92,7 @@ class ReadControl:
         self._memory.change(self.account, 0, 0, 0)
 
     def _has_memory(self, reader: FrameReader, now_s: float) -> bool:
-        """Only a partial frame without a buffer for all of it needs more memory."""
+        """False if a partial frame needs more memory: one without a buffer for all of it."""
         if reader.has_partial_frame:
             growth_bytes = reader.growth_bytes
             if not growth_bytes:

@@ -60,7 +60,7 @@ class DirectoryReports:
         self.report(partition)
 
     def report_found(self, partition: Partition) -> None:
-        """It has nothing that cannot be read any more."""
+        """The replica can be read again."""
         self._lost.discard(partition.name)
         self.report(partition)
 

@@ -109,7 +109,7 @@ class FollowerRole:
         raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
     def high_watermark_sent(self, broker_id: int, high_watermark: int) -> None:
-        """It was the leader when it read what it has answered."""
+        """Does nothing: this broker was the leader when it read the response."""
 
     def may_be_replaced(self, leader_epoch: int) -> bool:
         return leader_epoch != NO_LEADER_EPOCH
@@ -126,4 +126,4 @@ class FollowerRole:
         return None
 
     def stop_waiting(self, waiter: OffsetWaiter) -> None:
-        """It was called when this broker stopped to lead."""
+        """Does nothing: the waiter was called when this broker stopped leading."""

@@ -57,7 +57,7 @@ class LowWatermarks:
         self._forget_if_empty(partition, waiting)
 
     def brokers_changed(self) -> None:
-        """Those that have ended are not waited for."""
+        """Stop waiting for brokers that have ended."""
         for partition in list(self._waiting):
             self.changed(partition)
 

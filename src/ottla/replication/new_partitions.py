@@ -34,7 +34,7 @@ class NewPartitions:
         self._pending_creations[topic.name, index] = (topic, decided)
 
     def forget(self, name: tuple[str, int]) -> None:
-        """It was deleted before it was created."""
+        """The partition was deleted before it was created."""
         self._pending_creations.pop(name, None)
 
     def make(self, name: tuple[str, int]) -> None:

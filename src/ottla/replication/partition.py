@@ -90,13 +90,13 @@ class Partition:
 
     @property
     def follower(self) -> FollowerRole:
-        """Of a partition that is known to follow."""
+        """The role of a partition that is known to follow."""
         assert isinstance(self.role, FollowerRole), "it leads"
         return self.role
 
     @property
     def leader_state(self) -> LeaderState | None:
-        """Only while this broker is the leader."""
+        """The leader's state. Only while this broker is the leader."""
         return self.role.state
 
     @property
@@ -232,7 +232,7 @@ class Partition:
         self._listener.low_watermark_changed(self)
 
     def advance(self) -> None:
-        """What the high watermark depends on has changed."""
+        """Compute the high watermark again."""
         self.role.advance()
 
     # Following

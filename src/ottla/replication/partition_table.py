@@ -35,7 +35,7 @@ class PartitionFollower(Protocol):
     def leadership_changed(self, partition: Partition) -> None: ...
 
     def removed(self, partition: Partition) -> None:
-        """It is not on this broker any more, or its log cannot be used."""
+        """The partition is not on this broker any more, or its log cannot be used."""
 
 
 class PartitionTable:

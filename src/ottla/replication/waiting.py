@@ -76,7 +76,7 @@ class OffsetWaiters:
         return waiter
 
     def remove(self, waiter: OffsetWaiter) -> None:
-        """It is not called any more. Nothing happens if it was called already."""
+        """Do not call the waiter any more. No effect if it was called already."""
         if waiter.done is None:
             return
         waiter.done = None

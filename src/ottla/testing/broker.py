@@ -223,7 +223,7 @@ class RunningBroker:
 
     @property
     def faults(self) -> BrokerFaults:
-        """What goes wrong in the broker, with `controls=True`."""
+        """The faults of the broker, with `controls=True`."""
         return self._require_controls("faults").faults
 
     @property
@@ -287,7 +287,8 @@ class RunningBroker:
 
     @property
     def exit_code(self) -> int | None:
-        """Of a process that has ended (-9 after `kill`); None while it runs or before a start."""
+        """The exit code of a process that has ended (-9 after `kill`); None while it runs or before
+        a start."""
         return None if self._process is None else self._process.poll()
 
     @property

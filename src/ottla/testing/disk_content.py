@@ -1,4 +1,4 @@
-"""The bytes of one file on the in-memory disk, and which of them a power cut would take.
+"""The bytes of one file on the in-memory disk, and which of them a power failure would lose.
 
 A change is written to memory at once and remembered with what it replaced, until the file is
 synced. A power cut takes all remembered changes back and does some of them again, as a real disk
@@ -39,7 +39,7 @@ class Redo:
             put(data, self.position, self.written)
 
     def apply_in_part(self, data: bytearray, rng: Random) -> None:
-        """As if the power went while the disk was at it: a beginning, or some of the sectors."""
+        """As if the power failed during the write: a beginning, or some of the sectors."""
         if self.is_cut or len(self.written) < 2:
             return
         if rng.random() < 0.5:

@@ -13,7 +13,7 @@ OWN_ONLY = frozenset({*dir(RunningBroker), "data", "environment", "is_paused"})
 
 
 class ExternalCluster:
-    """What the fixture `kafka_broker` is with `--kafka=external`.
+    """The fixture `kafka_broker` with `--kafka=external`.
 
     Promises  a test that stops the broker, or looks into its process or files, is skipped: the
               reason names what it wanted.

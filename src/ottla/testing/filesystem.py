@@ -51,7 +51,7 @@ class MemoryDisk:
     # What goes wrong.
 
     def crash(self, rng: Random) -> None:
-        """Cut the power: the process is dead, and of what was not synced some is lost."""
+        """Simulate a power failure: the process ends, and some of what was not synced is lost."""
         with self.mutex:
             self.kill()
             self._names.cut_power(rng)
@@ -73,7 +73,7 @@ class MemoryDisk:
             self.kill()
 
     def flip_bit(self, path: str, position: int, bit: int = 0) -> None:
-        """Let one bit of the byte at `position` rot."""
+        """Flip one bit of the byte at `position`."""
         with self.mutex:
             self._file(path).data[position] ^= 1 << bit
 

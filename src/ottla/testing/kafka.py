@@ -30,7 +30,7 @@ DUMPED_RECORDS = 20
 
 
 class Kafka:
-    """What one test does with a cluster; the fixture `kafka` is one of these."""
+    """The operations of one test on a cluster; the fixture `kafka` is one of these."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Kafka:
         broker: RunningBroker | None = None,
         is_alone: bool = False,
     ) -> None:
-        """Of a cluster by its address, or of a broker of ours.
+        """Use a cluster by its address, or a broker of this package.
 
         `prefix` begins the names of topics and groups (default: a random one).
 
@@ -138,7 +138,7 @@ class Kafka:
         return str(reason.str() if hasattr(reason, "str") else reason)
 
     def _unknown(self, topic: str) -> str:
-        """What to say of a topic that is not there."""
+        """The error message about a topic that does not exist."""
         topics = ", ".join(self.topics) or "none"
         return (
             f"there is no topic {topic}; kafka.topic() creates one. Topics of this test: {topics}"
@@ -368,7 +368,7 @@ class Kafka:
 
 
 def reason_of(error: Any) -> str:
-    """Of a record that was refused."""
+    """The reason why a record was refused."""
     library = load("confluent_kafka", "KafkaError")
     advice = {
         library.INVALID_RECORD: "; a compacted topic takes only records with a key",

@@ -276,7 +276,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def running_brokers(config: pytest.Config) -> list[RunningBroker]:
-    """Those that tests share."""
+    """The brokers that tests share."""
     shared = config.stash.get(_BROKER, None)
     cluster = config.stash.get(_CLUSTER, None)
     return [

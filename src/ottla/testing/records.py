@@ -88,7 +88,7 @@ def require_place(record: Record) -> None:
 
 
 def header_pairs(headers: Any) -> list[tuple[str, Any]]:
-    """Of a mapping, or of a list of pairs; TypeError for anything else."""
+    """The headers in a mapping or a list of pairs; TypeError for anything else."""
     __tracebackhide__ = True
     pairs = headers.items() if isinstance(headers, Mapping) else headers
     if isinstance(pairs, Iterable) and not isinstance(pairs, str | bytes):

@@ -136,7 +136,7 @@ async def delayed(served: Served, seconds: float) -> Answer:
 
 
 async def closed_behind(served: Served, connection: Connection) -> Answer:
-    """The request is carried out, and its client does not get to know."""
+    """The request is carried out, and its client gets no response."""
     await answer_of(served)
     return closed(connection)
 

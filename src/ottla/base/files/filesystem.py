@@ -93,7 +93,7 @@ class File(Protocol):
 
 
 class ExpectedFile(NamedTuple):
-    """What should be true of a file that was written."""
+    """The expected state of a file that was written."""
 
     path: str
     size: int  # at least

@@ -292,7 +292,7 @@ def set_of(items: Iterable[T]) -> Steps[set[T]]:
 def selecting(
     items: Iterable[T], select: Callable[[Sequence[T]], Iterable[T]], chunk_items: int = 200
 ) -> Steps[list[T]]:
-    """What `select` returns of all items, in slices. Later changes of `items` do not count."""
+    """The results of `select` for all items, in slices. Later changes of `items` have no effect."""
     selected: list[T] = []
     left = iter(list(items))
     while some := list(islice(left, chunk_items)):

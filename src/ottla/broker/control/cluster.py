@@ -303,7 +303,7 @@ class ClusterControl:
             log.warning("stopping without handing over leaderships: %s", reason)
 
     async def check(self) -> None:
-        """What is in ZooKeeper is compared whenever it is loaded."""
+        """Nothing to do: the content of ZooKeeper is compared whenever it is loaded."""
 
     async def close(self) -> None:
         if self._service is not None:

@@ -42,7 +42,7 @@ class Liveness:
         self._changed = asyncio.Event()
 
     def check(self) -> None:
-        """What `watched` returns may have changed."""
+        """Call this when the result of `watched` may have changed."""
         self._changed.set()
 
     async def run(self) -> None:

@@ -197,7 +197,7 @@ class BrokerMembership:
         return LiveBroker(request.broker_id, request.incarnation_id, tuple(endpoints), request.rack)
 
     def _note_znode(self) -> None:
-        """It was edited or removed, or its session has ended."""
+        """The znode was edited or removed, or its session has ended."""
         self._announced_in = NEVER
         self._changed.set()
 

@@ -86,7 +86,7 @@ class StoredSession:
         )
 
     def read_last_incarnation(self) -> bytes | None:
-        """That of the last process; None if it was not registered, or is not known."""
+        """The incarnation of the last process; None if it was not registered, or is not known."""
         return read_incarnation(self._files, self._directory.path)
 
     def read_last_end(self) -> SeenEnd:

@@ -26,7 +26,7 @@ class CommandParser(argparse.ArgumentParser):
         self._negative_number_matcher = _NEGATIVE
 
     def parse_words(self, words: Sequence[str]) -> argparse.Namespace:
-        """What follows `--` are values. argparse would take the first of them for options, and drop
+        """Words after `--` are values. argparse would treat the first of them as options, and drop
         every further `--`.
         """
         end = words.index(OPTIONS_END) if OPTIONS_END in words else len(words)

@@ -22,7 +22,7 @@ class DeferredModule(ModuleType):
 
 @contextmanager
 def deferred_import(name: str) -> Iterator[None]:
-    """What is imported in the block gets a `DeferredModule` of this name, others never do."""
+    """Modules that are imported in the block get a `DeferredModule` of this name; others do not."""
     if name in sys.modules:
         yield
         return

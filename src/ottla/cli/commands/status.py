@@ -119,7 +119,7 @@ def broker_document(
 
 
 def offline_partitions(topics: Mapping[str, Any]) -> list[str]:
-    """Those without a leader, as `topic-0`; of internal topics last."""
+    """The partitions without a leader, as `topic-0`; internal topics last."""
     return [
         f"{name}-{number}"
         for name in sorted(topics, key=lambda name: (name in INTERNAL, name))

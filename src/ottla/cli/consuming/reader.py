@@ -133,7 +133,7 @@ class RecordReader:
     # Reading
 
     def batches(self) -> Iterator[list[TopicRecord]]:
-        """What arrives; an empty list about every `WAIT_S` in which nothing does, so that the
+        """The records that arrive; an empty list about every `WAIT_S` without any, so that the
         caller can stop.
         """
         while self._open or not self._has_begun or not self._can_end:

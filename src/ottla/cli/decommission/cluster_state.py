@@ -82,8 +82,8 @@ def check(state: ClusterState, broker_id: int) -> None:
 
 
 def plan(state: ClusterState, broker_id: int, *, may_replace_dead: bool = True) -> list[Move]:
-    """What is to be moved, apart from what is being moved already; CommandFailed if that is not
-    possible. A broker that ended while a replica was copied to it is replaced by another one."""
+    """The moves that are needed besides the ongoing ones; CommandFailed if that is not possible. A
+    broker that ended while a replica was copied to it is replaced by another one."""
     assignments = state.targets
     dead = set(state.fenced) if may_replace_dead else set()
     leaving: dict[TopicPartition, set[int]] = {}

@@ -65,8 +65,9 @@ def set_throttles(
 
 
 def remove_throttles(cluster: Cluster, brokers: Iterable[int], broker_id: int) -> list[str]:
-    """Those of moves away from this broker. Returns the topics that had some; if none has, the
-    rates of the brokers are left as they are, because another tool may have set them."""
+    """Remove the throttles of moves away from this broker. Returns the topics that had some; if
+    none has, the rates of the brokers are left as they are, because another tool may have set
+    them."""
     configs = topic_configs(cluster, cluster.list_topics())
     throttled = sorted(
         name

@@ -46,7 +46,8 @@ def as_yaml(record: TopicRecord, _context: RecordContext) -> bytes:
 
 
 def as_safe_yaml(record: TopicRecord, context: RecordContext) -> bytes:
-    """Only quoted scalars contain such characters, and these may have escapes."""
+    """YAML with escaped control characters: they occur only in quoted scalars, which may have
+    escapes."""
     text = as_yaml(record, context).decode()
     return "".join(
         char if char.isprintable() or char == "\n" else f"\\U{ord(char):08x}" for char in text

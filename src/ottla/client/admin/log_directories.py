@@ -14,8 +14,8 @@ LITTLE_BYTES = 1 << 20  # a broker that refuses records has less than one needs,
 
 
 def disk_problem(cluster: Cluster, broker_id: int) -> str | None:
-    """Of one of the broker's log directories; None if all have room. ClientError if the broker does
-    not respond."""
+    """The problem of one of the broker's log directories; None if all have room. ClientError if the
+    broker does not respond."""
     cluster.read_metadata([])
     answer: DescribeLogDirsResponse = cluster.ask_broker(
         broker_id, DescribeLogDirsRequest(topics=[])

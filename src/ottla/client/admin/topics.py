@@ -73,8 +73,8 @@ def create_topics(cluster: Cluster, topics: Iterable[NewTopic], *, may_exist: bo
 
 
 def _wait_for_leaders(cluster: Cluster, topic_ids: Mapping[str, bytes]) -> None:
-    """Of the topics with these ids: brokers may still know a topic of the same name that was
-    deleted a moment ago. An id of zeros stands for any."""
+    """Wait until the topics with these ids have leaders: brokers may still know a topic of the same
+    name that was deleted a moment ago. An id of zeros stands for any."""
     retries = Retries("CreateTopics", cluster.settings)
     while True:
         found = cluster.describe_topics(list(topic_ids))

@@ -194,7 +194,7 @@ def _describe(cluster: Cluster, transactional_id: str) -> TransactionDescription
 def list_transactions(
     cluster: Cluster, *, id_prefix: str = "", states: Iterable[str] = ()
 ) -> list[ListedTransaction]:
-    """Of all brokers: those in these states, whose ids begin with the prefix."""
+    """The transactions of all brokers in these states, whose ids begin with the prefix."""
     retries = Retries("ListTransactions", cluster.settings)
     wanted = list(states)
     while True:

@@ -88,7 +88,7 @@ class Cluster:
         return sorted(self.read_metadata(None))
 
     def broker_ids(self) -> list[int]:
-        """Of all live brokers."""
+        """The ids of all live brokers."""
         self.read_metadata([])
         return sorted(self.topology.brokers)
 
@@ -222,7 +222,7 @@ class Cluster:
     # Leaders
 
     def forget_leaders(self, partitions: Iterable[TopicPartition]) -> None:
-        """They are looked up again; a leader of the same epoch is accepted."""
+        """Look the leaders up again; a leader of the same epoch is accepted."""
         for partition in partitions:
             self.topology.forget_leader(partition)
 

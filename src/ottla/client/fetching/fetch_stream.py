@@ -82,7 +82,7 @@ class FetchStream:
 
     @property
     def positions(self) -> list[ReadPosition]:
-        """Those of a silent stream: others change while they are looked at."""
+        """The positions. Only for a silent stream: those of others change concurrently."""
         session = self._session
         return list(session.positions.values()) if session is not None else []
 

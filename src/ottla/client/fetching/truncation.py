@@ -19,7 +19,7 @@ from ottla.client.fetching.fetched_records import ReadPosition
 
 
 def check_histories(cluster: Cluster, positions: Iterable[ReadPosition]) -> None:
-    """Of those whose leader is newer than what is known of them."""
+    """Check the positions whose leader is newer than what is known of it."""
     due = {}
     for position in positions:
         leader = cluster.leader_of(position.partition)

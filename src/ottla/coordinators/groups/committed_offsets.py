@@ -276,7 +276,7 @@ def _remove(nested: dict[str, dict[str, V]], outer: str, inner: str) -> None:
 
 
 def later_than(offsets: Offsets, current: Mapping[int, CommittedOffset]) -> Offsets:
-    """Those of `offsets` whose records are later in the log than the current ones."""
+    """The ones of `offsets` whose records are later in the log than the current ones."""
     latest = max(map(_RECORD_OFFSET, current.values()), default=NEVER)
     if latest < min(map(_RECORD_OFFSET, offsets.values()), default=0):
         return offsets

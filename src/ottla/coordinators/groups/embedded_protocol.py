@@ -38,7 +38,7 @@ def decode_subscription(data: bytes, items_max: int) -> ConsumerProtocolSubscrip
 
 
 def iterate_subscribed_topics(data: bytes) -> Iterator[str]:
-    """Only the topics, which come first in every version, one by one: there may be many."""
+    """The topics, which come first in every version, one by one: there may be many."""
     embedded_version(data)
     view = memoryview(data)
     try:

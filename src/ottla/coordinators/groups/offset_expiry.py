@@ -67,7 +67,7 @@ def expired(
     now_ms: int,
     retention_ms: int,
 ) -> list[OffsetName]:
-    """Those of the offsets, all of one topic, that have expired."""
+    """The expired ones of these offsets, which are all of one topic."""
     start = None if group is None else group.expiry_start()
     if group is None or start is None or group.is_subscribed(names[0].topic):
         return []

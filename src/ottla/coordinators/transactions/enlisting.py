@@ -51,7 +51,7 @@ def decide_add_partitions(
 def verifying(
     current: Transaction | None, producer: ProducerIdAndEpoch, partitions: Iterable[TopicPartition]
 ) -> Steps[dict[TopicPartition, ErrorCode]]:
-    """Those of the partitions that are part of the producer's open transaction."""
+    """The error code of each partition: NONE if it is part of the producer's open transaction."""
     known = _check_producer(current, producer)
     codes = {}
     for each in partitions:

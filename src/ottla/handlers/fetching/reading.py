@@ -47,7 +47,7 @@ class PartitionRead(NamedTuple):
 
     @property
     def log_end_offset(self) -> int:
-        """Of a partition that exists."""
+        """The log end offset. Only for a partition that exists."""
         assert self.partition is not None
         return self.partition.log.log_end_offset
 

@@ -23,7 +23,7 @@ def current_leader(context: Context, topic: str, partition: int) -> tuple[int, i
 
 
 def leader_endpoints(context: Context, leaders: Iterable[int]) -> list[BrokerAddress]:
-    """Of those that can be reached, in the order of their ids."""
+    """The endpoints of leaders that can be reached, in the order of their ids."""
     found = (live_broker(context, each) for each in sorted(set(leaders)))
     return [each for each in found if each is not None]
 

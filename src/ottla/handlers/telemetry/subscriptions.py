@@ -54,7 +54,7 @@ class Subscription:
         )
 
     def _compile(self) -> Mapping[str, Pattern]:
-        """They were validated when they were stored, possibly by an older release."""
+        """Patterns were validated when they were stored, possibly by an older release."""
         try:
             return parse_match(self._texts)
         except InvalidOption as error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """That a broker was elected. It ends with the next election, wherever that happens."""
+    """The result of an election. It is valid until the next election, by any broker."""
 
     broker_id: int
     controller_epoch: int

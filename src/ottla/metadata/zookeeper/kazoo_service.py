@@ -294,7 +294,7 @@ def _add(transaction: Any, path: str, operation: Operation) -> None:
 
 
 def _refusal(error: Exception, path: str) -> ZnodeError:
-    """Of one znode, by the error that kazoo has for it."""
+    """The error about one znode, by kazoo's error."""
     if type(error) in _REFUSALS:
         return _REFUSALS[type(error)](path)
     return ZnodeRefused(path or "/", _REFUSAL_REASONS.get(type(error), repr(error)))

@@ -43,7 +43,7 @@ def read_session(files: FileSystem, directory: str, connect: str) -> ZooKeeperSe
 
 
 def read_incarnation(files: FileSystem, directory: str) -> bytes | None:
-    """That of the last process; None if it was not registered, or is not known."""
+    """The incarnation of the last process; None if it was not registered, or is not known."""
     text = (_read_own(files, directory) or {}).get("incarnation")
     try:
         return uuid_from_text(text) if text else None

@@ -81,7 +81,7 @@ class ZooKeeperMetadataLog:
         return self._seen.end
 
     def remember(self, end: SeenEnd) -> None:
-        """What an earlier process of this broker has seen. To be called before `load`."""
+        """Set what an earlier process of this broker has seen. Call this before `load`."""
         self._seen.note(end)
 
     async def begin(self, claim: Claim, offset: int) -> list[Batch]:

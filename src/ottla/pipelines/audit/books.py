@@ -90,7 +90,8 @@ class TopicBook:
 
     @property
     def share(self) -> float | None:
-        """Of the records of closed buckets, how many are there; None if nothing was audited."""
+        """The share of the records of closed buckets that are present; None if nothing was
+        audited."""
         return share_of(self.verdicts.values(), self.audited_until_ms)
 
     @property
@@ -166,7 +167,7 @@ def balance(tiers: Mapping[str, Tier], now_ms: int, reference: str = REFERENCE) 
 
 
 def booked_beside(tiers: Mapping[str, Tier], tier: Tier) -> Tier | None:
-    """What the writer of a counted table says about it."""
+    """What the writer of a counted table has recorded about it."""
     if tier.kind != COUNTED:
         return None
     same = (each for each in tiers.values() if each.kind == BOOKED and each.source == tier.source)
@@ -238,7 +239,7 @@ def _delay(key: BucketKey, found: BucketReport | None) -> int | None:
 
 
 def _explained(verdict: Verdict, tier: Tier, booked: Tier | None) -> Verdict:
-    """Which records a query leaves out is not known: what is missing then proves nothing."""
+    """A query may leave records out, and it is not known which: missing records prove nothing."""
     counts = tier.counts or ({} if booked is None else booked.counts)
     if verdict.state is not State.MISSING or not counts.get("filtered"):
         return verdict
@@ -249,8 +250,8 @@ def _explained(verdict: Verdict, tier: Tier, booked: Tier | None) -> Verdict:
 def _producer_book(
     producer: Tier, base: Tier, topic_id: str, topic: str, forged: set[PartitionId], now_ms: int
 ) -> TopicBook:
-    """What a producer counted is what the log must have, not the other way round: a log may have
-    records of other producers too."""
+    """The log must have all that a producer counted, and may have more: records of other
+    producers."""
     forged = forged | set(inconsistent_partitions(producer))
     book = _topic_book(producer, base, None, topic_id, topic, forged, now_ms)
     verdicts = {

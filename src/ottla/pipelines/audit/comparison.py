@@ -134,7 +134,7 @@ def _unaudited(found: BucketReport | None, there: Sums | None, known: Coverage) 
 
 
 def total_of(report: BucketReport | None) -> Sums | None:
-    """What is there, and what was excluded."""
+    """The number of records that are present or were excluded."""
     if report is None:
         return None
     if report.sums is None or report.excluded is None:
@@ -203,7 +203,7 @@ def _unclosed(
 def _uncounted(
     key: BucketKey, covered: Coverage, expected: Sums | None, there: Sums | None, now_ms: int
 ) -> Verdict:
-    """What was counted before the bucket ended says nothing about the bucket."""
+    """Counts from before the end of the bucket say nothing about the bucket."""
     if now_ms - max(covered.at_ms, key.end_ms) > STALE_MS:
         return _not_audited(there, "the tier was not counted since this time")
     return _open(expected, there, "the tier was not counted since this time yet")

@@ -151,7 +151,7 @@ def _log_rows(
 
 
 def is_inside(batch: pa.RecordBatch, key: BucketKey) -> pa.Array:
-    """Which rows belong to the bucket."""
+    """A mask of the rows that belong to the bucket."""
     times = milliseconds(batch.column("timestamp"))
     if key.bucket == UNDATED:
         return pc.or_(pc.less(times, DATED_FROM_MS), pc.greater_equal(times, DATED_UNTIL_MS))
@@ -263,6 +263,6 @@ def joined_spans(spans: Collection[Range], spans_max: int = SPANS_MAX) -> list[R
 
 
 def _hour_of(path: str) -> str:
-    """Of a file in the directory of an hour."""
+    """The hour of a file, by its directory."""
     hour = path.partition("/")[0].removeprefix("hour=")
     return "none" if hour.startswith("__") else hour

@@ -80,8 +80,8 @@ def _format_of(path: Path) -> str:
 
 
 def manifests(table: LakeReader) -> list[dict[str, Any]]:
-    """Those of all commits, the oldest first; none if a pipeline of Ottla did not write the table.
-    AuditError if one is damaged, or not there."""
+    """The manifests of all commits, the oldest first; none if a pipeline of Ottla did not write the
+    table. AuditError if one is damaged, or not there."""
     found, name = [], table.last_manifest()
     while name is not None:
         manifest = read_manifest(table.directory, name)
@@ -131,7 +131,7 @@ def withdrawn(known: Mapping[str, str], properties: Mapping[str, str]) -> list[s
 
 
 def _read_files(files: list[Path], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Those that exist."""
+    """The files that exist."""
     paths = [str(path) for path in files if path.exists()]
     if paths:
         yield from ds.dataset(paths, schema=schema, format="parquet").to_batches()

@@ -42,7 +42,7 @@ COUNTS = ("read", "written", "filtered", "bad", "late")
 
 @dataclass(frozen=True)
 class Booked:
-    """What the manifests of a table say, all together."""
+    """The sum of all manifests of a table."""
 
     files: Mapping[str, Book] = field(default_factory=dict)  # by path
     topics: Mapping[str, str] = field(default_factory=dict)  # names by id
@@ -219,7 +219,7 @@ def _rows_by_partition(batch: pa.RecordBatch) -> Iterator[tuple[PartitionId, pa.
 
 
 def masks(offsets: pa.Array, known: Coverage | None) -> tuple[pa.Array, pa.Array]:
-    """Which rows the reference has counted the records of, and which it never can."""
+    """Masks of rows: the reference has counted their records, or never can."""
     if known is None:
         return pa.repeat(True, len(offsets)), pa.repeat(False, len(offsets))
     is_other = pc.less(offsets, known.start)

@@ -31,7 +31,8 @@ from ottla.protocol.records.reading import open_body
 
 
 def fold_range(cluster: Cluster, wanted: FoldRange) -> FoldedRange:
-    """What retention deletes before it is read is missing from the sums; `log_start` shows it."""
+    """Records that retention deletes before they are read are not in the sums; `log_start` shows
+    it."""
     committed: Book = {}
     aborted: Book = {}
     try:

@@ -47,7 +47,7 @@ OTTLA_TOPICS = "ottla-*"  # of pipelines and of the audit itself
 
 @dataclass
 class Audit:
-    """What one audit looks at."""
+    """The topics and tables of one audit."""
 
     cluster: Cluster
     engine: Engine
@@ -131,7 +131,7 @@ def chosen_topics(cluster: Cluster, patterns: Sequence[str]) -> list[str]:
 
 
 def replacing(known: Tier, after: Tier) -> list[Entry]:
-    """What to write so that the tier is reported as it is now; only what has changed."""
+    """The records that change the reported tier to the present one."""
     entries: list[Entry] = [tier_record(after)]
     obsolete = sorted(known.buckets.keys() - after.buckets.keys())
     entries += [(bucket_key_bytes(after.name, key), None) for key in obsolete]

@@ -108,7 +108,7 @@ class AuditedProducer:
         return served
 
     def flush(self, timeout: float = -1) -> int:
-        """Also reports."""
+        """As that of confluent-kafka. Also writes a report."""
         left = int(self._producer.flush(timeout))
         self._try_report()
         return left

@@ -50,7 +50,7 @@ Engine = Callable[[Sequence[FoldRange]], Iterable[FoldedRange]]
 
 @dataclass
 class PassResult:
-    """What one pass has done, for people."""
+    """The result of one pass, for messages."""
 
     steps: int = 0
     records: int = 0
@@ -145,7 +145,7 @@ def _note(result: PassResult, tier: Tier, step: FoldStep, folded: Sequence[Folde
 
 
 def opened_tier(tiers: dict[str, Tier], name: str, kind: str = BROKER, source: str = "") -> Tier:
-    """What was reported of the tier before, or a new one."""
+    """The tier as it was reported before, or a new one."""
     tier = tiers.get(name) or Tier(name)
     tier.kind, tier.source = kind, source
     return tier

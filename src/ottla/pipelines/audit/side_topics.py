@@ -92,7 +92,7 @@ def book_of_excluded(excluded: Excluded) -> Book:
 
 
 def without_present(excluded: Excluded, present: Mapping[PartitionId, set[int]]) -> Excluded:
-    """Those that no row of the table belongs to."""
+    """The excluded records without a row in the table."""
     return {
         partition_id: {
             at: time for at, time in offsets.items() if at not in present.get(partition_id, ())

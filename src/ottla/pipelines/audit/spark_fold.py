@@ -41,7 +41,7 @@ class SparkEngine:
 
 
 class _Folding:
-    """What a task does. Pickled to it."""
+    """The work of a task, pickled to it."""
 
     def __init__(self, settings: ClientSettings, ranges: Sequence[FoldRange]) -> None:
         self._settings = settings

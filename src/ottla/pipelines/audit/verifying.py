@@ -25,7 +25,7 @@ class AuditResult:
 
     @property
     def is_complete(self) -> bool:
-        """Nothing at all proves nothing."""
+        """False if no bucket was verified."""
         return bool(self.buckets) and not self.faults and not self.not_audited
 
 
@@ -54,7 +54,7 @@ def verify_books(books: Sequence[TopicBook], from_ms: int | None, to_ms: int | N
 
 
 def _end_of(book: TopicBook) -> int:
-    """Of what is closed. A tier that is only somewhat behind is being counted right now."""
+    """The end of what is closed. A tier that is a little behind is being counted."""
     until = book.audited_until_ms if book.is_stale else book.known_until_ms
     return (until or 0) // BUCKET_MS * BUCKET_MS
 

@@ -33,14 +33,14 @@ KEPT = {"key": pa.binary(), "value": pa.binary(), "headers": HEADERS}
 
 
 def lake_columns(value: StructType | None, keep: Sequence[str]) -> pa.Schema:
-    """Of a lake that gets the records as they are. `value` is None where it stays bytes."""
+    """The columns of a lake without a query. `value` is None if it stays bytes."""
     fields = [pa.field("value", pa.binary())] if value is None else list(arrow_schema(value))
     kept = [pa.field(f"record_{name}", KEPT[name]) for name in keep]
     return pa.schema([*fields, *SOURCE_COLUMNS, *kept])
 
 
 def transformed_columns(found: StructType) -> pa.Schema:
-    """Of a lake that gets the rows of a query. LakeError if it lost where they come from."""
+    """The columns of a lake with a query. LakeError if the query dropped the origin of its rows."""
     columns = arrow_schema(found)
     needed = [name for name in SOURCE_COLUMN_NAMES if name != "topic_id"]
     if missing := [name for name in needed if name not in columns.names]:

@@ -39,7 +39,7 @@ class DeltaLakeTable(OwnedTable):
 
     @property
     def _application(self) -> str:
-        """Of the pipeline whose table it is: another one must find its commits."""
+        """The id of the pipeline that owns the table: its next driver must find its commits."""
         return f"ottla:{self.owner() or self._pipeline}"
 
     def _open(self) -> DeltaTable | None:
@@ -178,7 +178,7 @@ def _add(file: LakeFile, manifest: Manifest) -> AddAction:
 
 
 def _removals(table: DeltaTable, manifest: Manifest, where: str) -> list[Any]:
-    """Of the files that are replaced. The rows of a compaction stay: it is no change of data."""
+    """The removals of replaced files. A compaction keeps the rows, so it is no change of data."""
     if not manifest.removed:
         return []
     found = pa.table(table.get_add_actions(flatten=True))

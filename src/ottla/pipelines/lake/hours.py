@@ -36,7 +36,7 @@ def hours_of(times: pa.Array) -> pa.Array:
 
 
 def is_in_hours(times: pa.Array, hours: Collection[str | None]) -> pa.Array:
-    """Which rows belong to these hours."""
+    """A mask of the rows of these hours."""
     found = pc.is_in(hours_of(times), pa.array([hour_number(each) for each in hours], pa.int64()))
     return found if None in hours else pc.and_(found, pc.is_valid(times))
 

@@ -59,7 +59,7 @@ class IcebergTable(OwnedTable):
 
     @property
     def _location(self) -> str:
-        """Not quoted: pyiceberg takes such a path as it is."""
+        """The path without quoting: pyiceberg uses it unchanged."""
         return f"file://{self.directory}" if self.directory.startswith("/") else self.directory
 
     def _connected(self) -> Catalog:
@@ -220,7 +220,7 @@ class IcebergTable(OwnedTable):
 
 
 def _data_files(table: Table) -> list[Any]:
-    """Of the newest snapshot."""
+    """The data files of the newest snapshot."""
     if table.current_snapshot() is None:
         return []
     return [task.file for task in table.scan().plan_files()]

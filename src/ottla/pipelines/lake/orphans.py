@@ -28,7 +28,7 @@ DAY_S = 86_400.0
 
 
 class Abandoned:
-    """Which batches of a table are never committed any more."""
+    """The batches of a table that are never committed any more."""
 
     def __init__(self, table: LakeTable, query: str) -> None:
         batch_manifest = last_batch(table, table.last())

@@ -129,6 +129,6 @@ def last_batch(table: LakeTable, last: Manifest | None) -> Manifest | None:
 
 
 def committed_files(table: LakeTable) -> set[str]:
-    """Those of the table, and those that were: readers of older versions need them."""
+    """The files of the table now, and of its older versions, which readers may need."""
     old = {file.path for manifest in chain(table) for file in manifest.files}
     return old | set(table.files())

@@ -76,7 +76,8 @@ class TaskResults:
 
 
 class BatchRunner:
-    """What `foreachBatch` calls. `failure` keeps the exception that Spark turns into text."""
+    """The function that `foreachBatch` calls. `failure` is the exception, of which Spark keeps the
+    text only."""
 
     def __init__(
         self,
@@ -326,8 +327,9 @@ def counted_columns(records: DataFrame) -> list[Column]:
 
 
 def counted(records: DataFrame, observed: Observation) -> dict[str, int]:
-    """What was counted while the rows were computed. Spark does not read the records if it can
-    infer that they produce no row, as in a join with an empty table: then they are counted here."""
+    """The counts that were made while the rows were computed. Spark does not read the records if it
+    can infer that they produce no row, as in a join with an empty table: then they are counted
+    here."""
     with contextlib.suppress(Py4JJavaError):  # a row without columns is no row for PySpark
         return dict(observed.get)
     (row,) = records.agg(*counted_columns(records)).collect()

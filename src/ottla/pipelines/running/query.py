@@ -80,7 +80,7 @@ class PipelineQuery:
                 self._table.sweep(self._state.query)
 
     def schema(self) -> Any:
-        """Of the rows that are written, by the transform of no records."""
+        """The schema of the written rows, found by transforming an empty DataFrame."""
         value = self.pipeline.source.value
         kind = None
         if value is not None and has_transform(self.pipeline):
@@ -144,7 +144,7 @@ class PipelineQuery:
         return options
 
     def _start(self) -> dict[str, str]:
-        """Only a query without a checkpoint looks at it."""
+        """The start of a query; ignored if it has a checkpoint."""
         last = None if self._table is None else last_batch(self._table, self._table.last())
         if not self._state.has_offsets and last is not None:
             return {"startingOffsets": json.dumps(self._continued(last))}

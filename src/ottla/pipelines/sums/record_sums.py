@@ -67,7 +67,7 @@ class HashSums(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Of at least one record."""
+    """The sums of at least one record."""
 
     count: int
     place: HashSums
@@ -80,7 +80,7 @@ class Sums:
     rows: HashSums | None = None
 
     def merged(self, other: Sums) -> Sums:
-        """What only one of both knows is unknown of their union."""
+        """The sums of both. A hash that only one of them has is unknown for their union."""
         return Sums(
             self.count + other.count,
             self.place.merged(other.place),
@@ -229,7 +229,7 @@ def book_of(
     with_content: bool = True,
     with_rows: bool = False,
 ) -> Book:
-    """What the loops return, as a book."""
+    """The result of the loops as a book."""
     return {
         BucketKey(topic_id, partition, each.bucket): Sums(
             each.records,

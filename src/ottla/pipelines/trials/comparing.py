@@ -15,7 +15,7 @@ from ottla.pipelines.trials.fixtures import Rows
 
 
 def differences(what: str, expected: Rows | int, found: Sequence[dict[str, Any]]) -> list[str]:
-    """What is wrong, a line each."""
+    """The differences, one a line."""
     if isinstance(expected, int):
         if len(found) == expected:
             return []

@@ -64,9 +64,9 @@ def backfill(
     open_session: Callable[[], Any],
     times: Times = ALWAYS,
 ) -> Backfilled:
-    """Of `offsets` (`TOPIC:PARTITION:FIRST-LAST`), or of all that the table should have; with
-    `times` only of records with these timestamps. Spark is
-    started only if much is missing, or for sql and Python."""
+    """Add `offsets` (`TOPIC:PARTITION:FIRST-LAST`), or all that the table should have; with `times`
+    only records with these timestamps. Spark is started only if much is missing, or for sql and
+    Python."""
     table = table_of(pipeline)
     commits = list(chain(table))[::-1]
     if not commits:

@@ -21,7 +21,7 @@ SHOWN = 5
 def split_at_log_starts(
     cluster: Cluster, ranges: Ranges, topics: Mapping[str, str]
 ) -> tuple[Ranges, Ranges]:
-    """What the log has, and what retention has deleted; `topics` are ids by name."""
+    """Ranges that the log has, and ranges that retention has deleted; `topics` are ids by name."""
     names = {topic_id: name for name, topic_id in topics.items()}
     check_topics(
         cluster,
@@ -57,7 +57,7 @@ def check_topics(cluster: Cluster, topics: Mapping[str, str]) -> None:
 
 
 def compacted_topics(cluster: Cluster, names: list[str]) -> list[str]:
-    """Those whose logs may lack records that a table has."""
+    """The topics whose logs may lack records that a table has."""
     configs = topic_configs(cluster, names) if names else {}
     return [name for name in names if "compact" in (configs[name].get("cleanup.policy") or "")]
 

@@ -50,7 +50,7 @@ def last_epoch_of(log: Log) -> int:
 
 
 class FetchedContent(NamedTuple):
-    """What a response had."""
+    """The content of a response."""
 
     has_content: bool  # records, or where the logs diverge: the leader must get an acknowledgement
     must_flush: bool  # before the next fetch

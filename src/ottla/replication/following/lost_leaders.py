@@ -38,7 +38,7 @@ class LostLeaders:
         self._notify()
 
     def found(self, broker_ids: Iterable[int]) -> None:
-        """They were reached, or the metadata of these brokers has changed."""
+        """These brokers were reached, or their metadata has changed."""
         known = [each for each in broker_ids if self._forget(each)]
         if known:
             self._notify()

@@ -54,7 +54,7 @@ def is_another(topic: str, before: Mapping[str, str], now: Mapping[str, str]) ->
 def losses(
     change: StreamChange, is_selected: Callable[[TopicPartition], bool], selection: str
 ) -> list[str]:
-    """What can no longer be read, in sentences. `selection` is the option that names topics."""
+    """The losses, one sentence each. `selection` is the option that names topics."""
     losses_found = []
     if deselected := [partition for partition in change.missing if not is_selected(partition)]:
         losses_found.append(
@@ -111,7 +111,7 @@ def truncated_text(known: Mapping[TopicPartition, KnownEnd], resumed_at: Offsets
 
 
 def ids_as_text(topic_ids: Mapping[str, bytes], topics: Set[str] | None = None) -> dict[str, str]:
-    """Of all, or only of some topics."""
+    """The ids of all topics, or only of some."""
     return {
         topic: uuid_to_text(value)
         for topic, value in topic_ids.items()

@@ -69,7 +69,7 @@ def parse_avro_schema(text: str) -> Any:
 
 
 def spark_type_of(schema: Any) -> StructType:
-    """Of a parsed schema, which must be a record."""
+    """The type of a parsed schema, which must be a record."""
     found = _Types().type_of(schema, ())
     if not isinstance(found, StructType):
         raise InvalidOption("Option valueSchema: the Avro schema must be a record")

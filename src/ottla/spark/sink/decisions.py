@@ -225,7 +225,7 @@ class DecisionReader:
             values[sink] = value
 
     def copy(self) -> DecisionReader:
-        """Which later records do not change."""
+        """A copy that later records do not change."""
         copy = DecisionReader()
         copy._decisions, copy._ended = dict(self._decisions), dict(self._ended)
         return copy

@@ -42,7 +42,7 @@ class LogEnds:
         self._checked: dict[TopicPartition, tuple[KnownEnd, int]] = {}
 
     def find(self, cluster: Cluster, starts: Offsets, known: Known) -> FoundEnds:
-        """Of the partitions in `starts`; `known` is what was read of some of them."""
+        """The ends of the partitions in `starts`; `known` is what was read of some of them."""
         for partition, each in known.items():
             cluster.topology.demand_epoch(partition, each.epoch)
         retries = Retries("looking up the ends of logs", cluster.settings)

@@ -52,7 +52,7 @@ class Logs:
         return {partition: each.offset for partition, each in found.items()}
 
     def _epoch(self, partition: TopicPartition, found: FoundOffset) -> int:
-        """Not above that of the metadata, which names the leaders to ask later."""
+        """The epoch, at most that of the metadata, which names the leaders of later requests."""
         leader = self._cluster.leader_of(partition)
         return found.leader_epoch if leader is None else min(found.leader_epoch, leader.epoch)
 

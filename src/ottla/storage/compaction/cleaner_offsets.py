@@ -36,7 +36,7 @@ class CleanerOffsets:
         return self._offsets.get(partition)
 
     def set(self, partition: TopicPartition, offset: int) -> None:
-        """To be written with the next job."""
+        """Change the offset; the next job writes it."""
         if self._offsets.get(partition) != offset:
             self._offsets[partition] = offset
             self._changes += 1

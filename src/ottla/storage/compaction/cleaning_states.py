@@ -22,7 +22,7 @@ class CleaningStates:
 
     @property
     def uncleanable(self) -> dict[TopicPartition, str]:
-        """Those that cannot be cleaned, and why."""
+        """The partitions that cannot be cleaned, and the reasons."""
         return dict(self._uncleanable)
 
     def can_begin(self, partition: TopicPartition) -> bool:

@@ -67,7 +67,7 @@ class Compactor:
         self.limits = limits  # of rounds that begin from now on
 
     def candidates(self, logs: Iterable[Log]) -> list[Log]:
-        """Those among which `begin` chooses."""
+        """The logs among which `begin` chooses."""
         return list(filter(self._may_begin, logs))
 
     def preload(self, reader: Reader, log: Log, now_ms: int) -> None:
@@ -126,7 +126,7 @@ class Compactor:
         self._end(round_)
 
     def truncated(self, partition: TopicPartition, offset: int) -> None:
-        """To be called after every truncation."""
+        """Call this after every truncation."""
         self.states.call_off(partition)
         self.offsets.truncate(partition, offset)
 

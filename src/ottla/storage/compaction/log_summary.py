@@ -128,7 +128,7 @@ def _known_source(reader: Reader, segment: Segment, known: Sources) -> SegmentSu
 
 
 def _limits_for(log: Log, limits: CleaningLimits) -> CleaningLimits:
-    """What producers were allowed to send must be possible to open."""
+    """The limits: whatever producers were allowed to send can be decompressed."""
     largest = decompressed_bytes_max(log.config)
     if largest == DECOMPRESSED_BYTES_MAX:
         return limits

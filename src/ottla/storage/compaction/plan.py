@@ -46,7 +46,7 @@ class LogSummary:
 
 @dataclass(frozen=True, slots=True)
 class Cleanable:
-    """What compaction could do for one log now."""
+    """The range of one log that may be cleaned now."""
 
     partition: TopicPartition
     first_dirty_offset: int
@@ -137,7 +137,7 @@ def _first_dirty_offset(log: LogSummary) -> tuple[int, bool]:
 
 
 def _uncleanable_offset(log: LogSummary, first_dirty_offset: int, now_ms: int) -> int:
-    """Not cleaned: the active segment, what is not stable, and what is younger than the lag."""
+    """Where cleaning ends: before the active segment, unstable offsets, and the compaction lag."""
     active = log.segments[-1].base_offset
     limit = min(log.last_stable_offset, active)
     lag_ms = log.config.min_compaction_lag_ms

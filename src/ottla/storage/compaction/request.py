@@ -15,7 +15,7 @@ from ottla.storage.indexes.transaction_index import AbortedTransaction
 
 
 class ProducerLastBatch(NamedTuple):
-    """What must stay in the log of a producer that is still known."""
+    """The last batch of a producer that is still known: it stays in the log."""
 
     last_offset: int  # of its last data batch, -1 where only a marker is known
     epoch: int

@@ -31,7 +31,7 @@ class DirectoryLogs:
         return [*self.current.values(), *self.future.values()]
 
     def of(self, partitions: Iterable[TopicPartition]) -> list[Log]:
-        """Those of these partitions, future ones included."""
+        """The logs of these partitions, including future ones."""
         return [
             known[partition]
             for partition in partitions

@@ -61,7 +61,7 @@ class DirectoryStrays:
 
     @property
     def paths(self) -> list[str]:
-        """Of the `-stray` directories."""
+        """The paths of the `-stray` directories."""
         return [each.path for each in self.table if each.mark is DirectoryMark.STRAY]
 
     # Out of use
@@ -83,7 +83,7 @@ class DirectoryStrays:
             raise self._health.failed(f"setting aside strays in {self._path}", error) from error
 
     def set_aside_one(self, log: Log) -> None:
-        """Not durable before the next sync of the directory."""
+        """Rename the directory of one log. Durable after the next sync of the parent directory."""
         self._write_offsets(log)
         self._set_aside(log)
 

@@ -130,7 +130,7 @@ class DirectoryCheck:
                 self.suspects.append(each)
 
     def _unexpected(self) -> Iterator[Watched]:
-        """Those that must be checked one by one."""
+        """The files that must be checked one by one."""
         known = []
         for each in self.watched:
             try:

@@ -291,12 +291,12 @@ class LogManager:
     # Regular work of the broker
 
     def due_flushes(self, logs: Iterable[Log]) -> list[Log]:
-        """Those to sync because of flush.ms."""
+        """The logs to sync because of flush.ms."""
         now_ms = self._clock.now_ms()
         return [log for log in logs if is_flush_due(log, now_ms)]
 
     def checkpoint_jobs(self) -> list[tuple[LogDirectory, Steps[CheckpointJob]]]:
-        """To be made one after the other, and run in a thread."""
+        """Writes of checkpoints: make them one after the other, and run each in a thread."""
         return [
             (each, each.table.making_checkpoint_job()) for each in self.online if each.is_loaded
         ]

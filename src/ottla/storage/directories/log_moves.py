@@ -49,7 +49,7 @@ class LogMoves:
         return self._locations.future.get(partition)
 
     def partitions(self) -> list[TopicPartition]:
-        """Those that are moving."""
+        """The partitions that are moving."""
         return list(self._locations.future)
 
     def begin(self, partition: TopicPartition, config: TopicConfig, directory: LogDirectory) -> Log:

@@ -50,7 +50,7 @@ class SetAside(NamedTuple):
 
 
 class SetAsideTable:
-    """Those of one log directory, by topic id and partition."""
+    """The directories set aside in one log directory, by topic id and partition."""
 
     def __init__(self) -> None:
         self._by_path: dict[str, SetAside] = {}

@@ -53,7 +53,7 @@ class _Page:
         self._columns: dict[int, array[int]] = {}  # of those searched more than once
 
     def column_of_ints(self, column: int) -> array[int]:
-        """Of big-endian pairs."""
+        """One column of big-endian pairs."""
         known = self._columns.get(column)
         if known is None:
             ints = array("i", self.data)

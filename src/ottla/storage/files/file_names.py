@@ -65,7 +65,7 @@ class SegmentFileName(NamedTuple):
 
 
 class DirectoryMark(StrEnum):
-    """What a partition directory is waiting for."""
+    """The reason why a partition directory is not in use."""
 
     NONE = ""
     DELETE = "-delete"  # being deleted in the background

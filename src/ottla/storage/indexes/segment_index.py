@@ -87,7 +87,7 @@ class SegmentIndex(ABC, Generic[E]):
         self._last = None
 
     def check(self, reader: Reader) -> None:
-        """What is cheap to see: whole entries, and a last one that can be the last."""
+        """Quick checks: only whole entries, and a plausible last one."""
         size = self._entries.file_bytes(reader)
         if size % self.layout.size:
             raise CorruptLogError(self.path, size, f"length is no multiple of {self.layout.size}")

@@ -70,7 +70,7 @@ class TimeIndex(SegmentIndex[TimestampOffset]):
         self._last = TimestampOffset(timestamp, offset)
 
     def maybe_append_all(self, entries: Sequence[tuple[int, int]]) -> None:
-        """Those of several (timestamp, offset) entries that are new maxima, with one write."""
+        """Add the (timestamp, offset) entries that are new maxima, with one write."""
         last_timestamp, last_offset = self.last_entry(BLOCKING)
         count = self.count(BLOCKING)
         added: list[tuple[int, int]] = []

@@ -61,7 +61,7 @@ class TransactionIndex:
         return self.count(reader) * ENTRY_BYTES
 
     def last_offset(self, reader: Reader) -> int:
-        """That of the last aborted transaction, -1 where there is none."""
+        """The last offset of the last aborted transaction, -1 if there is none."""
         self._load(reader)
         return self._last_offset
 
@@ -91,7 +91,8 @@ class TransactionIndex:
         self._last_offset = transaction.last_offset
 
     def aborted_between(self, reader: Reader, start_offset: int, end_offset: int) -> AbortedSearch:
-        """Those that overlap the offsets from `start_offset` up to, not including, `end_offset`."""
+        """The transactions that overlap the offsets from `start_offset` up to, not including,
+        `end_offset`."""
         found = []
         first = self._count_ending_before(reader, start_offset)
         for transaction in self.iterate(reader, first):

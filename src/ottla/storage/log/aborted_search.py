@@ -42,7 +42,7 @@ CHECK = -1
 def find_aborted(
     reader: Reader, log: Log, segment: Segment, offset: int, end_position: int
 ) -> list[AbortedTransaction]:
-    """Those with records from `offset` on, up to a position of the segment.
+    """The aborted transactions with records from `offset` on, up to a position of the segment.
 
     The entry is in the segment of the marker, which may be a later one than that of the records.
     """

@@ -92,7 +92,7 @@ def may_open(config: TopicConfig) -> bool:
 
 
 def decompressed_bytes_max(config: TopicConfig) -> int:
-    """Of one batch of the topic: whatever a producer may send can be decompressed."""
+    """The limit for one batch of the topic: whatever a producer may send can be decompressed."""
     return max(DECOMPRESSED_BYTES_MAX, RATIO_MAX * config.max_message_bytes)
 
 

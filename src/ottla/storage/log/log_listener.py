@@ -45,7 +45,8 @@ class CheckpointWriter(Protocol):
     """
 
     def write_with(self, log: Log) -> None:
-        """Of all logs of the directory and of this one, which may not be among them yet."""
+        """Write the offsets of all logs of the directory and of this one, which may not be one of
+        them yet."""
 
     def writing_with(self, log: Log) -> Steps[None]:
         """The same in steps. What is synced when this begins is included."""

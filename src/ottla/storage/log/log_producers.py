@@ -92,7 +92,7 @@ class LogProducers:
         self.in_memory = other.load(BLOCKING)
 
     def unload(self) -> None:
-        """They are read again from the files when next needed."""
+        """Drop the state: it is read from the files when next needed."""
         self.in_memory = None
 
     # Snapshots that threads encode

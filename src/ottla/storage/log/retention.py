@@ -120,8 +120,8 @@ def _count_due(reader: Reader, log: Log, count_max: int) -> int:
 
 
 def count_with_snapshot(files: LogFiles, count: int) -> int:
-    """Of the `count` oldest segments, as many as end at a producer snapshot: others are still being
-    encoded."""
+    """How many of the `count` oldest segments end at a producer snapshot: other snapshots are still
+    being encoded."""
     while count and files.segments[count].base_offset not in files.snapshots:
         count -= 1
     return count

@@ -162,7 +162,7 @@ class _Scan:
         segment.verified.add(position, self._end)
 
     def _check_order(self, position: int, header: BatchHeader) -> None:
-        """What a checksum does not cover: whether this batch follows the previous one."""
+        """Check what a checksum does not cover: whether this batch follows the previous one."""
         wrong = None
         if header.last_offset >= self._next_base_offset:
             self._is_overlap = self._next_base_offset > self._recovery_point

@@ -79,7 +79,7 @@ class Unsynced:
     # Sync jobs
 
     def take(self, segments_max: int | None = None) -> SyncWork:
-        """What a job that begins now has to sync, with so many of the closed segments. `synced` or
+        """The work of a sync job that begins now, with this number of closed segments. `synced` or
         `failed` ends it."""
         has_names = self.has_names or self.has_directory or self._name_syncs > 0
         self.segments = tuple(each for each in self.segments if not each.state)  # not deleted

@@ -58,7 +58,7 @@ class SnapshotFiles:
         return f"{self.directory}/{segment_file_name(offset, SNAPSHOT_SUFFIX)}"
 
     def offsets(self) -> list[int]:
-        """Of all snapshots, ascending."""
+        """The offsets of all snapshots, ascending."""
         return list(self._offsets)
 
     def write(self, states: ProducerStates, offset: int, *, sync: bool) -> None:

@@ -51,7 +51,8 @@ def encode_snapshot(producers: Mapping[int, ProducerEntry]) -> bytes:
 
 
 def decode_snapshot(data: bytes, path: str) -> dict[int, ProducerEntry]:
-    """What `encode_snapshot` or Kafka wrote; CorruptSnapshotError with `path` otherwise."""
+    """Decode the bytes of `encode_snapshot` or Kafka; CorruptSnapshotError with `path`
+    otherwise."""
     if len(data) < _CHECKED_FROM:
         raise CorruptSnapshotError(path, 0, f"{len(data)} bytes, too short for a snapshot")
     version = int.from_bytes(data[:_VERSION_BYTES], signed=True)

@@ -53,7 +53,7 @@ class Segments(Sequence[Segment]):
         return self._segments[at] if at < len(self._segments) else None
 
     def reaching(self, offset: int) -> list[Segment]:
-        """Those that hold `offset` or something later."""
+        """The segments that contain `offset` or a later one."""
         return self._segments[max(0, bisect_right(self._base_offsets, offset) - 1) :]
 
     def base_offsets_between(self, start: int, end: int) -> list[int]:
@@ -73,7 +73,7 @@ class Segments(Sequence[Segment]):
         self.active = segment
 
     def remove_first(self, count: int) -> None:
-        """Not all of them."""
+        """Remove the first segments, but not all."""
         self._segments = self._segments[count:]
         del self._base_offsets[:count]
 

@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
 def tested(
     arguments: argparse.Namespace, declared: Declaration, name: str, fixture: Fixture
 ) -> list[str]:
-    """What differs."""
+    """The differences."""
     from ottla.client.cluster.cluster import Cluster
     from ottla.client.settings import ClientSettings
     from ottla.pipelines.trials.comparing import differences
@@ -117,7 +117,7 @@ def tested(
 
 
 def run_once(file: str, name: str, servers: str, directory: Path, point: str | None) -> list[str]:
-    """What failed. With a point, a process of a run is killed there, and another run follows."""
+    """The failures. With a point, a process of a run is killed there, and another run follows."""
     words = [sys.executable, "-m", "ottla.pipelines.trials.run_once", file, name, servers]
     if point is not None:
         mark = directory / "died"

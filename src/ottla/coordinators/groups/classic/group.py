@@ -123,8 +123,8 @@ class ClassicGroup(Membership):
         return None
 
     def tombstones(self) -> list[CoordinatorRecord]:
-        """Also for a group that only held offsets: Kafka keeps such a group until it reads a
-        tombstone."""
+        """Written for a group that only held offsets, too: Kafka keeps such a group until it reads
+        a tombstone."""
         return [tombstone(GroupMetadataKey(self.group_id))]
 
     # Subscriptions

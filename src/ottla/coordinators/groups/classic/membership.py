@@ -49,7 +49,7 @@ class Membership:
 
     @property
     def common_protocols(self) -> set[str]:
-        """Those that all members support."""
+        """The protocols that all members support."""
         count = len(self.members)
         return {name for name, members in self._supported.items() if members == count}
 

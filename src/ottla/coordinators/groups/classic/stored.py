@@ -111,7 +111,7 @@ def is_as_stored(member: ClassicMember, restored: ClassicMember) -> bool:
 
 
 def restored_member(stored: MemberMetadata, protocol: str) -> ClassicMember:
-    """Of its protocols, only the agreed one is stored."""
+    """The member as it was stored: with the agreed protocol only."""
     has_timeout = stored.rebalance_timeout >= 0
     return ClassicMember(
         stored.member_id,

@@ -121,7 +121,7 @@ def find_member(
 
 
 def subscription_of(request: JoinGroupRequest) -> ConsumerProtocolSubscription:
-    """It is the same for all protocols."""
+    """The subscription, which is the same for all protocols."""
     try:
         return decode_subscription(request.protocols[0].metadata, SUBSCRIPTION_ITEMS_MAX)
     except MalformedMessage as error:
@@ -173,7 +173,7 @@ def policy_of(context: ShardContext) -> str:
 
 
 def watch_joined(context: ShardContext, group_id: str, member: ConsumerMember) -> None:
-    """It has joined, and has to sync."""
+    """Start the timeout of a member that has joined, and has to sync."""
     timers = context.timers
     timers.cancel(Deadline(group_id, TimerKind.MEMBER_JOIN, member.member_id))
     renew_session(context, group_id, member)

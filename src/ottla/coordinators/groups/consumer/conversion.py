@@ -111,7 +111,7 @@ def cannot_upgrade(group_id: str, reason: str) -> BrokerError:
 def upgraded_member(
     member: ClassicMember, group: ClassicGroup, image: Image, items_max: int
 ) -> ConsumerMember:
-    """It keeps its assignment; its generation becomes its epoch."""
+    """The member with its assignment; its generation becomes its epoch."""
     subscription = decode_subscription(member.metadata_or_first(group.protocol), max(items_max, 0))
     assigned = with_epoch(assigned_partitions(member, group.group_id, image), group.generation)
     return ConsumerMember(
@@ -171,7 +171,8 @@ def downgraded(
 
 
 def version_of(subscription: bytes) -> int:
-    """Only the metadata of the preferred protocol was parsed; that of another may be invalid."""
+    """The version in the metadata. Only that of the preferred protocol was parsed; others may be
+    invalid."""
     try:
         return embedded_version(subscription)
     except MalformedMessage:

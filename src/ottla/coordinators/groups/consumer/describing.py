@@ -76,7 +76,7 @@ def describe_member(member: ConsumerMember, target: Partitions, image: Image) ->
 
 
 def assignment_of(partitions: Mapping[bytes, Collection[int]], image: Image) -> Assignment:
-    """Of existing topics: others have no name."""
+    """The assignment, for existing topics only: others have no name."""
     topics = []
     for topic_id in sorted(partitions):
         topic = image.topic_by_id(TopicId(topic_id))

@@ -143,7 +143,7 @@ class ConsumerGroup:
         return self.patterns.keys()
 
     def learn_subscriptions(self) -> Steps[None]:
-        """They are always known."""
+        """Does nothing: subscriptions are always known."""
         yield from ()
 
     def is_subscribed(self, topic: str) -> bool:

@@ -20,7 +20,8 @@ from ottla.metadata.image import Image
 
 
 def metadata_hash(topics: Set[str], image: Image) -> int:
-    """Of existing topics; 0 if there are none. A sum, so that it does not depend on their order."""
+    """The hash of existing topics; 0 if there are none. A sum, which does not depend on their
+    order."""
     known = image.topics
     total = sum(
         topic_hash(known[name].id, len(known[name].partitions)) for name in topics & known.keys()
