@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -219,9 +221,20 @@ def test_a_score_tells_timeouts_and_judged_survivors_apart(tmp_path: Path) -> No
     assert "True -> False" not in text
 
 
-def test_every_judgement_is_of_a_file_that_exists_and_says_why() -> None:
+def functions_in(node: ast.AST, *outer: str) -> Iterator[str]:
+    """Qualified names, as `Judged.function` has them."""
+    for each in ast.iter_child_nodes(node):
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield ".".join((*outer, each.name))
+            yield from functions_in(each, *outer, each.name)
+        else:
+            yield from functions_in(each, *outer)
+
+
+def test_every_judgement_is_of_a_function_that_exists_and_says_why() -> None:
     for each in read_judged(FILE):
-        assert (ROOT / "src/ottla" / each.path).exists(), each
+        tree = ast.parse((ROOT / "src/ottla" / each.path).read_text())
+        assert each.function in ("<module>", *functions_in(tree)), each
         assert len(each.why) > 20, each
 
 
