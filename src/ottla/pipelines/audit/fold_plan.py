@@ -16,7 +16,8 @@ from ottla.pipelines.audit.reports import (
     Coverage,
     PartitionId,
     Tier,
-    totals_of,
+    merged_sums,
+    with_added,
 )
 from ottla.pipelines.sums.record_sums import BUCKET_MS, UNDATED, Book, BucketKey, Sums, add_to
 
@@ -114,17 +115,13 @@ def decide_step(
         key: _added(tier, key, committed.get(key), aborted.get(key), now_ms)
         for key in committed.keys() | aborted.keys()
     }
-    totals = totals_of({**tier.buckets, **changed})
     coverage = {
-        partition_id: replace(
-            _advanced(
-                tier.coverage.get(partition_id), position, advances.get(partition_id, []), now_ms
-            ),
-            total=totals.get(partition_id),
+        partition_id: _advanced(
+            tier.coverage.get(partition_id), position, advances.get(partition_id, []), now_ms
         )
         for partition_id, position in positions.items()
     }
-    return FoldStep(coverage, changed)
+    return FoldStep(with_added(coverage, committed), changed)
 
 
 def _added(
@@ -134,15 +131,11 @@ def _added(
     coverage = tier.coverage.get(PartitionId(key.topic_id, key.partition))
     is_late = coverage is not None and is_closed(key, coverage)
     return BucketReport(
-        _merged(known.sums, sums),
-        _merged(known.aborted, aborted),
-        _merged(known.late, sums) if is_late else known.late,
+        merged_sums(known.sums, sums),
+        merged_sums(known.aborted, aborted),
+        merged_sums(known.late, sums) if is_late else known.late,
         changed_ms=now_ms,
     )
-
-
-def _merged(one: Sums | None, other: Sums | None) -> Sums | None:
-    return other if one is None else one if other is None else one.merged(other)
 
 
 def is_closed(key: BucketKey, coverage: Coverage) -> bool:

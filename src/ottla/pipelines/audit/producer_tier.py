@@ -35,7 +35,7 @@ from ottla.pipelines.audit.reports import (
     Coverage,
     PartitionId,
     Tier,
-    with_totals,
+    with_added,
 )
 from ottla.pipelines.sums.record_sums import Book, add_to, fold_arrow
 
@@ -222,6 +222,4 @@ def with_book(tier: Tier, book: Book, names: Mapping[str, str], now_ms: int) -> 
         partition_id: replace(each, at_ms=now_ms, caught_up_ms=now_ms)
         for partition_id, each in coverage.items()
     }
-    return Tier(
-        tier.name, tier.kind, tier.source, with_totals(coverage, buckets), buckets, tier.counts
-    )
+    return Tier(tier.name, tier.kind, tier.source, with_added(coverage, book), buckets, tier.counts)

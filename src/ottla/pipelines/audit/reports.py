@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from ottla.pipelines.sums.record_sums import (
     BUCKET_MS,
+    Book,
     BucketKey,
     Sums,
     decode_sums,
@@ -243,12 +244,17 @@ _APPLY = {TIER: _apply_tier, PARTITION: _apply_coverage, BUCKET: _apply_bucket}
 
 def totals_of(buckets: Mapping[BucketKey, BucketReport]) -> dict[PartitionId, Sums]:
     """The sums of all buckets of each partition."""
+    return totals_of_book(
+        {key: report.sums for key, report in buckets.items() if report.sums is not None}
+    )
+
+
+def totals_of_book(book: Book) -> dict[PartitionId, Sums]:
     totals: dict[PartitionId, Sums] = {}
-    for key, report in buckets.items():
-        if report.sums is not None:
-            partition_id = PartitionId(key.topic_id, key.partition)
-            known = totals.get(partition_id)
-            totals[partition_id] = report.sums if known is None else known.merged(report.sums)
+    for key, sums in book.items():
+        partition_id = PartitionId(key.topic_id, key.partition)
+        known = totals.get(partition_id)
+        totals[partition_id] = sums if known is None else known.merged(sums)
     return totals
 
 
@@ -288,3 +294,17 @@ def with_totals(
         partition_id: replace(each, total=totals.get(partition_id))
         for partition_id, each in coverage.items()
     }
+
+
+def with_added(coverage: Mapping[PartitionId, Coverage], book: Book) -> dict[PartitionId, Coverage]:
+    """The totals after the records of a book were added to the buckets. They continue those that
+    were reported: totals of the buckets would make a forged bucket part of them."""
+    added = totals_of_book(book)
+    return {
+        partition_id: replace(each, total=merged_sums(each.total, added.get(partition_id)))
+        for partition_id, each in coverage.items()
+    }
+
+
+def merged_sums(one: Sums | None, other: Sums | None) -> Sums | None:
+    return other if one is None else one if other is None else one.merged(other)

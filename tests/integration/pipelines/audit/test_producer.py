@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from ottla.pipelines.audit import producer_tier, report_log
 from ottla.pipelines.audit.books import balance
 from ottla.pipelines.audit.comparison import State
 from ottla.pipelines.audit.producer_tier import AuditedProducer
-from ottla.pipelines.audit.report_log import AuditError, read_reports
+from ottla.pipelines.audit.report_log import AuditError, ReportWriter, read_reports
+from ottla.pipelines.audit.reports import bucket_record
 
 NOW_MS = 2**41
 
@@ -64,8 +66,6 @@ def test_records_of_others_are_not_taken_for_doubled_ones(cluster: Cluster) -> N
 
 def test_a_log_that_lost_records_is_missing_them(cluster: Cluster) -> None:
     """Another topic stands for the log after the loss: its audit is reported under the same id."""
-    from dataclasses import replace
-
     create(cluster, "lossy")
     produce(cluster, "lossy", "lossy", 20)
     audit(cluster, ["lossy"])
@@ -82,6 +82,22 @@ def test_a_log_that_lost_records_is_missing_them(cluster: Cluster) -> None:
         tiers["broker"].coverage[place] = replace(coverage, total=total)
     (book,) = [each for each in balance(tiers, NOW_MS) if each.tier == "producer.lossy"]
     assert {each.state for each in book.verdicts.values()} == {State.MISSING}
+
+
+def test_a_producer_that_starts_again_does_not_take_over_a_forged_report(
+    cluster: Cluster,
+) -> None:
+    create(cluster, "deceived")
+    produce(cluster, "deceived", "deceived", 20)
+    forger = ReportWriter(cluster, "forger")
+    ((key, report),) = forger.read()["producer.deceived"].buckets.items()
+    assert report.sums is not None
+    fewer = replace(report, sums=replace(report.sums, count=19))
+    forger.write([bucket_record("producer.deceived", key, fewer, 20)])
+    forger.close()
+    produce(cluster, "deceived", "deceived", 20)
+    audit(cluster, ["deceived"])
+    assert states(cluster, "producer.deceived") == {State.FORGED}
 
 
 def test_a_transactional_producer_is_refused(cluster: Cluster) -> None:

@@ -14,6 +14,7 @@ from ottla.pipelines.audit.fold_plan import (
     split_ranges,
 )
 from ottla.pipelines.audit.reports import (
+    BucketReport,
     PartitionId,
     Tier,
     apply_record,
@@ -150,3 +151,12 @@ def test_records_of_the_topic_give_the_same_state() -> None:
     first_key, _ = bucket_record(tier.name, FIRST, tier.buckets[FIRST], 100)
     apply_record(read, first_key, None)
     assert inconsistent_partitions(read["broker"]) == [PLACE]
+
+
+def test_a_forged_bucket_never_becomes_part_of_the_total() -> None:
+    tier = Tier("broker")
+    step(tier, 0, 40, START_MS)
+    tier.buckets[FIRST] = BucketReport(book_of_rows([row(n) for n in range(39)])[FIRST])
+    for start in (40, 60, 100):  # the last one adds nothing to the bucket
+        step(tier, start, start + 20, START_MS)
+        assert inconsistent_partitions(tier) == [PLACE]
