@@ -37,9 +37,12 @@ def produce(servers: str, topic: str, numbers: range, late_at: int = 0) -> None:
 
 
 @pytest.fixture
-def ask(kafka: Kafka, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
-    report_topic = kafka.topic("audit", partitions=1, config={"cleanup.policy": "compact"})
+def report_topic(kafka: Kafka) -> str:
+    return str(kafka.topic("audit", partitions=1, config={"cleanup.policy": "compact"}))
 
+
+@pytest.fixture
+def ask(kafka: Kafka, report_topic: str, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     def said(*words: str) -> Any:
         capsys.readouterr()
         reports = ("--bootstrap", kafka.bootstrap_servers, "--report-topic", report_topic)
@@ -49,9 +52,26 @@ def ask(kafka: Kafka, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     return said
 
 
+@pytest.fixture
+def status(report_topic: str, capsys: pytest.CaptureFixture[str]) -> Callable[[Path], Any]:
+    def said(path: Path) -> Any:
+        capsys.readouterr()
+        words = [str(path), "--report-topic", report_topic, "--format", "json"]
+        assert main(["pipeline", "status", *words]) == 0
+        (document,) = json.loads(capsys.readouterr().out)
+        return document
+
+    return said
+
+
 @pytest.mark.parametrize("form", ["parquet", "delta", "iceberg"])
 def test_a_pipeline_is_complete_until_a_file_is_lost_and_after_the_repair(
-    spark: Any, kafka: Kafka, tmp_path: Path, ask: Callable[..., Any], form: str
+    spark: Any,
+    kafka: Kafka,
+    tmp_path: Path,
+    ask: Callable[..., Any],
+    status: Callable[[Path], Any],
+    form: str,
 ) -> None:
     topic, servers = kafka.topic("orders", partitions=PARTITIONS), kafka.bootstrap_servers
     path = pipeline_file(tmp_path, servers, topic, form)
@@ -59,8 +79,11 @@ def test_a_pipeline_is_complete_until_a_file_is_lost_and_after_the_repair(
     run_once(spark, path)
     produce(servers, topic, range(1000, 1400), late_at=40)
     run_once(spark, path)
+    assert status(path)["percent"] == "not audited"
     audit = ("run", topic, "--once", "--without-spark", "--pipelines", str(path))
     assert ask(*audit)["code"] == 0
+    assert (status(path)["percent"], status(path)["share"]) == ("100 %", 1)
+    assert status(path)["complete_until"] is not None
     sound = ask("verify", topic)
     assert (sound["code"], sound["faults"]) == (0, [])
     assert sound["records"] == 2 * 1400, "in two tiers, with those that were put aside"
@@ -72,6 +95,7 @@ def test_a_pipeline_is_complete_until_a_file_is_lost_and_after_the_repair(
     lake = tmp_path / "lake" / "orders_lake"
     min(lake.glob("hour=*/*.parquet")).unlink()
     ask(*audit)
+    assert status(path)["share"] < 1
     broken = ask("verify", topic)
     assert {(each["tier"], each["state"]) for each in broken["faults"]} == {
         ("orders_lake.counted", "missing")

@@ -1,4 +1,5 @@
-"""`ottla pipeline status`: show the last batch and the lag of each pipeline, without Spark.
+"""`ottla pipeline status`: show the last batch and the lag of each pipeline, without Spark, and
+how complete its table is by the audit.
 
 Exit code 0 unless a pipeline has failed.
 """
@@ -22,8 +23,9 @@ from ottla.cli.pipelines.pipeline_file import (
 from ottla.config.durations import format_duration
 
 if TYPE_CHECKING:
+    from ottla.client.cluster.cluster import Cluster
     from ottla.pipelines.batch_report import BatchReport
-    from ottla.pipelines.declaration.tree import Declaration
+    from ottla.pipelines.declaration.tree import Declaration, Pipeline
 
 COLUMNS = (
     Column("PIPELINE", "pipeline"),
@@ -36,7 +38,8 @@ COLUMNS = (
     Column("WRITTEN", "written"),
     Column("BAD", "bad"),
     Column("LATE", "late"),
-    Column("COMPLETE", "complete"),
+    Column("COMPLETE", "percent"),
+    Column("COMPLETE UNTIL", "complete_until"),
 )
 NEVER = "never ran"
 
@@ -44,6 +47,10 @@ NEVER = "never ran"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_file_argument(parser)
     add_names_argument(parser)
+    parser.add_argument(
+        "--report-topic", metavar="TOPIC", default="ottla-audit",
+        help="the topic with the reports of the audit (default: ottla-audit)",
+    )  # fmt: skip
     add_format_argument(parser)
 
 
@@ -51,12 +58,12 @@ def run(arguments: argparse.Namespace) -> int:
     declared = load_file(arguments.file)
     names = chosen_names(declared, arguments.names)
     with pipeline_failures():
-        documents = [status_of(declared, name) for name in names]
+        documents = [status_of(declared, name, arguments.report_topic) for name in names]
     show(arguments.format, documents, lambda: as_text(documents))
     return 0 if all(each["failure"] is None for each in documents) else 1
 
 
-def status_of(declared: Declaration, name: str) -> dict[str, Any]:
+def status_of(declared: Declaration, name: str, report_topic: str) -> dict[str, Any]:
     from ottla.client.cluster.cluster import Cluster
     from ottla.pipelines.running.cluster_options import interactive_settings
     from ottla.pipelines.status.lag import lag_of
@@ -69,7 +76,27 @@ def status_of(declared: Declaration, name: str) -> dict[str, Any]:
             return {key: None for _, key, _ in COLUMNS} | {
                 "pipeline": name, "state": NEVER, "failure": None,
             }  # fmt: skip
-        return document_of(report, lag_of(cluster, report))
+        audited = audit_document(cluster, pipeline, report_topic)
+        return document_of(report, lag_of(cluster, report)) | audited
+
+
+def audit_document(cluster: Cluster, pipeline: Pipeline, report_topic: str) -> dict[str, Any]:
+    """What the audit says of the table; nothing of topics."""
+    from ottla.cli.auditing.documents import time_text
+    from ottla.pipelines.audit.books import percent_text
+    from ottla.pipelines.audit.report_log import read_reports
+    from ottla.pipelines.declaration.tree import Lake
+    from ottla.pipelines.status.completeness import completeness_of
+
+    if not isinstance(pipeline.to, Lake):
+        return {"percent": None, "share": None, "complete_until": None}
+    tiers = read_reports(cluster, report_topic)
+    found = completeness_of(tiers, pipeline.to.lake, time.time_ns() // 1_000_000)
+    return {
+        "percent": percent_text(found.share),
+        "share": found.share,
+        "complete_until": None if found.until_ms is None else time_text(found.until_ms),
+    }
 
 
 def document_of(report: BatchReport, lag: Any) -> dict[str, Any]:
@@ -88,7 +115,6 @@ def document_of(report: BatchReport, lag: Any) -> dict[str, Any]:
         "last": asdict(report.counts),
         **{f"{name}": value for name, value in asdict(report.totals).items()},
         "newest_ms": report.newest_ms,
-        "complete": None,  # the audit knows
         "unknown_fields": dict(report.unknown_fields),
         "failure": report.failure,
     }
