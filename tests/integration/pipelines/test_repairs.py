@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from confluent_kafka import Producer
+from tests.integration.pipelines.audit.lakes import rewrite_iceberg_file
 from tests.integration.pipelines.local_batches import ingest, table_of
 from tests.integration.pipelines.orders import Orders, ids, pipeline_file, produce
 
@@ -19,15 +24,23 @@ from ottla.client.settings import ClientSettings
 from ottla.pipelines.declaration.loading import load
 from ottla.pipelines.declaration.tree import Declaration
 from ottla.pipelines.errors import PipelineError
-from ottla.pipelines.lake.table import chain
+from ottla.pipelines.lake.manifest import REPLACEMENT
+from ottla.pipelines.lake.parquet_table import ParquetTable
+from ottla.pipelines.lake.table import LakeTable, chain, current_files
 from ottla.pipelines.running.side_records import PREFIX
 from ottla.pipelines.sums.record_sums import decode_book, merge_books
+from ottla.pipelines.verbs import rereading
 from ottla.pipelines.verbs.backfill import Backfilled, backfill
+from ottla.pipelines.verbs.local_reading import records_of
+from ottla.pipelines.verbs.progress import Progress
+from ottla.pipelines.verbs.replacing import Replaced, replace_hours
 from ottla.pipelines.verbs.replay_bad import replay_bad
 from ottla.pipelines.verbs.times import Times
 from ottla.testing import Kafka
 
 FORMATS = ["parquet", "delta", "iceberg"]
+HOUR = "2026-03-01-10"
+IDS = pa.array([1, 2], pa.int64())
 
 
 def no_spark() -> None:
@@ -36,6 +49,15 @@ def no_spark() -> None:
 
 def repaired(declared: Declaration, *offsets: str) -> Backfilled:
     return backfill(declared, declared.pipelines["orders_lake"], offsets, no_spark)
+
+
+def replaced(declared: Declaration) -> Replaced:
+    return replace_hours(declared, declared.pipelines["orders_lake"], [HOUR], [], no_spark)
+
+
+def booked(table: LakeTable) -> int:
+    """Rows of the table by its commits."""
+    return sum(file.rows for file in current_files(list(chain(table))[::-1]).values())
 
 
 def filled(kafka: Kafka, tmp_path: Path, form: str) -> tuple[Declaration, Orders, str]:
@@ -67,6 +89,115 @@ def test_the_rows_of_a_removed_file_are_added_again_and_no_others(
     assert ids(table.rows()) == sorted(orders.good)
     ingest(declared)  # the pipeline goes on
     assert ids(table.rows()) == sorted(orders.good)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_repair_that_fails_changes_nothing_and_may_be_repeated(
+    kafka: Kafka, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    declared, orders, _ = filled(kafka, tmp_path, form)
+    table = table_of(declared)
+    (Path(table.directory) / table.files()[0]).unlink()
+    before = (table.last(), table.files(), sorted(Path(table.directory).rglob("*.parquet")))
+
+    def fail(*_: Any) -> Iterator[Any]:
+        yield from records_of(*_)
+        raise OSError("the cluster is away")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(rereading, "records_of", fail)
+        for act in (repaired, replaced):
+            with pytest.raises(OSError, match="away"):
+                act(declared)
+            files = sorted(Path(table.directory).rglob("*.parquet"))
+            assert (table.last(), table.files(), files) == before
+    assert repaired(declared).added > 0
+    assert ids(table.rows()) == sorted(orders.good)
+    assert booked(table) == len(orders.good)
+
+
+def test_a_repair_that_is_interrupted_after_its_decision_keeps_its_rows(
+    kafka: Kafka, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared, orders, _ = filled(kafka, tmp_path, "parquet")
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ParquetTable, "finish", interrupted)
+        patched.setattr(ParquetTable, "last", lambda table: table.read_manifest(last_name(table)))
+        with pytest.raises(KeyboardInterrupt):
+            replaced(declared)
+    table = table_of(declared)
+    last = table.last()  # what the next commit does first
+    assert last is not None
+    assert last.kind == REPLACEMENT
+    assert ids(table.rows()) == sorted(orders.good)
+
+
+def last_name(table: ParquetTable) -> str:
+    return max(path.stem for path in Path(table.directory).glob("_ottla/manifests/*.json"))
+
+
+@pytest.mark.parametrize("form", ["delta", "iceberg"])
+def test_hours_that_another_program_has_rewritten_are_replaced_as_a_whole(
+    kafka: Kafka, tmp_path: Path, form: str
+) -> None:
+    declared, orders, _ = filled(kafka, tmp_path, form)
+    table = table_of(declared)
+    delete_some(table.directory, form)
+    before = ids(table.rows())
+    assert len(before) == len(orders.good) - 2
+    told = r"has rewritten files of the hours 2026-03-01-10\..*--replace --hours 2026-03-01-10"
+    with pytest.raises(PipelineError, match=told):
+        repaired(declared)
+    assert ids(table.rows()) == before
+    replaced(declared)
+    assert ids(table.rows()) == sorted(orders.good)
+    assert booked(table) == len(orders.good)
+    assert repaired(declared).added == 0
+
+
+def delete_some(lake: str, form: str) -> None:
+    if form == "delta":
+        from deltalake import DeltaTable
+
+        DeltaTable(lake).delete("id in (1, 2)")
+        return
+    rewrite_iceberg_file(Path(lake), lambda rows: rows.filter(pc.invert(pc.is_in(rows["id"], IDS))))
+
+
+def test_verbs_say_how_far_they_are(kafka: Kafka, tmp_path: Path) -> None:
+    declared, orders, topic = filled(kafka, tmp_path, "parquet")
+    pipeline = declared.pipelines["orders_lake"]
+    table = table_of(declared)
+    (Path(table.directory) / table.files()[0]).unlink()
+    progress = Noted()
+    done = backfill(declared, pipeline, [], no_spark, progress=progress)
+    assert progress.told["reading offsets"] == (done.missing, done.added + done.bad + done.late)
+    replace_hours(declared, pipeline, [HOUR], [], no_spark, progress=progress)
+    total, read = progress.told["reading offsets"]
+    assert total >= read > 1000
+    side(kafka.bootstrap_servers, f"{topic}.bad", topic, orders)
+    done_replay = replay_bad(declared, pipeline, progress)
+    assert progress.told[f"reading offsets of {topic}.bad"] == (done_replay.read, done_replay.read)
+
+
+class Noted(Progress):
+    """What was done of what, by the name of each part."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: dict[str, tuple[int, int]] = {}
+
+    def begin(self, what: str, total: int = 0) -> None:
+        super().begin(what, total)
+        self.told[what] = (total, 0)
+
+    def add(self, count: int) -> None:
+        super().add(count)
+        self.told[self._what] = (self._total, self._done)
 
 
 def test_late_and_bad_records_are_judged_as_in_their_own_batch(

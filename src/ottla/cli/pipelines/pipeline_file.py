@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -14,6 +15,7 @@ from ottla.cli.interruptions import hide_interrupted_calls
 
 if TYPE_CHECKING:
     from ottla.pipelines.declaration.tree import Declaration
+    from ottla.pipelines.verbs.progress import Progress
 
 NEEDED = ("yaml", "pyspark", "pyarrow")
 
@@ -49,6 +51,13 @@ def pipeline_failures() -> Iterator[None]:
         raise CommandFailed(str(error), code=USAGE) from None
     except (PipelineError, ClientError) as error:
         raise CommandFailed(str(error)) from None
+
+
+def shown_progress() -> Progress:
+    """Lines on standard error, if a command takes longer than some seconds."""
+    from ottla.pipelines.verbs.progress import Progress
+
+    return Progress(lambda text: print(text, file=sys.stderr, flush=True))
 
 
 def load_file(path: str) -> Declaration:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,12 +22,18 @@ from ottla.client.admin.list_offsets import earliest_offsets
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.fetching.fetcher import fetch_range
 from ottla.client.settings import READ_COMMITTED
-from ottla.pipelines.audit.lake_tables import RECORD_COLUMNS, LakeReader, manifests
+from ottla.pipelines.audit.lake_tables import (
+    METADATA_DIRECTORY,
+    RECORD_COLUMNS,
+    LakeReader,
+    manifests,
+)
 from ottla.pipelines.audit.lake_tier import read_booked, with_content_columns
 from ottla.pipelines.audit.reports import PartitionId, Tier
 from ottla.pipelines.audit.side_topics import Excluded
 from ottla.pipelines.sums.record_sums import (
     UNDATED,
+    Book,
     BucketKey,
     HashSums,
     Sums,
@@ -191,22 +198,51 @@ def _content_by_offset(table: pa.Table, key: BucketKey) -> dict[int, HashSums | 
 
 
 def changed_files(table: LakeReader, key: BucketKey) -> tuple[str, ...]:
-    """Files whose rows of the bucket are not those that their writer booked."""
-    import pyarrow.parquet as pq
-
+    """Files whose rows of the bucket are not those that their writer booked. Files that are no
+    longer in the table are among them if rows of the bucket are in files that no commit names:
+    another program has rewritten them."""
     booked = read_booked(manifests(table)).files
-    found = []
+    found, strange = [], []
     for path in table.files():
         name = str(path.relative_to(table.directory))
         written = booked.get(name, {}).get(key)
-        if written is None or written.rows is None or not path.exists():
-            continue
-        total: dict[BucketKey, Sums] = {}
-        for batch in pq.ParquetFile(path).iter_batches():
-            add_to(total, fold_arrow(with_content_columns(batch), row_hashes=row_hashes(batch)))
-        if key not in total or total[key].rows != written.rows:
-            found.append(name)
-    return tuple(found)
+        if name not in booked and not name.startswith(METADATA_DIRECTORY):
+            strange.append(path)
+        elif written is not None and written.rows is not None and path.exists():
+            total = _book_of_file(path).get(key)
+            if total is None or total.rows != written.rows:
+                found.append(name)
+    committed = table.committed()
+    missing = [
+        name
+        for name, book in booked.items()
+        if key in book and not (name in committed and (table.directory / name).exists())
+    ]
+    is_rewritten = missing and any(path.exists() and _has_rows(path, key) for path in strange)
+    return (*found, *missing) if is_rewritten else tuple(found)
+
+
+def _has_rows(path: Path, key: BucketKey) -> bool:
+    """Whether a file has rows of the bucket, whatever types its writer has chosen for texts."""
+    import pyarrow.parquet as pq
+
+    for batch in pq.ParquetFile(path).iter_batches(columns=list(RECORD_COLUMNS)):
+        mine = pc.and_(
+            pc.equal(batch.column("topic_id").cast(pa.string()), key.topic_id),
+            pc.equal(batch.column("partition"), key.partition),
+        )
+        if pc.any(pc.and_(mine, is_inside(batch, key))).as_py():
+            return True
+    return False
+
+
+def _book_of_file(path: Path) -> Book:
+    import pyarrow.parquet as pq
+
+    total: Book = {}
+    for batch in pq.ParquetFile(path).iter_batches():
+        add_to(total, fold_arrow(with_content_columns(batch), row_hashes=row_hashes(batch)))
+    return total
 
 
 def missing_files(table: LakeReader) -> list[str]:

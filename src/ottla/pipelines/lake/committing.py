@@ -10,13 +10,14 @@ Promises  when this returns, the files of the batch are part of the table, once.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from ottla.base.fault_points import PipelinePoint, reach
-from ottla.pipelines.errors import LakeUnavailable
+from ottla.pipelines.errors import BatchRefused, LakeUnavailable
 from ottla.pipelines.lake.commit_plan import Step, next_manifest, plan_commit
-from ottla.pipelines.lake.manifest import BATCH, Manifest
+from ottla.pipelines.lake.manifest import BATCH, LakeFile, Manifest
 from ottla.pipelines.lake.ownership import check_owner
 from ottla.pipelines.lake.table import LakeTable, chain, last_batch
 
@@ -45,6 +46,22 @@ def commit(table: LakeTable, wanted: Manifest, repairs: int = 0) -> Manifest:
     raise LakeUnavailable(
         f"{table.directory}: other commits came first {TRIES_MAX} times; try again"
     )
+
+
+def commit_repair(table: LakeTable, wanted: Manifest, repairs: int) -> Manifest:
+    """The files are removed if the commit is refused. After another failure, or Ctrl-C, they stay:
+    it may have been decided, and then the next commit needs them."""
+    try:
+        return commit(table, wanted, repairs)
+    except BatchRefused:
+        remove_files(table, wanted.files)
+        raise
+
+
+def remove_files(table: LakeTable, files: Iterable[LakeFile]) -> None:
+    """Files that were written and that no commit names."""
+    for file in files:
+        (Path(table.directory) / (file.staged or file.path)).unlink(missing_ok=True)
 
 
 def check_files(table: LakeTable, wanted: Manifest) -> None:

@@ -27,7 +27,13 @@ from ottla.pipelines.lake.manifest import COMPACTION, LakeFile, Manifest
 from ottla.pipelines.lake.orphans import Abandoned, remove_orphans
 from ottla.pipelines.lake.ownership import OwnedTable, claim
 from ottla.pipelines.lake.parquet_table import check_empty
-from ottla.pipelines.lake.table import added_columns, check_removed, committed_files
+from ottla.pipelines.lake.table import (
+    added_columns,
+    check_removed,
+    committed_files,
+    missing_files,
+    remaining_rows,
+)
 
 MANIFEST = "ottla.manifest"  # in the commit: the name of the manifest
 HISTORY = 100
@@ -159,15 +165,10 @@ class DeltaLakeTable(OwnedTable):
     def rows(self, columns: list[str] | None = None) -> pa.Table:
         table = self._open()
         assert table is not None
-        names = columns or self._schema(table).names
-        return table.to_pyarrow_table(columns=names)
-
-    def drop_missing_files(self) -> list[str]:
-        missing = [path for path in self.files() if not (Path(self.directory) / path).exists()]
-        table = self._open()
-        if missing and table is not None:
-            table.repair()
-        return missing
+        schema = self._schema(table)
+        if missing_files(self):
+            return remaining_rows(self, schema, columns)
+        return table.to_pyarrow_table(columns=columns or schema.names)
 
 
 def _add(file: LakeFile, manifest: Manifest) -> AddAction:

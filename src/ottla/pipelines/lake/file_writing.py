@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ottla.pipelines.errors import LakeUnavailable
 from ottla.pipelines.lake.file_stats import stats_of
 from ottla.pipelines.lake.hours import hour_directory, hour_text, split_by_hour
 from ottla.pipelines.lake.manifest import LakeFile
@@ -83,21 +84,37 @@ class HourWriter:
         self._bytes = 0
 
     def add(self, rows: pa.RecordBatch, times: pa.Array) -> None:
-        for hour, part in split_by_hour(rows, times):
-            waiting = self._waiting.setdefault(hour, _Waiting())
-            waiting.rows.append(part)
-            waiting.bytes += part.nbytes
-            self._bytes += part.nbytes
-            if waiting.bytes >= ROW_GROUP_BYTES:
-                self._flush(hour)
-        if self._bytes >= BUFFERED_BYTES:
-            self._flush_all()
+        """LakeUnavailable if the files cannot be written."""
+        with self._failures():
+            for hour, part in split_by_hour(rows, times):
+                waiting = self._waiting.setdefault(hour, _Waiting())
+                waiting.rows.append(part)
+                waiting.bytes += part.nbytes
+                self._bytes += part.nbytes
+                if waiting.bytes >= ROW_GROUP_BYTES:
+                    self._flush(hour)
+            if self._bytes >= BUFFERED_BYTES:
+                self._flush_all()
 
     def close(self) -> list[LakeFile]:
-        self._flush_all()
-        for hour in list(self._open):
-            self._close(hour)
+        """LakeUnavailable if the files cannot be written."""
+        with self._failures():
+            self._flush_all()
+            for hour in list(self._open):
+                self._close(hour)
         return self._closed
+
+    @contextlib.contextmanager
+    def _failures(self) -> Iterator[None]:
+        """Of the file system, such as a full disk; pyarrow's messages have no path."""
+        try:
+            yield
+        except OSError as error:
+            raise LakeUnavailable(
+                f"{self._plan.lake} cannot be written: {error.strerror or error}; nothing was "
+                "committed, and the rows are written again when the batch or the command is "
+                "repeated"
+            ) from error
 
     def discard(self) -> None:
         """Remove what was written; the driver removes the rest."""

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 HOUR_US = 3_600_000_000
+NO_HOUR = "none"  # for people
 NULL_HOUR = "__HIVE_DEFAULT_PARTITION__"  # as Hive names it, and every reader of directories
 
 
@@ -55,6 +56,11 @@ def hour_text(hour: int | None) -> str | None:
         return None
     at = datetime.fromtimestamp(hour * 3600, UTC)
     return f"{at:%Y-%m-%d-%H}"
+
+
+def hour_name(hour: str | None) -> str:
+    """As people write it: rows without an event time have the hour `none`."""
+    return NO_HOUR if hour is None else hour
 
 
 def hour_directory(hour: str | None) -> str:

@@ -29,7 +29,13 @@ from ottla.pipelines.lake.manifest import Manifest
 from ottla.pipelines.lake.orphans import Abandoned, remove_orphans
 from ottla.pipelines.lake.ownership import OwnedTable, check_owner, claim
 from ottla.pipelines.lake.parquet_table import check_empty
-from ottla.pipelines.lake.table import added_columns, check_removed, committed_files
+from ottla.pipelines.lake.table import (
+    added_columns,
+    check_removed,
+    committed_files,
+    missing_files,
+    remaining_rows,
+)
 
 MANIFEST = "ottla.manifest"
 OWNER = "ottla.pipeline"
@@ -205,18 +211,10 @@ class IcebergTable(OwnedTable):
     def rows(self, columns: list[str] | None = None) -> pa.Table:
         table = self._open()
         assert table is not None
+        if missing_files(self):
+            schema = schema_to_pyarrow(table.schema(), include_field_ids=False)
+            return remaining_rows(self, schema, columns)
         return table.scan(selected_fields=tuple(columns or ["*"])).to_arrow()
-
-    def drop_missing_files(self) -> list[str]:
-        table = self._open()
-        if table is None:
-            return []
-        lost_files = [file for file in _data_files(table) if not _exists(file)]
-        if lost_files:
-            with table.transaction() as change, change.update_snapshot().overwrite() as rewrite:
-                for file in lost_files:
-                    rewrite.delete_data_file(file)
-        return [self._relative(file) for file in lost_files]
 
 
 def _data_files(table: Table) -> list[Any]:
@@ -224,7 +222,3 @@ def _data_files(table: Table) -> list[Any]:
     if table.current_snapshot() is None:
         return []
     return [task.file for task in table.scan().plan_files()]
-
-
-def _exists(file: Any) -> bool:
-    return Path(urlsplit(file.file_path).path).exists()

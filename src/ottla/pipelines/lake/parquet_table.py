@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 
 from ottla.base.fault_points import PipelinePoint, reach
 from ottla.pipelines.declaration.tree import PARQUET
@@ -29,7 +28,7 @@ from ottla.pipelines.lake.manifest import Manifest
 from ottla.pipelines.lake.manifest_files import METADATA_DIRECTORY, sync_directory
 from ottla.pipelines.lake.orphans import Abandoned, remove_staged
 from ottla.pipelines.lake.ownership import OwnedTable, claim
-from ottla.pipelines.lake.table import added_columns
+from ottla.pipelines.lake.table import added_columns, remaining_rows
 
 log = logging.getLogger("ottla.pipelines")
 
@@ -125,13 +124,9 @@ class ParquetTable(OwnedTable):
         return remove_staged(self._files.staging, abandoned)
 
     def rows(self, columns: list[str] | None = None) -> pa.Table:
-        found = [self._lake / path for path in self.files()]
-        paths = [str(path) for path in found if path.exists()]
-        return ds.dataset(paths, schema=self.columns(), format="parquet").to_table(columns)
-
-    def drop_missing_files(self) -> list[str]:
-        """The next manifest names them as removed."""
-        return [path for path in self.files() if not (self._lake / path).exists()]
+        schema = self.columns()
+        assert schema is not None
+        return remaining_rows(self, schema, columns)
 
 
 def check_empty(lake: Path) -> None:

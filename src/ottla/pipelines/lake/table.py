@@ -6,14 +6,16 @@ Leaves    the order of a commit to `committing.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 
 from ottla.pipelines.declaration.tree import ADD
 from ottla.pipelines.errors import BatchRefused, LakeError
-from ottla.pipelines.lake.manifest import BATCH, REWRITES, Manifest
+from ottla.pipelines.lake.manifest import BATCH, REWRITES, LakeFile, Manifest
 
 
 class LakeTable(Protocol):
@@ -57,10 +59,8 @@ class LakeTable(Protocol):
         """Remove files of batches that are never committed any more; their number."""
 
     def rows(self, columns: list[str] | None = None) -> pa.Table:
-        """All rows of the table, as its readers see them."""
-
-    def drop_missing_files(self) -> list[str]:
-        """Forget files that something has removed, so that readers do not fail; their paths."""
+        """All rows of the table, as its readers see them; without those of files that something
+        has removed, where other readers fail."""
 
 
 def added_columns(found: pa.Schema, wanted: pa.Schema, evolve: str, where: str) -> list[pa.Field]:
@@ -132,3 +132,27 @@ def committed_files(table: LakeTable) -> set[str]:
     """The files of the table now, and of its older versions, which readers may need."""
     old = {file.path for manifest in chain(table) for file in manifest.files}
     return old | set(table.files())
+
+
+def current_files(commits: Sequence[Manifest]) -> dict[str, LakeFile]:
+    """The files of the table by their paths, from its commits; the oldest commit first."""
+    found: dict[str, LakeFile] = {}
+    for each in commits:
+        for path in (*each.removed, *each.forgotten):
+            found.pop(path, None)
+        found |= {file.path: file for file in each.files}
+    return found
+
+
+def missing_files(table: LakeTable) -> list[str]:
+    """Files of the table that something has removed; their paths."""
+    return [path for path in table.files() if not (Path(table.directory) / path).exists()]
+
+
+def remaining_rows(
+    table: LakeTable, columns: pa.Schema, names: list[str] | None = None
+) -> pa.Table:
+    """Rows of the files that are there, read without the format's own library."""
+    paths = [Path(table.directory) / path for path in table.files()]
+    found = [str(path) for path in paths if path.exists()]
+    return ds.dataset(found, schema=columns, format="parquet").to_table(names)

@@ -20,7 +20,7 @@ from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import ClientError
 from ottla.pipelines.batch_report import FAILED, RUNNING, STOPPED, BatchReport
 from ottla.pipelines.declaration.tree import Declaration, Pipeline
-from ottla.pipelines.errors import PipelineError
+from ottla.pipelines.errors import LakeUnavailable, PipelineError
 from ottla.pipelines.running.batch import target_text
 from ottla.pipelines.running.cluster_options import client_settings
 from ottla.pipelines.running.limits import decide_limit
@@ -31,7 +31,7 @@ from ottla.pipelines.status.report_topic import make_ready, write_report
 log = logging.getLogger("ottla.pipelines")
 
 LOOK_S = 0.2
-_IN_TASK = re.compile(r"ottla\.pipelines\.errors\.\w+: (.+)")
+_IN_TASK = re.compile(r"ottla\.pipelines\.errors\.(\w+): (.+)")
 _IN_SOURCE = re.compile(r"ottla\.(?:spark|config|client)\.\w+(?:\.\w+)*: (.+)")
 
 
@@ -203,7 +203,8 @@ def explained(error: BaseException) -> BaseException:
     if isinstance(error, PipelineError):
         return error
     if found := _IN_TASK.search(str(error)):
-        return PipelineError(found[1].strip())
+        may_pass = found[1] == LakeUnavailable.__name__
+        return (LakeUnavailable if may_pass else PipelineError)(found[2].strip())
     if found := _IN_SOURCE.search(str(error)):
         return RuntimeError(found[1].strip())
     return error

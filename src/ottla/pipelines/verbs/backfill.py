@@ -21,10 +21,11 @@ import pyarrow.compute as pc
 from ottla.client.cluster.cluster import Cluster
 from ottla.pipelines.declaration.tree import Declaration, Lake, Pipeline
 from ottla.pipelines.errors import PipelineError
-from ottla.pipelines.lake.committing import commit, count_repairs
+from ottla.pipelines.lake.committing import commit_repair, count_repairs
+from ottla.pipelines.lake.hours import hour_name
 from ottla.pipelines.lake.manifest import BACKFILL, Manifest
 from ottla.pipelines.lake.opening import open_table
-from ottla.pipelines.lake.table import LakeTable, chain
+from ottla.pipelines.lake.table import LakeTable, chain, current_files, missing_files
 from ottla.pipelines.running.batch import total
 from ottla.pipelines.running.cluster_options import client_settings
 from ottla.pipelines.running.tasks import TaskReport
@@ -37,6 +38,7 @@ from ottla.pipelines.verbs.missing import (
     parse_offsets,
     size,
 )
+from ottla.pipelines.verbs.progress import Progress
 from ottla.pipelines.verbs.rereading import Rereading
 from ottla.pipelines.verbs.times import ALWAYS, Times, after_start, within
 
@@ -63,18 +65,20 @@ def backfill(
     offsets: Sequence[str],
     open_session: Callable[[], Any],
     times: Times = ALWAYS,
+    progress: Progress | None = None,
 ) -> Backfilled:
     """Add `offsets` (`TOPIC:PARTITION:FIRST-LAST`), or all that the table should have; with `times`
     only records with these timestamps. Spark is started only if much is missing, or for sql and
     Python."""
+    progress = progress or Progress()
     table = table_of(pipeline)
+    found = table.hours()  # first: files that are published meanwhile are not those of others
     commits = list(chain(table))[::-1]
     if not commits:
         raise PipelineError(f"{pipeline.name} has written nothing yet: run it first")
     repairs = count_repairs(table)
-    # Files of a batch that is being published right now are missing, too.
-    known = {file.path for each in commits for file in each.files}
-    dropped = [path for path in table.drop_missing_files() if path in known]
+    files = lost_files(table, commits, found)
+    progress.begin("reading the offsets of the table")
     topics = {name: each for commit_ in commits for name, each in commit_.topics.items()}
     wanted: Ranges = parse_offsets(offsets, topics) if offsets else covered(commits)
     with Cluster(client_settings(declared.cluster_of(pipeline.source.cluster))) as cluster:
@@ -83,19 +87,25 @@ def backfill(
         missing = missing_ranges(wanted, present_offsets(table))
         missing, deleted = split_at_log_starts(cluster, missing, topics)
         if times != ALWAYS:
+            progress.begin("reading the timestamps of missing records")
             missing = within(cluster, missing, names, times)
     if deleted and offsets:
         raise PipelineError(
             f"{pipeline.name}: retention has deleted {ranges_text(deleted, topics)} from the log: "
             "they cannot be read again. Nothing was changed; leave them out of --offsets"
         )
-    if not missing and not dropped:
+    if not missing and not files.dropped:
         return Backfilled(0, 0, 0, 0, 0, (), size(deleted))
     query = f"backfill-{uuid.uuid4().hex[:12]}"
-    again = Rereading(declared, pipeline, table, query, topics, open_session)
-    again.read(missing, commits)
-    manifest = _manifest(pipeline, query, topics, missing, again.reports, dropped)
-    commit(table, manifest, repairs)
+    again = Rereading(declared, pipeline, table, query, topics, open_session, progress)
+    try:
+        again.read(missing, commits)
+        check_hours(pipeline, files, again.reports)
+    except BaseException:
+        again.discard()
+        raise
+    manifest = _manifest(pipeline, query, topics, missing, again.reports, files)
+    commit_repair(table, manifest, repairs)
     counts = manifest.counts
     return Backfilled(
         size(missing),
@@ -103,9 +113,50 @@ def backfill(
         counts.bad,
         counts.late,
         len(manifest.files),
-        tuple(dropped),
+        files.dropped,
         size(deleted),
     )
+
+
+@dataclass(frozen=True)
+class LostFiles:
+    """Files that the commits name, and that are missing. `dropped` are those that the table still
+    has; others have been removed from it by another program: they are `forgotten`, unless their
+    hour is `rewritten`, so that their rows may be in files which no commit names."""
+
+    dropped: tuple[str, ...]
+    forgotten: tuple[str, ...]
+    rewritten: frozenset[str | None]
+
+
+def lost_files(
+    table: LakeTable, commits: Sequence[Manifest], found: Mapping[str, str | None]
+) -> LostFiles:
+    """`found` are the files of the table and their hours, from before the commits were read."""
+    known = {file.path for each in commits for file in each.files}
+    named, missing = current_files(commits), missing_files(table)
+    current = set(table.files())
+    # Files of a batch that is being published right now are missing, too.
+    dropped = [path for path in missing if path in known or not table.is_staged]
+    removed = [path for path in named if path not in current]
+    strange = {hour for path, hour in found.items() if path not in known}
+    hours = {path: named[path].hour for path in (*dropped, *removed) if path in named}
+    return LostFiles(
+        tuple(dropped),
+        tuple(path for path in removed if hours[path] not in strange),
+        frozenset(strange.intersection(hours.values())),
+    )
+
+
+def check_hours(pipeline: Pipeline, files: LostFiles, reports: Sequence[TaskReport]) -> None:
+    """PipelineError for hours whose rows may be in files of another program."""
+    added = {file.hour for each in reports for file in each.files}
+    if refused := sorted(hour_name(hour) for hour in added & files.rewritten):
+        raise PipelineError(
+            f"{pipeline.name}: another program has rewritten files of the hours "
+            f"{', '.join(refused)}. Nothing was changed; write these hours again: ottla pipeline "
+            f"backfill FILE {pipeline.name} --replace --hours {' '.join(refused)}"
+        )
 
 
 def table_of(pipeline: Pipeline) -> LakeTable:
@@ -136,7 +187,7 @@ def _manifest(
     topics: Mapping[str, str],
     missing: Ranges,
     reports: Sequence[TaskReport],
-    dropped: Sequence[str],
+    files: LostFiles,
 ) -> Manifest:
     low: dict[str, dict[str, int]] = {}
     for partition, spans in missing.items():
@@ -150,5 +201,6 @@ def _manifest(
         starts=low,
         counts=total(reports),
         files=tuple(file for each in reports for file in each.files),
-        removed=tuple(dropped),
+        removed=files.dropped,
+        forgotten=files.forgotten,
     )

@@ -18,15 +18,16 @@ import pyarrow.parquet as pq
 
 from ottla.pipelines.declaration.tree import Lake, Pipeline
 from ottla.pipelines.errors import LakeError, PipelineError
-from ottla.pipelines.lake.committing import commit, count_repairs
+from ottla.pipelines.lake.committing import commit_repair, count_repairs, remove_files
 from ottla.pipelines.lake.file_writing import FilePlan, HourWriter
 from ottla.pipelines.lake.hours import hour_text
 from ottla.pipelines.lake.manifest import COMPACTION, LakeFile, Manifest
 from ottla.pipelines.lake.opening import open_table
 from ottla.pipelines.lake.ownership import RECORD_TIME
-from ottla.pipelines.lake.table import LakeTable, chain
+from ottla.pipelines.lake.table import LakeTable, chain, current_files
 from ottla.pipelines.sums.record_sums import Book, decode_book, encode_book, fold_arrow, merge_books
 from ottla.pipelines.sums.row_hashes import row_hashes
+from ottla.pipelines.verbs.progress import Progress
 
 MIB = 1024 * 1024
 HOUR_MS = 3_600_000
@@ -41,7 +42,8 @@ class Compacted:
     rows: int = 0
 
 
-def compact(pipeline: Pipeline) -> Compacted:
+def compact(pipeline: Pipeline, progress: Progress | None = None) -> Compacted:
+    progress = progress or Progress()
     lake = pipeline.to
     if not isinstance(lake, Lake):
         raise PipelineError(
@@ -63,11 +65,15 @@ def compact(pipeline: Pipeline) -> Compacted:
     if not chosen:
         return Compacted()
     query = f"compact-{uuid.uuid4().hex[:12]}"
-    files = [
-        file
-        for number, group in enumerate(chosen.values())
-        for file in rewrite(table, group, columns, lake, query, number)
-    ]
+    files: list[LakeFile] = []
+    progress.begin(f"{pipeline.name}: compacting hours", len(chosen))
+    try:
+        for number, group in enumerate(chosen.values()):
+            files += rewrite(table, group, columns, lake, query, number)
+            progress.add(1)
+    except BaseException:
+        remove_files(table, files)
+        raise
     old = [file for group in chosen.values() for file in group]
     manifest = Manifest(
         pipeline.name,
@@ -78,18 +84,8 @@ def compact(pipeline: Pipeline) -> Compacted:
         files=tuple(files),
         removed=tuple(file.path for file in old),
     )
-    commit(table, manifest, repairs)
+    commit_repair(table, manifest, repairs)
     return Compacted(len(chosen), len(old), len(files), sum(file.rows for file in old))
-
-
-def current_files(commits: Sequence[Manifest]) -> dict[str, LakeFile]:
-    """The files of the table by their paths, from its commits; the oldest commit first."""
-    found: dict[str, LakeFile] = {}
-    for each in commits:
-        for path in (*each.removed, *each.forgotten):
-            found.pop(path, None)
-        found |= {file.path: file for file in each.files}
-    return found
 
 
 def choose_hours(files: Mapping[str, LakeFile], newest_ms: int | None) -> dict[str, list[LakeFile]]:
@@ -115,11 +111,15 @@ def rewrite(
     """New files with the rows of the old ones, in the order of their records."""
     plan = FilePlan(table.directory, query, number, table.is_staged, lake.file_mb * MIB)
     writer = HourWriter(plan, columns, fold_rows)
-    for file in group:
-        rows = _read(Path(table.directory) / file.path, columns)
-        for batch in rows.to_batches():
-            writer.add(batch, batch.column(lake.hourly or RECORD_TIME))
-    files = writer.close()
+    try:
+        for file in group:
+            rows = _read(Path(table.directory) / file.path, columns)
+            for batch in rows.to_batches():
+                writer.add(batch, batch.column(lake.hourly or RECORD_TIME))
+        files = writer.close()
+    except BaseException:
+        writer.discard()
+        raise
     before = merge_books(decode_book(file.sums) for file in group)
     after = merge_books(decode_book(file.sums) for file in files)
     if not is_same(before, after):
@@ -133,7 +133,13 @@ def rewrite(
 
 def _read(path: Path, columns: pa.Schema) -> pa.Table:
     """Columns that were added after the file was written are null."""
-    found = pq.read_table(path, partitioning=None)
+    try:
+        found = pq.read_table(path, partitioning=None)
+    except FileNotFoundError:
+        raise LakeError(
+            f"{path} is missing, and a commit of the table names it: nothing was changed. "
+            "`ottla pipeline backfill` adds its rows again; then repeat this command"
+        ) from None
     arrays = [
         found.column(each.name).cast(each.type)
         if each.name in found.column_names

@@ -23,16 +23,15 @@ import pyarrow.parquet as pq
 from ottla.client.cluster.cluster import Cluster
 from ottla.pipelines.declaration.tree import Declaration, Pipeline
 from ottla.pipelines.errors import LakeUnavailable, PipelineError
-from ottla.pipelines.lake.committing import commit, count_repairs
-from ottla.pipelines.lake.hours import hour_number
+from ottla.pipelines.lake.committing import commit_repair, count_repairs
+from ottla.pipelines.lake.hours import NO_HOUR, hour_name, hour_number
 from ottla.pipelines.lake.manifest import REPLACEMENT, Manifest
-from ottla.pipelines.lake.table import LakeTable, chain
+from ottla.pipelines.lake.table import LakeTable, chain, current_files
 from ottla.pipelines.running.batch import total
 from ottla.pipelines.running.cluster_options import client_settings
 from ottla.pipelines.running.tasks import ChosenHours, TaskReport
 from ottla.pipelines.sums.record_sums import decode_book
 from ottla.pipelines.verbs.backfill import RECORD_COLUMNS, table_of
-from ottla.pipelines.verbs.compact import current_files
 from ottla.pipelines.verbs.log_starts import compacted_topics, ranges_text, split_at_log_starts
 from ottla.pipelines.verbs.missing import (
     Range,
@@ -44,11 +43,11 @@ from ottla.pipelines.verbs.missing import (
     missing_ranges,
     parse_offsets,
 )
+from ottla.pipelines.verbs.progress import Progress
 from ottla.pipelines.verbs.rereading import Rereading
 from ottla.pipelines.verbs.times import ALWAYS, Times
 
 HOUR_MS = 3_600_000
-NO_HOUR = "none"  # of rows without an event time
 LOOKS_MAX = 20
 
 
@@ -83,12 +82,14 @@ def replace_hours(
     offsets: Sequence[str],
     open_session: Callable[[], Any],
     times: Times = ALWAYS,
+    progress: Progress | None = None,
 ) -> Replaced:
     """The hours that are named, those within `times`, and those of rows with these `offsets`."""
+    progress = progress or Progress()
     table = table_of(pipeline)
     named = parse_hours(hours)
-    table.drop_missing_files()
     view = look(table)
+    progress.begin("looking for the offsets in the table")
     if not view.commits:
         raise PipelineError(f"{pipeline.name} has written nothing yet: run it first")
     wanted = parse_offsets(offsets, view.topics)
@@ -99,16 +100,16 @@ def replace_hours(
     missing = missing_ranges(wanted, present_in(table, view, wanted))
     check_readable(declared, pipeline, view.topics, merged([inside, missing]))
     query = f"replace-{uuid.uuid4().hex[:12]}"
-    again = Rereading(declared, pipeline, table, query, view.topics, open_session)
+    again = Rereading(declared, pipeline, table, query, view.topics, open_session, progress)
     try:
         again.read(inside, view.commits, ChosenHours(chosen))
         again.read(missing, view.commits, ChosenHours(chosen, is_outside=True))
         manifest = _manifest(pipeline, query, view, chosen, again.reports)
         rows_before = sum(_row_count(Path(table.directory) / path) for path in manifest.removed)
-        commit(table, manifest, view.repairs)
     except BaseException:
         again.discard()
         raise
+    commit_repair(table, manifest, view.repairs)
     return _replaced(chosen, manifest, rows_before)
 
 
@@ -135,7 +136,7 @@ def _manifest(
 
 def _replaced(hours: Collection[str | None], manifest: Manifest, rows_before: int) -> Replaced:
     return Replaced(
-        tuple(sorted(NO_HOUR if hour is None else hour for hour in hours)),
+        tuple(sorted(map(hour_name, hours))),
         rows_before,
         sum(file.rows for file in manifest.files),
         len(manifest.removed),
@@ -194,12 +195,13 @@ def hours_with(table: LakeTable, view: View, wanted: Ranges) -> set[str | None]:
 def present_in(
     table: LakeTable, view: View, wanted: Ranges, paths: Collection[str] | None = None
 ) -> dict[TablePartition, Any]:
-    """The offsets of rows that are among the wanted ones, sorted."""
+    """The offsets of rows that are among the wanted ones, sorted; of the files that are there."""
     found: dict[TablePartition, Any] = {}
-    for path in view.files if paths is None else paths:
-        rows = pq.read_table(
-            Path(table.directory) / path, columns=RECORD_COLUMNS, partitioning=None
-        )
+    chosen = view.files if paths is None else paths
+    for path in (Path(table.directory) / each for each in chosen):
+        if not path.exists():
+            continue
+        rows = pq.read_table(path, columns=RECORD_COLUMNS, partitioning=None)
         for table_partition, spans in wanted.items():
             is_mine = pc.and_(
                 pc.equal(rows.column("topic_id").cast(pa.string()), table_partition.topic_id),
@@ -261,4 +263,5 @@ def check_readable(
 
 
 def _row_count(path: Path) -> int:
-    return int(pq.read_metadata(path).num_rows)
+    """0 if something has removed the file."""
+    return int(pq.read_metadata(path).num_rows) if path.exists() else 0

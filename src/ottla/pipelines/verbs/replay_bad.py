@@ -22,7 +22,7 @@ from ottla.client.settings import READ_COMMITTED
 from ottla.pipelines.declaration.tree import Declaration, Lake, Pipeline
 from ottla.pipelines.errors import PipelineError
 from ottla.pipelines.lake.columns import HEADERS, TIME
-from ottla.pipelines.lake.committing import commit, count_repairs
+from ottla.pipelines.lake.committing import commit_repair, count_repairs
 from ottla.pipelines.lake.manifest import REPLAY, LakeFile, Manifest
 from ottla.pipelines.lake.opening import open_table
 from ottla.pipelines.lake.table import LakeTable, chain
@@ -42,7 +42,8 @@ from ottla.pipelines.sums.record_sums import (
 )
 from ottla.pipelines.verbs.backfill import present_offsets
 from ottla.pipelines.verbs.local_reading import records_of
-from ottla.pipelines.verbs.missing import Range, TablePartition, covered
+from ottla.pipelines.verbs.missing import Range, TablePartition, covered, size
+from ottla.pipelines.verbs.progress import Progress
 from ottla.spark.records.schema import full_schema
 
 MASK = 2**64 - 1
@@ -59,7 +60,10 @@ class Replayed:
     present: int = 0
 
 
-def replay_bad(declared: Declaration, pipeline: Pipeline) -> Replayed:
+def replay_bad(
+    declared: Declaration, pipeline: Pipeline, progress: Progress | None = None
+) -> Replayed:
+    progress = progress or Progress()
     lake, bad = pipeline.to, pipeline.bad
     if not isinstance(lake, Lake) or bad is None or has_transform(pipeline):
         raise PipelineError(
@@ -75,13 +79,16 @@ def replay_bad(declared: Declaration, pipeline: Pipeline) -> Replayed:
     topics = {name: each for one in commits for name, each in one.topics.items()}
     settings = client_settings(declared.cluster_of(pipeline.source.cluster))
     with Cluster(settings) as cluster:
-        batches = [restored(each, pipeline.name) for each in _all_records(cluster, bad.topic)]
+        records = _all_records(cluster, bad.topic, progress)
+        batches = [restored(each, pipeline.name) for each in records]
     read = sum(each.num_rows for each in batches)
+    progress.begin("reading the offsets of the table")
     new = list(_without_present(batches, table, topics, covered(commits)))
     query = f"replay-{uuid.uuid4().hex[:12]}"
     wanted = BatchOffsets(query, 0, topics, {}, {})
     plan = lake_plan(pipeline, table, wanted, None, None, full_schema(with_headers=True))
-    report = LakeTask(plan).run(iter(new))
+    progress.begin("writing records", sum(each.num_rows for each in new))
+    report = LakeTask(plan).run(progress.counting(new))
     counts = report.counts
     if report.files:
         manifest = Manifest(
@@ -94,11 +101,11 @@ def replay_bad(declared: Declaration, pipeline: Pipeline) -> Replayed:
             excluded=encode_book(returned(report.files)),
             files=report.files,
         )
-        commit(table, manifest, repairs)
+        commit_repair(table, manifest, repairs)
     return Replayed(read, counts.written, counts.bad, read - sum(each.num_rows for each in new))
 
 
-def _all_records(cluster: Cluster, topic: str) -> Iterator[pa.RecordBatch]:
+def _all_records(cluster: Cluster, topic: str, progress: Progress) -> Iterator[pa.RecordBatch]:
     found = cluster.describe_topics([topic])
     if topic not in found:
         return
@@ -111,7 +118,8 @@ def _all_records(cluster: Cluster, topic: str) -> Iterator[pa.RecordBatch]:
         for at in partitions
         if starts[at] < ends[at]
     }
-    yield from records_of(cluster, ranges, {topic_id: topic})
+    progress.begin(f"reading offsets of {topic}", size(ranges))
+    yield from progress.counting(records_of(cluster, ranges, {topic_id: topic}))
 
 
 def restored(batch: pa.RecordBatch, pipeline: str) -> pa.RecordBatch:

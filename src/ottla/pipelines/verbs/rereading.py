@@ -12,7 +12,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import functions as F  # noqa: N812 - as everyone writes it
@@ -20,6 +19,7 @@ from pyspark.sql.types import StructType
 
 from ottla.client.cluster.cluster import Cluster
 from ottla.pipelines.declaration.tree import Declaration, Pipeline
+from ottla.pipelines.lake.committing import remove_files
 from ottla.pipelines.lake.manifest import Manifest
 from ottla.pipelines.lake.table import LakeTable
 from ottla.pipelines.running.batch import select_record
@@ -43,6 +43,7 @@ from ottla.pipelines.running.transforms import (
 )
 from ottla.pipelines.verbs.local_reading import records_of
 from ottla.pipelines.verbs.missing import Range, Ranges, by_batch, covered, intersection, size
+from ottla.pipelines.verbs.progress import Progress
 from ottla.spark.records.schema import full_schema
 
 LOCAL_MAX = 5_000_000  # offsets that this process reads by itself
@@ -59,10 +60,12 @@ class Rereading:
         query: str,
         topics: Mapping[str, str],
         open_session: Callable[[], Any],
+        progress: Progress,
     ) -> None:
         self._pipeline = pipeline
         self._table = table
-        self._local = partial(LocalJob, declared, pipeline, table, query, topics)
+        self._progress = progress
+        self._local = partial(LocalJob, declared, pipeline, table, query, topics, progress)
         self._spark = partial(SparkJob, declared, pipeline, table, query, topics)
         self._open_session = open_session
         self._number = 0
@@ -76,11 +79,16 @@ class Rereading:
         if not ranges:
             return
         is_local = size(ranges) <= LOCAL_MAX and not has_transform(self._pipeline)
+        if is_local:
+            self._progress.begin("reading offsets", size(ranges))
+        else:
+            self._progress.begin(f"reading {size(ranges):,} offsets with Spark")
         job = self._local() if is_local else self._spark(self._open_session())
         for before, share in self._shares(ranges, commits):
             newest_ms = None if before is None else before.newest_ms
             self.reports += job.read(self._number, share, newest_ms, chosen)
             self._number += 1
+        self._progress.begin("committing")
 
     def _shares(
         self, ranges: Ranges, commits: Sequence[Manifest]
@@ -91,10 +99,8 @@ class Rereading:
         return by_batch(ranges, commits)
 
     def discard(self) -> None:
-        """Remove the files, after a commit that was refused."""
-        for report in self.reports:
-            for file in report.files:
-                (Path(self._table.directory) / (file.staged or file.path)).unlink(missing_ok=True)
+        """Remove the files; before their commit only, which may be decided although it fails."""
+        remove_files(self._table, [file for each in self.reports for file in each.files])
 
 
 class _Job:
@@ -132,13 +138,26 @@ class _Job:
 class LocalJob(_Job):
     """In this process."""
 
+    def __init__(
+        self,
+        declared: Declaration,
+        pipeline: Pipeline,
+        table: LakeTable,
+        query: str,
+        topics: Mapping[str, str],
+        progress: Progress,
+    ) -> None:
+        super().__init__(declared, pipeline, table, query, topics)
+        self._progress = progress
+
     def read(
         self, number: int, ranges: Ranges, newest_ms: int | None, chosen: ChosenHours | None = None
     ) -> list[TaskReport]:
         plan = self._plan(number, newest_ms, full_schema(with_headers=True), chosen)
         settings = client_settings(self._declared.cluster_of(self._pipeline.source.cluster))
         with Cluster(settings) as cluster:
-            return [LakeTask(plan).run(records_of(cluster, ranges, self._names))]
+            records = self._progress.counting(records_of(cluster, ranges, self._names))
+            return [LakeTask(plan).run(records)]
 
 
 class SparkJob(_Job):

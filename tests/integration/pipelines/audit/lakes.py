@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from ottla.base.ids import TopicPartition
 from ottla.base.uuids import uuid_to_text
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.fetching.fetcher import fetch_range
 from ottla.client.settings import READ_COMMITTED
+from ottla.pipelines.audit.lake_tables import IcebergReader
 from ottla.pipelines.declaration.tree import Lake
 from ottla.pipelines.lake.columns import KEPT as KINDS
 from ottla.pipelines.lake.columns import SOURCE_COLUMNS
@@ -110,3 +113,17 @@ def fold_rows(written: pa.Schema, rows: pa.RecordBatch) -> Book:
     columns = {name: rows.column(name) for name in places}
     columns |= {name: rows.column(f"raw:{name}") for name in RAW}
     return fold_arrow(pa.record_batch(columns), row_hashes=row_hashes(rows.select(written.names)))
+
+
+def rewrite_iceberg_file(lake: Path, change: Callable[[pa.Table], pa.Table]) -> None:
+    """The first file of the table, replaced by one with other rows, as another program does it:
+    pyiceberg itself rewrites files of divided tables only with another package."""
+    table = IcebergReader(lake)._table()
+    file = min((task.file for task in table.scan().plan_files()), key=lambda each: each.file_path)
+    old = Path(file.file_path.removeprefix("file://"))
+    new = old.with_name("rewritten.parquet")
+    pq.write_table(change(pq.read_table(old, partitioning=None)), new)
+    with table.transaction() as transaction:
+        with transaction.update_snapshot().overwrite() as overwriting:
+            overwriting.delete_data_file(file)
+        transaction.add_files([f"file://{new}"])

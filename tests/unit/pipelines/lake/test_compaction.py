@@ -23,9 +23,10 @@ from tests.unit.pipelines.lake.writing import (
 from ottla.pipelines.declaration.tree import Lake, Pipeline, Source
 from ottla.pipelines.errors import LakeError
 from ottla.pipelines.lake.committing import commit
-from ottla.pipelines.lake.table import LakeTable
+from ottla.pipelines.lake.table import LakeTable, current_files
 from ottla.pipelines.sums.record_sums import decode_book, fold_arrow, merge_books
-from ottla.pipelines.verbs.compact import compact, current_files
+from ottla.pipelines.verbs.compact import compact
+from ottla.pipelines.verbs.progress import Progress
 
 NEWEST_MS = 1_772_370_000_000  # 2026-03-01T13:00:00Z: the hour 10 is closed, 11 is not
 
@@ -46,7 +47,9 @@ def filled(kind: str, tmp_path: Path) -> LakeTable:
 @pytest.mark.parametrize("kind", FORMATS)
 def test_closed_hours_have_one_file_afterwards_and_the_same_rows(kind: str, tmp_path: Path) -> None:
     table = filled(kind, tmp_path)
-    done = compact(pipeline(table, kind))
+    progress = Progress()
+    done = compact(pipeline(table, kind), progress)
+    assert progress.text().startswith("orders_lake: compacting hours: 1 of 1, ")
     assert (done.hours, done.files_before, done.files_after) == (1, 3, 1)
     assert ids_of(table) == expected(3)
     hours = [Path(path).parent.name for path in table.files()]
@@ -82,6 +85,20 @@ def test_files_with_other_rows_than_were_written_are_left_alone(tmp_path: Path) 
         compact(pipeline(table, "parquet"))
     assert len(ids_of(table)) == 3 * SIZE - 1
     assert list((Path(table.directory) / "_ottla" / "staging").rglob("*.parquet")) == []
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_file_that_is_missing_is_named_and_nothing_new_is_left(kind: str, tmp_path: Path) -> None:
+    table = opened(kind, str(tmp_path / "lake"))
+    table.prepare(COLUMNS)
+    for batch in range(3):  # both hours are closed
+        commit(table, replace(staged(table, batch), newest_ms=NEWEST_MS + 3_600_000))
+    lost = Path(table.directory) / next(each for each in table.files() if "-11/" in each)
+    lost.unlink()
+    before = sorted(Path(table.directory).rglob("*.parquet"))
+    with pytest.raises(LakeError, match=f"{lost.name} is missing.*ottla pipeline backfill"):
+        compact(pipeline(table, kind))
+    assert sorted(Path(table.directory).rglob("*.parquet")) == before
 
 
 def test_a_table_that_another_program_has_optimized_is_left_alone(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import duckdb
 import pandas
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from tests.unit.pipelines.lake.writing import (
     COLUMNS,
@@ -30,7 +31,7 @@ from tests.unit.pipelines.lake.writing import (
 from ottla.pipelines.errors import BatchRefused, LakeError, LakeUnavailable
 from ottla.pipelines.lake.committing import commit, find_committed
 from ottla.pipelines.lake.manifest import BACKFILL, Manifest, decode_manifest, encode_manifest
-from ottla.pipelines.lake.table import LakeTable, chain
+from ottla.pipelines.lake.table import LakeTable, chain, missing_files
 from ottla.pipelines.sums.record_sums import decode_book, fold_arrow, merge_books
 
 
@@ -223,6 +224,17 @@ def test_a_table_inside_the_directory_of_another_is_not_swept(table: LakeTable) 
 
 def _paths(table: LakeTable, manifest: Manifest) -> list[Path]:
     return [Path(table.directory) / (file.staged or file.path) for file in manifest.files]
+
+
+def test_without_a_file_that_was_removed_the_other_rows_are_read(table: LakeTable) -> None:
+    write(table, 0)
+    before = table.files()
+    (Path(table.directory) / before[0]).unlink()
+    left = pq.read_table(Path(table.directory) / before[1], partitioning=None)
+    assert ids_of(table) == sorted(left.column("id").to_pylist())
+    assert table.rows(["id", "offset"]).column_names == ["id", "offset"]
+    assert missing_files(table) == before[:1]
+    assert table.files() == before, "nothing is committed by that"
 
 
 def test_other_programs_read_the_table(table: LakeTable) -> None:

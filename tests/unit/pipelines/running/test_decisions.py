@@ -7,6 +7,7 @@ import pytest
 from ottla.pipelines.errors import BatchRefused, LakeUnavailable
 from ottla.pipelines.running.limits import decide_limit
 from ottla.pipelines.running.restarts import decide_restart
+from ottla.pipelines.running.service import explained
 
 EVERY_MS = 10_000
 
@@ -72,6 +73,15 @@ def test_what_a_restart_cannot_repair_ends_the_pipeline(had_progress: bool) -> N
 
 def test_no_pause_is_longer_than_a_minute() -> None:
     assert decide_restart(OSError(), 30, 100, had_progress=False).pause_ms == 60_000
+
+
+def test_failures_of_tasks_are_told_apart_in_the_text_of_spark() -> None:
+    text = "Job aborted\n  ottla.pipelines.errors.{}: ./lake cannot be written: full\n\tat java"
+    passing = explained(Exception(text.format("LakeUnavailable")))
+    final = explained(Exception(text.format("TooManyBad")))
+    assert str(passing) == str(final) == "./lake cannot be written: full"
+    assert decide_restart(passing, 0, 4, had_progress=False).pause_ms == 1_000
+    assert decide_restart(final, 0, 4, had_progress=False).pause_ms is None
 
 
 def test_a_full_disk_is_tried_again() -> None:

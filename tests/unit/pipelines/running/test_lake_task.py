@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from pyspark.sql.types import StructType
 
 from ottla.pipelines.declaration.tree import Value
 from ottla.pipelines.declaration.value_schema import value_struct
-from ottla.pipelines.errors import PipelineError
+from ottla.pipelines.errors import LakeUnavailable, PipelineError
 from ottla.pipelines.lake.columns import HEADERS, TIME, lake_columns
 from ottla.pipelines.lake.file_writing import FilePlan
 from ottla.pipelines.running.classify import OUT_OF_RANGE, classify
@@ -117,6 +118,20 @@ def test_without_a_topic_for_them_a_bad_record_stops_the_pipeline(tmp_path: Path
     reported = "topic orders, partition 0, offset 6 cannot be decoded: not JSON"
     with pytest.raises(PipelineError, match=reported):
         task.run(iter([records([order(0), b"garbage"], first=5)]))
+    assert list(tmp_path.rglob("*.parquet")) == []
+
+
+def test_a_full_disk_is_named_with_its_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object, **_named: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", fail)
+    task = LakeTask(plan(tmp_path))
+    told = f"{tmp_path} cannot be written: No space left on device; nothing was committed"
+    with pytest.raises(LakeUnavailable, match=told):
+        task.run(iter([records([order(0)])]))
     assert list(tmp_path.rglob("*.parquet")) == []
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.pipelines.lake.writing import COLUMNS, QUERY, SIZE, TOPIC_ID, opened, staged, write
 
 from ottla.pipelines.declaration.loading import declare
-from ottla.pipelines.errors import BatchRefused
+from ottla.pipelines.errors import BatchRefused, FencedOut
 from ottla.pipelines.lake.manifest import Counts
 from ottla.pipelines.lake.table import LakeTable
 from ottla.pipelines.running.batch import BatchRunner, TaskResults
@@ -34,16 +34,21 @@ class Runner(BatchRunner):
         super().__init__(declared, pipeline, own, own, table, lambda _report: None)
         self.lake = table
         self.other_commits: list[str] = []
+        self.tasks = 0
         self.side_commits = 0
+        self.checks_left = 1000  # then another run has started
 
     def range_of(self, batch: int) -> BatchOffsets:
         starts, ends = ({TOPIC_ID: {"0": each * SIZE}} for each in (batch, batch + 1))
         return BatchOffsets(QUERY, batch, {"orders": TOPIC_ID}, starts, ends)
 
     def check(self) -> None:
-        """No other run holds the fence."""
+        self.checks_left -= 1
+        if self.checks_left < 0:
+            raise FencedOut("another run has started")
 
     def _to_lake(self, _records: Any, wanted: BatchOffsets) -> TaskResults:
+        self.tasks += 1
         files = staged(self.lake, wanted.batch).files
         for query in self.other_commits:
             write(self.lake, wanted.batch, query)
@@ -80,6 +85,17 @@ def test_a_batch_that_another_query_overtakes_has_no_side_outputs(runner: Runner
     assert runner.side_commits == 0
     known = {str(Path(runner.lake.directory) / path) for path in runner.lake.files()}
     assert {str(path) for path in files_of(runner)} == known
+
+
+@pytest.mark.parametrize("checks", [0, 1, 2])
+def test_a_run_that_another_has_replaced_commits_nothing_more(runner: Runner, checks: int) -> None:
+    """It may find out before its tasks, before the side outputs, or before the table."""
+    before = (runner.lake.last(), files_of(runner))
+    runner.checks_left = checks
+    with pytest.raises(FencedOut):
+        runner(NO_RECORDS, 1)
+    assert (runner.tasks, runner.side_commits) == (min(checks, 1), max(0, checks - 1))
+    assert (runner.lake.last(), files_of(runner)) == before
 
 
 def test_a_batch_that_continues_is_committed_once(runner: Runner) -> None:

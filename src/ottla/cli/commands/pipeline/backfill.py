@@ -19,6 +19,7 @@ from ottla.cli.pipelines.pipeline_file import (
     chosen_names,
     load_file,
     pipeline_failures,
+    shown_progress,
 )
 
 if TYPE_CHECKING:
@@ -91,9 +92,9 @@ def run(arguments: argparse.Namespace) -> int:
     from ottla.pipelines.running.session import open_session
     from ottla.pipelines.verbs.backfill import backfill
 
-    with pipeline_failures():
+    with pipeline_failures(), shown_progress() as progress:
         done = backfill(
-            declared, pipeline, arguments.offsets, lambda: open_session(declared), times
+            declared, pipeline, arguments.offsets, lambda: open_session(declared), times, progress
         )
     document = asdict(done)
     show(arguments.format, document, lambda: as_text(document))
@@ -110,7 +111,7 @@ def replace(
         raise CommandFailed(
             "--replace needs the hours", "with --hours, --offsets, or --from and --to", code=USAGE
         )
-    with pipeline_failures():
+    with pipeline_failures(), shown_progress() as progress:
         done = replace_hours(
             declared,
             pipeline,
@@ -118,6 +119,7 @@ def replace(
             arguments.offsets,
             lambda: open_session(declared),
             times,
+            progress,
         )
     document = asdict(done)
     show(arguments.format, document, lambda: replaced_text(document))

@@ -13,6 +13,7 @@ from ottla.cli.pipelines.pipeline_file import (
     chosen_names,
     load_file,
     pipeline_failures,
+    shown_progress,
 )
 
 COLUMNS = (
@@ -38,9 +39,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     if not arguments.names:
         names = [name for name in names if isinstance(declared.pipelines[name].to, Lake)]
-    with pipeline_failures():
+    with pipeline_failures(), shown_progress() as progress:
         documents = [
-            {"pipeline": name, **asdict(compact(declared.pipelines[name]))} for name in names
+            {"pipeline": name, **asdict(compact(declared.pipelines[name], progress))}
+            for name in names
         ]
     show(arguments.format, documents, lambda: table(COLUMNS, documents))
     return 0

@@ -16,6 +16,7 @@ from ottla.cli.pipelines.pipeline_file import (
     chosen_names,
     load_file,
     pipeline_failures,
+    shown_progress,
 )
 
 
@@ -34,8 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandFailed("name one of the pipelines", ", ".join(names), code=USAGE)
     from ottla.pipelines.verbs.replay_bad import replay_bad
 
-    with pipeline_failures():
-        done = replay_bad(declared, declared.pipelines[names[0]])
+    with pipeline_failures(), shown_progress() as progress:
+        done = replay_bad(declared, declared.pipelines[names[0]], progress)
     document = asdict(done)
     show(arguments.format, document, lambda: as_text(document))
     return 0
