@@ -99,3 +99,22 @@ def test_a_lost_directory_gets_other_leaders_and_is_filled_again_once_it_is_repl
     other = log_path(disks, topic, survivor)
     assert other is not None
     wait_until(lambda: size(again) == size(other) > 0, "both have the same records")
+
+
+@pytest.mark.parametrize("name", DIRECTORIES)
+def test_a_broker_starts_without_one_of_its_directories(
+    cluster: RunningCluster, disks: Path, name: str
+) -> None:
+    path, aside = disks / "2" / name, disks / "aside"
+    cluster.stop(2)
+    path.rename(aside)
+    path.write_text("no directory")
+    try:
+        cluster.start(2)
+        assert f"log directory {path} goes offline" in cluster.brokers[2].log
+    finally:
+        cluster.stop(2)
+        path.unlink()
+        aside.rename(path)
+        cluster.start(2)
+    Replicated(cluster).wait_until_in_sync()

@@ -137,7 +137,7 @@ class ClusterControl:
         self._session.metadata_log = metadata_log
         ended = self._session.read_last_incarnation()
         await require_free_id(service, self._broker_id, ended)  # before the directory belongs to it
-        self._session.write(service)  # not before: it may be the ZooKeeper of another cluster
+        await self._session.keep(service)  # not before: it may be that of another cluster
         self.publisher = Publisher(image, self._scheduler)
         self.controller = Controller(
             metadata_log, self.publisher, self._settings, self._disk.threads

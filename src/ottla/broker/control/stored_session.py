@@ -93,11 +93,8 @@ class StoredSession:
         """What the last process has seen of the metadata log."""
         return read_seen_end(self._files, self._directory.path)
 
-    def write(self, service: ZooKeeperService) -> None:
-        self._write(service.session, self._seen_end())
-
     async def keep(self, service: ZooKeeperService) -> None:
-        """As `write`, in a thread. A failure is logged."""
+        """Store the session, in a thread. A failure is logged."""
         directory = self._directory
         async with self._writing:  # one file
             if directory.health.is_online:
