@@ -2,7 +2,7 @@
 
 Promises  a batch that was committed with the same offsets is not committed again; one that has
           others, or does not continue where the table ends, is refused, with topic, partition and
-          offsets.
+          offsets. So is a later batch than the first if the table has none.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ def plan_commit(
             f"{wanted.pipeline}: another {wanted.kind} has changed the table meanwhile: nothing "
             "was written. Run the command again"
         )
-    if wanted.kind != BATCH or batch_manifest is None:
+    if wanted.kind != BATCH:
+        return Step.COMMIT
+    if batch_manifest is None:
+        _check_first(wanted, where)
         return Step.COMMIT
     if batch_manifest.identity == wanted.identity:
         return _done(batch_manifest, wanted)
@@ -52,6 +55,17 @@ def plan_commit(
         )
     _check_continues(batch_manifest.ends, wanted)
     return Step.COMMIT
+
+
+def _check_first(wanted: Manifest, where: str) -> None:
+    """Every batch is a commit, also one without rows: those before this one are not there."""
+    if wanted.batch > 0:
+        raise BatchRefused(
+            f"{where}: the table has no commit, and {wanted.pipeline} has batch {wanted.batch} for "
+            "it: what earlier batches wrote is not there. The table was removed or emptied, or "
+            "`lake` names another directory than before. Restore the table; or delete the state of "
+            "the pipeline: a new query writes all that the topics still have."
+        )
 
 
 def _done(found: Manifest, wanted: Manifest) -> Step:

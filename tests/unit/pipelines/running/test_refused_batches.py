@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any, cast
 
@@ -76,6 +77,15 @@ def test_a_batch_that_does_not_continue_the_table_runs_no_tasks(runner: Runner) 
         runner(NO_RECORDS, 2)
     assert runner.side_commits == 0
     assert files_of(runner) == before
+
+
+def test_a_table_that_was_removed_and_not_its_state_gets_no_later_batch(runner: Runner) -> None:
+    shutil.rmtree(runner.lake.directory)
+    runner.lake.prepare(COLUMNS)  # as the next run does
+    with pytest.raises(BatchRefused, match="the table has no commit"):
+        runner(NO_RECORDS, 1)
+    assert (runner.tasks, runner.side_commits) == (0, 0)
+    assert runner.lake.last() is None
 
 
 def test_a_batch_that_another_query_overtakes_has_no_side_outputs(runner: Runner) -> None:
