@@ -44,6 +44,7 @@ def _of_one(declared: Declaration, pipeline: Pipeline) -> Iterator[str]:
     yield from _clusters(declared, pipeline)
     yield from _start(pipeline)
     yield from _transform(pipeline)
+    yield from _side_topics(pipeline)
     for value in (pipeline.source.value, *(t.value for t in (pipeline.tables or {}).values())):
         yield from _value(value)
     if isinstance(pipeline.to, Lake):
@@ -91,6 +92,22 @@ def _transform(pipeline: Pipeline) -> Iterator[str]:
         yield "tables are views for sql or python, and there is neither"
     if pipeline.watermark and not has_transform:
         yield "watermark is for windows in sql or python, and there is neither"
+
+
+def _side_topics(pipeline: Pipeline) -> Iterator[str]:
+    """A pipeline must not read what it writes: it would write it again with every batch."""
+    to = pipeline.to
+    for name, side in (("bad", pipeline.bad), ("late", pipeline.late)):
+        if side is None:
+            continue
+        if side.topic in pipeline.source.topics:
+            yield (
+                f"{name}: {side.topic} is read and written: the pipeline would read its own "
+                "records. Give another topic"
+            )
+        is_same_cluster = isinstance(to, ToTopic) and to.cluster in (None, pipeline.source.cluster)
+        if isinstance(to, ToTopic) and is_same_cluster and side.topic == to.topic:
+            yield f"{name}: {side.topic} is the topic of `to` as well: give each its own"
 
 
 def _value(value: Value | None) -> Iterator[str]:
@@ -150,7 +167,10 @@ def _feed(pipeline: Pipeline, to: ToTopic) -> Iterator[str]:
     if to.topic in pipeline.source.topics and to.cluster in (None, pipeline.source.cluster):
         yield f"{to.topic} is read and written: the pipeline would read its own records"
     if pipeline.watermark is not None and pipeline.bad is not None:
-        yield "bad cannot be combined with watermark: filter on badReason in another pipeline"
+        yield (
+            "bad cannot be combined with watermark: declare another pipeline with bad, which "
+            "writes the good records to a topic, and read that"
+        )
 
 
 def _shared_outputs(declared: Declaration) -> Iterator[Problem]:

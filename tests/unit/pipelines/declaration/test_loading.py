@@ -130,6 +130,8 @@ def test_errors_in_python_name_the_line_of_the_call() -> None:
         ("item string", "offset bigint", "a field offset, which is a column of every lake"),
         ("cluster: main", "cluster: mian", "orders.yaml:11: big_orders: there is no cluster mian"),
         ("topic: orders.big", "topic: orders", "the pipeline would read its own records"),
+        ("topic: orders.bad", "topic: orders", "bad: orders is read and written: the pipeline"),
+        ("topic: orders.late", "topic: orders", "late: orders is read and written: the pipeline"),
         ("topic: orders.big", "lake: ./lake/orders", "a table has one pipeline"),
         ("topic: orders.big", "lake: lake/orders", "a table has one pipeline"),
         ("topic: orders.big", "lake: other/../lake//orders/", "a table has one pipeline"),
@@ -145,6 +147,11 @@ def test_what_is_wrong_is_named_with_its_line(
 ) -> None:
     assert before in WHOLE
     assert reported in problem(tmp_path, WHOLE.replace(before, after, 1))
+
+
+def test_a_feed_has_a_topic_of_its_own_for_bad_records(tmp_path: Path) -> None:
+    text = WHOLE.replace("to: {topic: orders.big}", "to: {topic: x}\n    bad: {topic: x}")
+    assert "bad: x is the topic of `to` as well" in problem(tmp_path, text)
 
 
 def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
