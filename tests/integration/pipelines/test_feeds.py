@@ -10,7 +10,10 @@ import pytest
 from tests.integration.pipelines.test_running import run_once
 from tests.integration.spark.sink.committed_records import committed
 
+from ottla.client.cluster.cluster import Cluster
+from ottla.client.settings import ClientSettings
 from ottla.pipelines.declaration.loading import load
+from ottla.pipelines.status.report_topic import read_reports
 from ottla.pipelines.verbs.validate import validate
 from ottla.testing import Kafka
 
@@ -79,6 +82,78 @@ def test_joins_windows_and_functions(spark: Any, kafka: Kafka, tmp_path: Path) -
         each.key: each.value for each in committed(kafka.bootstrap_servers, f"{orders}.hourly")
     }
     assert hours == {f"2026-03-01 {hour}:00:00": "6" for hour in (10, 11)}  # the newest is 13:00
+
+
+WINDOWS = """\
+clusters: {{main: "{servers}"}}
+state: {state}/state
+pipelines:
+  hourly:
+    from: {{topics: [{orders}], value: {{json: "id bigint, at timestamp"}}}}
+    watermark: {{column: at, delay: 10m}}
+    sql: >
+      SELECT CAST(window.start AS STRING) AS key, CAST(count(*) AS STRING) AS value
+      FROM input GROUP BY window(at, '1 hour')
+    to: {{topic: {orders}.hourly}}
+    failures_max: 0
+"""
+
+
+def test_windows_leave_nothing_out_silently(
+    spark: Any, kafka: Kafka, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    orders, servers = kafka.topic("orders"), kafka.bootstrap_servers
+    path = tmp_path / "windows.yaml"
+    path.write_text(WINDOWS.format(servers=servers, state=tmp_path, orders=orders))
+
+    def send(*hours: int) -> None:
+        rows = [{"id": 1, "at": f"2026-03-01T{hour:02}:30:00Z"} for hour in hours]
+        kafka.produce(orders, [("k", json.dumps(row)) for row in rows])
+
+    send(10, 11, 14)
+    run_once(spark, path)
+    send(10, 15)  # the window of the first is closed
+    run_once(spark, path)
+    with Cluster(ClientSettings(servers)) as cluster:
+        report = read_reports(cluster)["hourly"]
+    assert report.totals.late == 1
+    assert "1 rows came after their windows were closed" in caplog.text
+    kafka.produce(orders, [("k", "no order")])
+    failure = f"topic {orders}, partition 0, offset 5 cannot be decoded: not JSON"
+    with pytest.raises(AssertionError, match=failure):
+        run_once(spark, path)
+
+
+def test_a_batch_of_a_feed_that_is_repeated_has_the_counts_of_its_first_attempt(
+    spark: Any, kafka: Kafka, tmp_path: Path
+) -> None:
+    """The driver died after the commit, and before Spark noted it."""
+    orders, servers = kafka.topic("orders"), kafka.bootstrap_servers
+    rows = [json.dumps({"id": each, "amount": each}) for each in range(20)]
+    kafka.produce(orders, [("k", each) for each in [*rows, "no order"]])
+    path = tmp_path / "feed.yaml"
+    path.write_text(
+        f"""\
+clusters: {{main: "{servers}"}}
+state: {tmp_path}/state
+pipelines:
+  large:
+    from: {{topics: [{orders}], value: {{json: "id bigint, amount double"}}}}
+    sql: SELECT CAST(id AS STRING) AS key, to_json(value) AS value FROM input WHERE amount > 9
+    to: {{topic: {orders}.large}}
+    bad: {{topic: {orders}.bad}}
+"""
+    )
+    (first,) = run_once(spark, path)
+    commits = tmp_path / "state" / "large" / "checkpoint" / "commits"
+    for name in ("0", ".0.crc"):
+        (commits / name).unlink()
+    again = run_once(spark, path)[0]
+    assert again.batch == first.batch == 0
+    assert again.counts == first.counts
+    assert first.counts.numbers() == (21, 10, 10, 1, 0)
+    assert len(committed(servers, f"{orders}.large")) == 10
+    assert len(committed(servers, f"{orders}.bad")) == 1
 
 
 def with_modules(spark: Any, directory: Path) -> Any:

@@ -327,8 +327,29 @@ def test_bad_records_of_a_batch_that_is_not_committed_wait_for_it(
     assert (done.read, done.added) == (2, 0)
 
 
-def side(servers: str, bad_topic: str, topic: str, orders: Orders) -> None:
-    """As a run puts them aside; the value of order 50 is right now, and is there twice."""
+def test_bad_records_of_a_deleted_topic_with_the_same_name_are_not_added(
+    kafka: Kafka, tmp_path: Path
+) -> None:
+    """Their offsets mean other records now."""
+    topic, servers = kafka.topic("orders", partitions=3), kafka.bootstrap_servers
+    declared = load(str(pipeline_file(tmp_path, servers, topic, "parquet")))
+    orders = Orders()
+    produce(servers, topic, range(200), orders)
+    ingest(declared)
+    side(servers, f"{topic}.bad", topic, orders, topic_id="AAAAAAAAAAAAAAAAAAAAAQ")
+    done = replay_bad(declared, declared.pipelines["orders_lake"])
+    assert (done.read, done.added) == (0, 0)
+    table = table_of(declared)
+    last = table.last()
+    assert last is not None
+    side(servers, f"{topic}.bad", topic, orders, topic_id=last.topics[topic])
+    done = replay_bad(declared, declared.pipelines["orders_lake"])
+    assert (done.read, done.added) == (len(orders.bad) + 1, 1)
+
+
+def side(servers: str, bad_topic: str, topic: str, orders: Orders, topic_id: str = "") -> None:
+    """As a run puts them aside, older releases without the id of the topic; the value of order 50
+    is right now, and is there twice."""
     producer = Producer({"bootstrap.servers": servers})
     for number in [*sorted(orders.bad), 50]:
         at = "2026-03-01T10:00:00Z"
@@ -337,6 +358,7 @@ def side(servers: str, bad_topic: str, topic: str, orders: Orders) -> None:
             "pipeline": "orders_lake", "topic": topic, "partition": number % 3,
             "offset": number // 3, "timestamp": 1_772_359_200_000, "reason": "not JSON",
         }  # fmt: skip
+        reported |= {"topic-id": topic_id} if topic_id else {}
         headers = [(PREFIX + name, str(each).encode()) for name, each in reported.items()]
         producer.produce(bad_topic, value, f"k{number}", headers=headers)
     assert producer.flush(120) == 0

@@ -46,8 +46,19 @@ def read_excluded(
                 with_headers=True,
                 is_wanted=fetched.is_wanted,
             ):
-                for headers in batch.column("headers").to_pylist():
-                    _add(found, origin_of(headers), pipeline, topic_ids)
+                origins = map(origin_of, batch.column("headers").to_pylist())
+                for partition_id, offsets in excluded_in(origins, pipeline, topic_ids).items():
+                    found.setdefault(partition_id, {}).update(offsets)
+    return found
+
+
+def excluded_in(
+    origins: Iterable[Mapping[str, str]], pipeline: str, topic_ids: Mapping[str, str]
+) -> Excluded:
+    """Those of the pipeline and its topics."""
+    found: Excluded = {}
+    for origin in origins:
+        _add(found, origin, pipeline, topic_ids)
     return found
 
 
@@ -67,7 +78,10 @@ def _add(
     try:
         if origin["pipeline"] != pipeline or origin["topic"] not in topic_ids:
             return
-        partition_id = PartitionId(topic_ids[origin["topic"]], int(origin["partition"]))
+        topic_id = topic_ids[origin["topic"]]
+        if origin.get("topic-id", topic_id) != topic_id:  # older releases wrote none
+            return
+        partition_id = PartitionId(topic_id, int(origin["partition"]))
         offset, timestamp = int(origin["offset"]), int(origin["timestamp"])
     except (KeyError, ValueError):
         return

@@ -55,7 +55,8 @@ from ottla.pipelines.running.transforms import (
 )
 from ottla.pipelines.sums.record_sums import decode_book, encode_book, merge_books
 from ottla.spark.records.values import BAD_REASON
-from ottla.spark.sink.plan import BatchOfQuery
+from ottla.spark.sink.messages import Started
+from ottla.spark.sink.plan import BatchOfQuery, TaskAction, plan_task
 from ottla.spark.sink.setup import set_up
 from ottla.spark.sink.writers import abort_batch, commit_batch, started_as
 
@@ -173,9 +174,8 @@ class BatchRunner:
             reports = self._topics.write(records.sparkSession, *bounds, plan)
             return TaskResults(reports, total(reports), side)
         reports = self._collect(rows, partial(lake_task, plan))
-        if observed is None:
-            return TaskResults(reports, total(reports), side)
-        return self._with_bad(records, reports, counted(records, observed), side)
+        assert observed is not None, "only a lake without a query has none"
+        return self._with_bad(records, reports, total(reports), observed, side, wanted)
 
     def _to_topic(self, records: DataFrame, wanted: BatchOffsets) -> TaskResults:
         to = self._pipeline.to
@@ -186,9 +186,12 @@ class BatchRunner:
         options = {**kafka_options(cluster), "topic": to.topic}
         main = self._sink_plan("main", rows.schema, options, wanted)
         reports = self._collect(rows, partial(feed_task, main))
+        counts = total(reports)
+        if main.rows_decided is not None:  # its tasks have written nothing
+            counts = replace(counts, written=main.rows_decided)
         if observed is None:  # windows: their rows are not the records
-            return TaskResults(reports, replace(total(reports), read=size_of(wanted)), side, main)
-        done = self._with_bad(records, reports, counted(records, observed), side)
+            return TaskResults(reports, replace(counts, read=size_of(wanted)), side, main)
+        done = self._with_bad(records, reports, counts, observed, side, wanted)
         return replace(done, main=main)
 
     def _rows(self, records: DataFrame) -> tuple[DataFrame, Observation | None]:
@@ -204,12 +207,18 @@ class BatchRunner:
         return reports_of(rows.mapInArrow(task, REPORT_SCHEMA).collect())
 
     def _with_bad(
-        self, records: DataFrame, reports: list[TaskReport], seen: dict[str, int],
+        self,
+        records: DataFrame,
+        reports: list[TaskReport],
+        counts: Counts,
+        observed: Observation,
         side: SinkPlan | None,
-    ) -> TaskResults:  # fmt: skip
+        wanted: BatchOffsets,
+    ) -> TaskResults:
         """Bad records are written in a second pass over the batch, if there are any: sql has seen
-        only the others."""
-        counts, read, bad = total(reports), seen["read"], seen["bad"]
+        only the others. `counts` has rows that are bad only after it, by their event time."""
+        seen = counted(records, observed)
+        read, bad = seen["read"], seen["bad"]
         if bad and self._pipeline.bad is None:
             found = records.where(F.col(BAD_REASON).isNotNull()).first()
             raise TooManyBad(
@@ -223,11 +232,9 @@ class BatchRunner:
                 *(name for name in RECORD if name != "value"), "badReason", "badValue",
                 F.lit(None).cast("binary").alias("value"),
             )  # fmt: skip
-            task = partial(side_task, side, self._pipeline.name, self._pipeline.bad.topic)
-            reports = [*reports, *self._collect(chosen, task)]
-        filtered = read - counts.written - counts.late - bad
-        counts = replace(counts, read=read, filtered=max(0, filtered), bad=bad)
-        return TaskResults(reports, counts, side)
+            to = (self._pipeline.name, self._pipeline.bad.topic, wanted.topics)
+            reports = [*reports, *self._collect(chosen, partial(side_task, side, *to))]
+        return TaskResults(reports, with_records(counts, read, bad), side)
 
     # Sinks
 
@@ -243,7 +250,7 @@ class BatchRunner:
         setup = set_up(schema, options)
         started = started_as(setup, f"pipeline-{self._pipeline.name}-{kind}")
         query = BatchOfQuery(f"{wanted.query}-{kind}", wanted.batch)
-        return SinkPlan(setup, started and started.for_tasks(), query)
+        return SinkPlan(setup, started and started.for_tasks(), query, rows_decided(started, query))
 
     def _commit_sink(
         self, sink: SinkPlan | None, messages: Iterable[Any], wanted: BatchOffsets
@@ -344,6 +351,24 @@ def newest_ms(reports: Iterable[TaskReport], now_ms: int) -> int | None:
 
 def total(reports: Iterable[TaskReport]) -> Counts:
     return sum((each.counts for each in reports), Counts())
+
+
+def with_records(rows: Counts, read: int, bad: int) -> Counts:
+    """The counts of a batch whose records a query has read: `rows` are those of its rows, `read`
+    and `bad` records. What is in none of the outputs was filtered."""
+    bad += rows.bad
+    filtered = max(0, read - rows.written - rows.late - bad)
+    return Counts(read, rows.written, filtered, bad, rows.late)
+
+
+def rows_decided(started: Started | None, wanted: BatchOfQuery) -> int | None:
+    """How many rows an earlier attempt of the batch has written, if it was decided: tasks write
+    none then. None if they have to."""
+    if started is None or plan_task(started.state, wanted) is TaskAction.WRITE:
+        return None
+    decision = started.state.decision
+    assert decision is not None, "a batch is skipped because of its decision"
+    return sum(each.records for one in decision.transactions for each in one.written)
 
 
 def excluded_of(reports: Iterable[TaskReport]) -> list[dict[str, Any]]:

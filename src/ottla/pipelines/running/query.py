@@ -31,6 +31,7 @@ from ottla.pipelines.running.output_topics import ensure_topics
 from ottla.pipelines.running.reading_tasks import TopicReader
 from ottla.pipelines.running.transforms import (
     decoded_only,
+    decoded_or_failed,
     has_transform,
     register_tables,
     transform,
@@ -116,7 +117,7 @@ class PipelineQuery:
         if watermark is None:
             return records
         register_tables(self._spark, self._declared, self.pipeline)
-        decoded = decoded_only(records)
+        decoded = decoded_or_failed(records)
         name = watermark.column
         if "." in name:  # Spark takes a column of its own only
             decoded = decoded.withColumn("event_time", F.col(name))

@@ -21,6 +21,7 @@ from ottla.client.errors import ClientError
 from ottla.pipelines.batch_report import FAILED, RUNNING, STOPPED, BatchReport
 from ottla.pipelines.declaration.tree import Declaration, Pipeline
 from ottla.pipelines.errors import LakeUnavailable, PipelineError
+from ottla.pipelines.lake.manifest import Counts
 from ottla.pipelines.running.batch import target_text
 from ottla.pipelines.running.cluster_options import client_settings
 from ottla.pipelines.running.limits import decide_limit
@@ -51,6 +52,8 @@ class Running:
     failure: str | None = None
     last: BatchReport | None = None
     reports: int = field(default=0)
+    dropped: int = 0  # rows that Spark left out of windows, because they came too late
+    dropped_until: int = -1  # the last batch of which that is known
 
 
 class PipelineService:
@@ -88,6 +91,7 @@ class PipelineService:
     def _look_at(self, each: Running) -> None:
         if each.is_over:
             return
+        self._note_dropped(each)
         if each.active is None:
             if each.restart_s is not None and time.monotonic() >= each.restart_s:
                 self._start(each)
@@ -150,8 +154,32 @@ class PipelineService:
 
     # Reports
 
+    def _note_dropped(self, each: Running) -> None:
+        """Rows behind the watermark of a window: Spark counts them, after their batch."""
+        if each.active is None or each.pipeline.watermark is None:
+            return
+        late = 0
+        for progress in each.active.recentProgress:
+            count = sum(one.numRowsDroppedByWatermark for one in progress.stateOperators)
+            # Reports of an idle query have the number of the next batch, and count nothing.
+            if count and progress.batchId > each.dropped_until:
+                each.dropped_until = progress.batchId
+                late += count
+        if not late:
+            return
+        each.dropped += late
+        log.warning(
+            "%s: %d rows came after their windows were closed, and are in none: a longer delay of "
+            "watermark waits for them", each.pipeline.name, late,
+        )  # fmt: skip
+        if each.last is not None:
+            totals = each.last.totals + Counts(late=late)
+            each.last = replace(each.last, totals=totals)
+            self._write(each, each.last)
+
     def _note(self, each: Running, report: BatchReport) -> None:
-        each.last = report = replace(report, limit=each.limit)
+        totals = report.totals + Counts(late=each.dropped)
+        each.last = report = replace(report, limit=each.limit, totals=totals)
         each.reports += 1
         took_ms = report.finished_ms - report.started_ms
         if not self._once:
@@ -194,6 +222,7 @@ class PipelineService:
         for each in self.running.values():
             if each.active is not None:
                 self._stop_query(each)
+                self._note_dropped(each)
                 each.active = None
                 self._write_state(each, STOPPED, None)
 

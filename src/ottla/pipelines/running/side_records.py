@@ -1,9 +1,11 @@
 """Bad and late rows as records for their topics: the original bytes, and headers with their origin.
 
-    ottla-pipeline · ottla-topic · ottla-partition · ottla-offset · ottla-timestamp · ottla-reason
+    ottla-pipeline · ottla-topic · ottla-topic-id · ottla-partition · ottla-offset · ottla-timestamp
+    ottla-reason
 
 Owns      the headers, and reading them back. The record keeps its key, value, headers and
-          timestamp, so that `replay-bad` can process it as if it had just been read.
+          timestamp, so that `replay-bad` can process it as if it had just been read. The id tells
+          a topic from one of the same name that was deleted.
 """
 
 from __future__ import annotations
@@ -37,9 +39,15 @@ PREFIX = "ottla-"
 
 
 def side_records(
-    rows: pa.RecordBatch, numbers: Sequence[int], reasons: Sequence[str], topic: str, pipeline: str
+    rows: pa.RecordBatch,
+    numbers: Sequence[int],
+    reasons: Sequence[str],
+    topic: str,
+    pipeline: str,
+    topic_ids: Mapping[str, str],
 ) -> pa.RecordBatch:
-    """Records for `topic` of these rows, which have the columns of the source."""
+    """Records for `topic` of these rows, which have the columns of the source. `topic_ids` are
+    those of the source, by name."""
     chosen = rows.take(pa.array(numbers, pa.int64()))
     has_headers = "headers" in chosen.schema.names
     origins = zip(
@@ -52,7 +60,20 @@ def side_records(
         strict=True,
     )
     headers = [
-        [*(old or []), *_headers(pipeline, source, partition, offset, time_us // 1000, reason)]
+        [
+            *(old or []),
+            *_headers(
+                {
+                    "pipeline": pipeline,
+                    "topic": source,
+                    "topic-id": topic_ids.get(source, ""),
+                    "partition": partition,
+                    "offset": offset,
+                    "timestamp": time_us // 1000,
+                    "reason": reason,
+                }
+            ),
+        ]
         for source, partition, offset, time_us, reason, old in origins
     ]
     return pa.RecordBatch.from_arrays(
@@ -67,13 +88,7 @@ def side_records(
     )
 
 
-def _headers(
-    pipeline: str, topic: str, partition: int, offset: int, time_ms: int, reason: str
-) -> list[dict[str, str | bytes]]:
-    fields = {
-        "pipeline": pipeline, "topic": topic, "partition": partition, "offset": offset,
-        "timestamp": time_ms, "reason": reason,
-    }  # fmt: skip
+def _headers(fields: Mapping[str, object]) -> list[dict[str, str | bytes]]:
     return [{"key": PREFIX + name, "value": str(value).encode()} for name, value in fields.items()]
 
 

@@ -51,6 +51,7 @@ class SinkPlan:
     setup: SinkSetup
     started: Started | None
     wanted: BatchOfQuery
+    rows_decided: int | None = None  # by an earlier attempt of the batch
 
     def write(self, batches: Iterator[pa.RecordBatch]) -> TaskWritten:
         return write_task(self.setup, self.started, self.wanted, batches)
@@ -112,7 +113,11 @@ def feed_task(plan: SinkPlan, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.
 
 
 def side_task(
-    plan: SinkPlan, pipeline: str, topic: str, batches: Iterator[pa.RecordBatch]
+    plan: SinkPlan,
+    pipeline: str,
+    topic: str,
+    topic_ids: Mapping[str, str],
+    batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     """Records that could not be decoded, of a batch whose other records were transformed."""
     freeze_imported_modules()
@@ -125,7 +130,8 @@ def side_task(
             reasons = batch.column("badReason").to_pylist()
             names = batch.schema.names
             values = batch.set_column(names.index("value"), "value", batch.column("badValue"))
-            yield side_records(values, range(batch.num_rows), reasons, topic, pipeline)
+            numbers = range(batch.num_rows)
+            yield side_records(values, numbers, reasons, topic, pipeline, topic_ids)
 
     written = plan.write(records())
     for _ in batches:
@@ -278,7 +284,9 @@ class LakeTask:
         self, batch: pa.RecordBatch, numbers: list[int], reasons: list[str], topic: str
     ) -> None:
         source = batch if not self._plan.is_transformed else as_records(batch)
-        records = side_records(source, numbers, reasons, topic, self._plan.pipeline)
+        records = side_records(
+            source, numbers, reasons, topic, self._plan.pipeline, self._plan.topic_ids
+        )
         self._side_writer.write_batch(records)
         self._side_rows += len(numbers)
 

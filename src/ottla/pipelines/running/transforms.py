@@ -35,6 +35,22 @@ def decoded_only(records: DataFrame) -> DataFrame:
     return with_fields(records.where(F.col(BAD_REASON).isNull()))
 
 
+def decoded_or_failed(records: DataFrame) -> DataFrame:
+    """For windows: a record that cannot be decoded fails the batch, which has no place for it."""
+    value = records.schema["value"].dataType
+    if not isinstance(value, StructType):
+        return records
+    text = F.format_string(
+        "topic %s, partition %d, offset %d cannot be decoded: %s. A pipeline with windows has no "
+        "topic for bad records: declare another one with `bad`, which writes the good ones to a "
+        "topic, and read that",
+        "topic", "partition", "offset", BAD_REASON,
+    )  # fmt: skip
+    is_bad = F.col(BAD_REASON).isNotNull()
+    failed = F.raise_error(text).cast("boolean")
+    return with_fields(records.where(F.when(is_bad, failed).otherwise(F.lit(True))))
+
+
 def with_fields(records: DataFrame) -> DataFrame:
     value = records.schema["value"].dataType
     if not isinstance(value, StructType):

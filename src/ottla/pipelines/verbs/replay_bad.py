@@ -3,7 +3,8 @@
 Owns      reading the topic of bad records, and one commit with the rows that are good now.
 Promises  a row has the topic, partition, offset and timestamp of the record it comes from, and is
           added once: records that the table has are skipped, so that a replay may be repeated.
-          Records that are still bad stay where they are.
+          Records that are still bad stay where they are; those of a topic that was deleted, and
+          has the name of one of the table, too.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ from ottla.spark.records.schema import full_schema
 
 MASK = 2**64 - 1
 NEEDED = {"topic", "partition", "offset", "timestamp"}
+TOPIC_ID = "topic-id"  # records of older releases have none
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def replay_bad(
     settings = client_settings(declared.cluster_of(pipeline.source.cluster))
     with Cluster(settings) as cluster:
         records = _all_records(cluster, bad.topic, progress)
-        batches = [restored(each, pipeline.name) for each in records]
+        batches = [restored(each, pipeline.name, topics) for each in records]
     read = sum(each.num_rows for each in batches)
     progress.begin("reading the offsets of the table")
     new = list(_without_present(batches, table, topics, covered(commits)))
@@ -122,12 +124,14 @@ def _all_records(cluster: Cluster, topic: str, progress: Progress) -> Iterator[p
     yield from progress.counting(records_of(cluster, ranges, {topic_id: topic}))
 
 
-def restored(batch: pa.RecordBatch, pipeline: str) -> pa.RecordBatch:
-    """The records as they were read first, of this pipeline alone."""
+def restored(batch: pa.RecordBatch, pipeline: str, topic_ids: Mapping[str, str]) -> pa.RecordBatch:
+    """The records as they were read first, of this pipeline and its topics alone."""
     rows = []
     for row in batch.to_pylist():
         origin = origin_of(row["headers"])
         if origin.get("pipeline") != pipeline or not set(origin) >= NEEDED:
+            continue
+        if origin.get(TOPIC_ID, topic_ids.get(origin["topic"])) != topic_ids.get(origin["topic"]):
             continue
         original = [each for each in row["headers"] if not str(each["key"]).startswith(PREFIX)]
         rows.append((

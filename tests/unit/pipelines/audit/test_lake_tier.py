@@ -22,6 +22,7 @@ from ottla.pipelines.audit.report_log import AuditError
 from ottla.pipelines.audit.reports import Coverage, PartitionId, Tier
 from ottla.pipelines.audit.side_topics import (
     book_of_excluded,
+    excluded_in,
     origin_of,
     without_present,
 )
@@ -121,6 +122,16 @@ def test_records_that_were_replayed_are_not_left_out() -> None:
     assert found.present == {PLACE: {4}}
     left = book_of_excluded(without_present({PLACE: times}, found.present))
     assert places(left) == places(book_of_rows([row(3)]))
+
+
+@pytest.mark.parametrize(("topic_id", "found"), [(TOPIC_ID, {2}), (None, {2}), ("other", set())])
+def test_records_of_a_deleted_topic_with_the_same_name_are_not_excluded(
+    topic_id: str | None, found: set[int]
+) -> None:
+    fields = {"pipeline": "p", "topic": "t", "partition": "0", "offset": "2", "timestamp": "7"}
+    fields |= {"topic-id": topic_id} if topic_id is not None else {}
+    excluded = excluded_in([fields, {**fields, "topic": "u"}], "p", {"t": TOPIC_ID})
+    assert excluded == ({PLACE: {2: 7}} if found else {})
 
 
 def test_headers_say_where_a_record_was_read() -> None:

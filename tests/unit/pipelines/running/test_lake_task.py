@@ -167,12 +167,13 @@ def test_classes_do_not_overlap() -> None:
 
 def test_a_side_record_keeps_everything_and_says_where_it_comes_from() -> None:
     batch = records([b"a", b"b", b"c"], first=40)
-    made = side_records(batch, [1], ["not JSON"], "orders.bad", "orders_lake").to_pylist()[0]
+    ids = {"orders": TOPIC_ID}
+    (made,) = side_records(batch, [1], ["not JSON"], "orders.bad", "orders_lake", ids).to_pylist()
     assert (made["key"], made["value"], made["topic"]) == (b"k41", b"b", "orders.bad")
     assert made["headers"][0] == {"key": "h", "value": b"1"}
     assert origin_of(made["headers"]) == {
-        "pipeline": "orders_lake", "topic": "orders", "partition": "0", "offset": "41",
-        "timestamp": str(FIRST_MS + 41), "reason": "not JSON",
+        "pipeline": "orders_lake", "topic": "orders", "topic-id": TOPIC_ID, "partition": "0",
+        "offset": "41", "timestamp": str(FIRST_MS + 41), "reason": "not JSON",
     }  # fmt: skip
 
 

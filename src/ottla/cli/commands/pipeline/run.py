@@ -117,5 +117,6 @@ def document_of(each: Running) -> dict[str, Any]:
         if totals is not None
         else dict.fromkeys(("read", "written", "filtered", "bad", "late"), 0)
     )
+    counts["late"] += each.dropped
     batches = each.query.runner.batches if each.query is not None else 0
     return {"pipeline": each.pipeline.name, "batches": batches, **counts, "failure": each.failure}
