@@ -8,7 +8,7 @@ from typing import Any
 
 from ottla.cli.arguments.timestamps import format_timestamp
 from ottla.cli.output.tables import Column, table
-from ottla.pipelines.audit.books import TopicBook, percent_text
+from ottla.pipelines.audit.books import TopicBook
 from ottla.pipelines.audit.comparison import Verdict
 from ottla.pipelines.audit.reports import Tier
 from ottla.pipelines.sums.record_sums import UNDATED, BucketKey
@@ -66,7 +66,7 @@ def book_document(book: TopicBook) -> dict[str, Any]:
         "topic_id": book.topic_id,
         "tier": book.tier,
         "reference": book.reference,
-        "percent": percent_text(book.share),
+        "percent": book.percent,
         "share": book.share,
         "verified": book.is_verified,
         "complete_from": None if begin is None else time_text(begin),

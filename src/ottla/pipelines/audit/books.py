@@ -29,6 +29,8 @@ from ottla.pipelines.sums.record_sums import BUCKET_MS, UNDATED, BucketKey
 
 REFERENCE = "broker"
 UNKNOWN = "(unknown)"  # the topics of a table that could never be read
+ALL_AUDITED = "100 % of what was audited"
+UNCOUNTED = (State.NOT_AUDITED, State.FORGED)  # have no share
 FORGED_VERDICT = Verdict(State.FORGED, reason="the reports do not add up to their total")
 
 
@@ -95,6 +97,10 @@ class TopicBook:
         return share_of(self.verdicts.values(), self.audited_until_ms)
 
     @property
+    def percent(self) -> str:
+        return percent_of(self.share, self.faults.values())
+
+    @property
     def complete_until_ms(self) -> int | None:
         """Every record before this time, and from `complete_from_ms` on, is there; None if that is
         known of no time."""
@@ -129,12 +135,17 @@ class TopicBook:
 def share_of(verdicts: Iterable[Verdict], audited_until_ms: int | None = 0) -> float | None:
     if audited_until_ms is None:
         return None
-    judged = [each for each in verdicts if each.state not in (State.OPEN, State.NOT_AUDITED)]
-    judged = [each for each in judged if each.state is not State.FORGED]
+    judged = [each for each in verdicts if each.state not in (State.OPEN, *UNCOUNTED)]
     expected = sum(each.expected or 0 for each in judged)
     if not expected:
         return None
     return sum(each.present for each in judged) / expected
+
+
+def percent_of(share: float | None, faults: Iterable[Verdict]) -> str:
+    """The share as people read it: 100 % alone only if nothing is left that was not audited."""
+    is_partial = any(each.state in UNCOUNTED for each in faults)
+    return ALL_AUDITED if is_partial and share is not None and share >= 1 else percent_text(share)
 
 
 def percent_text(share: float | None) -> str:

@@ -104,9 +104,13 @@ def compare_bucket(
             "compaction removes records between tiers; drill compares",
         )
     if state in (State.MISSING, State.LATE) and _begins_before(expected, covered):
-        reason = f"the tier begins at offset {covered.start}: older records are not its loss"
-        verdict = _not_audited(there, reason)
-        return replace(verdict, is_unknowable=True, is_before_start=True)
+        expected, reference = _written(booked, known), None
+        state, reason = _state_of(expected, there, None, found)
+        if expected is None or (state is State.COMPLETE and not _is_rewritten(found, booked)):
+            reason = f"the tier begins at offset {covered.start}: older records are not its loss"
+            verdict = _not_audited(there, reason)
+            return replace(verdict, is_unknowable=True, is_before_start=True)
+        reason = reason or "compared with what was written: the tier begins within the bucket"
     if state is State.COMPLETE and _is_rewritten(found, booked):
         state, reason = State.CHANGED, "rows differ from what was written"
     excluded = None if found is None else found.excluded
@@ -118,6 +122,13 @@ def compare_bucket(
 
 def _begins_before(expected: Sums | None, covered: Coverage) -> bool:
     return expected is not None and expected.first_offset < covered.start
+
+
+def _written(booked: BucketReport | None, known: Coverage) -> Sums | None:
+    """What the writer of a table says to have written or excluded, if the reference has counted
+    all of these records."""
+    written = total_of(booked)
+    return None if written is None or written.last_offset >= known.covers else written
 
 
 def count_of(sums: Sums | None) -> int:

@@ -80,16 +80,18 @@ def drill(
     key: BucketKey,
     excluded: Excluded | None = None,
     *,
+    start: int = 0,
     is_changed: bool = False,
 ) -> Drill:
-    """`excluded` are bad and late records: they are not missing. With `is_changed`
-    the sums say that rows differ."""
+    """`excluded` are bad and late records: they are not missing, nor are those before `start`,
+    where the table begins. With `is_changed` the sums say that rows differ."""
     report = reference.buckets.get(key)
     sums = None if report is None else report.sums
     topic = reference.topics().get(key.topic_id, key.topic_id)
     rows = _table_rows(table, key)
     keeps_content = "value" in rows.column_names
     log, log_start = _log_rows(cluster, topic, key, sums, keeps_content)
+    log = log.filter(pc.greater_equal(log.column("offset"), start))
     in_log, in_table = log.column("offset"), rows.column("offset")
     aside = (excluded or {}).get(PartitionId(key.topic_id, key.partition), {})
     counts = pc.value_counts(in_table.combine_chunks())

@@ -1,6 +1,6 @@
 """Reading a lake as its users do: Parquet files in a directory, Delta, or Iceberg.
 
-    table = open_lake("./lake/orders")
+    table = open_lake("./lake/orders")         # CatalogTable: an Iceberg table of a catalog
     for batch in table.batches(): ...          # all rows, whatever program wrote them
     table.manifests()                          # what the writer has booked
 
@@ -17,6 +17,7 @@ import json
 import logging
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -58,15 +59,21 @@ class LakeReader(Protocol):
         `from_ms` nothing is known. None withdraws what was written."""
 
 
-def open_lake(directory: str | Path, format_name: str | None = None) -> LakeReader:
-    """AuditError if there is no table."""
+@dataclass(frozen=True)
+class CatalogTable:
+    """An Iceberg table whose catalog is not in its directory: what pyiceberg needs to find it."""
+
+    properties: Mapping[str, str]
+    name: str
+
+
+def open_lake(directory: str | Path, catalog: CatalogTable | None = None) -> LakeReader:
+    """AuditError if there is no table, or if it is in a catalog that is not given."""
     path = Path(directory)
-    found = format_name or _format_of(path)
-    if found == DELTA:
-        return DeltaReader(path)
-    if found == ICEBERG:
-        return IcebergReader(path)
-    return ParquetReader(path)
+    found = _format_of(path)
+    if catalog is not None or found == ICEBERG:
+        return IcebergReader(path, catalog)
+    return DeltaReader(path) if found == DELTA else ParquetReader(path)
 
 
 def _format_of(path: Path) -> str:
@@ -74,9 +81,23 @@ def _format_of(path: Path) -> str:
         raise AuditError(f"{path} is not a directory: name the directory of the table")
     if (path / "_delta_log").is_dir():
         return DELTA
-    if (path / METADATA_DIRECTORY / "catalog.db").exists():
-        return ICEBERG
-    return PARQUET
+    if (path / METADATA_DIRECTORY / "table.json").exists():
+        return str(_table_fields(path).get("format", PARQUET))
+    return ICEBERG if _own_catalog(path).exists() else PARQUET
+
+
+def _table_fields(path: Path) -> dict[str, Any]:
+    file = path / METADATA_DIRECTORY / "table.json"
+    try:
+        fields: dict[str, Any] = json.loads(file.read_bytes())
+        return dict(fields)
+    except (OSError, ValueError, TypeError) as error:
+        raise AuditError(f"{file} cannot be read ({error}): restore it from a backup") from None
+
+
+def _own_catalog(directory: Path) -> Path:
+    """The SQLite file that pipelines make where no catalog is declared."""
+    return directory / METADATA_DIRECTORY / "catalog.db"
 
 
 def manifests(table: LakeReader) -> list[dict[str, Any]]:
@@ -271,16 +292,27 @@ class DeltaReader:
 
 
 class IcebergReader:
-    """A table whose catalog is the SQLite file that pipelines make."""
+    """By its catalog: a declared one, or the SQLite file that pipelines make."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, catalog: CatalogTable | None = None) -> None:
         self.directory = directory
+        self._declared = catalog
 
     def _table(self) -> Any:
         from pyiceberg.catalog import load_catalog
 
-        uri = f"sqlite:///{(self.directory / METADATA_DIRECTORY / 'catalog.db').absolute()}"
-        catalog = load_catalog("ottla", type="sql", uri=uri)
+        if self._declared is not None:
+            return load_catalog("ottla", **self._declared.properties).load_table(
+                self._declared.name
+            )
+        own = _own_catalog(self.directory).absolute()
+        if not own.exists():
+            raise AuditError(
+                f"{self.directory}: the catalog of this Iceberg table is not in its directory: "
+                "name the file of pipelines that declares it, with --pipelines (audit run) or "
+                "--file (audit drill)"
+            )
+        catalog = load_catalog("ottla", type="sql", uri=f"sqlite:///{own}")
         names = [name for space in catalog.list_namespaces() for name in catalog.list_tables(space)]
         if len(names) != 1:
             raise AuditError(f"{self.directory}: its catalog has {len(names)} tables, not one")

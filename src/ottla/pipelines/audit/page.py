@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ottla.pipelines.audit.books import TopicBook, percent_text, share_of
+from ottla.pipelines.audit.books import UNCOUNTED, TopicBook, share_of
 from ottla.pipelines.audit.comparison import State, Verdict
 from ottla.pipelines.audit.page_template import TEMPLATE
 from ottla.pipelines.sums.record_sums import UNDATED, BucketKey
@@ -43,7 +43,7 @@ def _book(book: TopicBook) -> dict[str, Any]:
         "topic": book.topic,
         "tier": book.tier,
         "verified": book.is_verified,
-        "percent": percent_text(book.share),
+        "percent": book.percent,
         "until": book.complete_until_ms,
         "lag": book.lag_ms,
         "buckets": [_bucket(by_bucket[number]) for number in latest],
@@ -57,7 +57,7 @@ def _bucket(verdicts: Mapping[BucketKey, Verdict]) -> dict[str, Any]:
     return {
         "at": None if key.bucket == UNDATED else key.start_ms,
         "state": next(each.value for each in WORST_FIRST if each in states),
-        "share": share_of(verdicts.values()),
+        "share": None if states.intersection(UNCOUNTED) else share_of(verdicts.values()),
         "delay": max(delays, default=None),
         "partitions": [
             [

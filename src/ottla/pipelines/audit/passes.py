@@ -3,7 +3,7 @@
 Owns      which topics are audited, which tiers there are, and what is written about them.
 Promises  tables are counted after the logs, and only as far as the logs were: a pipeline that runs
           meanwhile is never mistaken for a fault. A table that cannot be read does not keep others
-          from being counted; that it could not is reported with it.
+          from being counted; that it could not is reported with it. So is one that is gone.
 Leaves    the steps of a fold to `running.py`.
 """
 
@@ -58,6 +58,7 @@ class Audit:
     reference: str = REFERENCE
     step_offsets: int = STEP_OFFSETS
     result: PassResult = field(default_factory=PassResult)
+    unreadable: Mapping[str, str] = field(default_factory=dict)  # why tables cannot be opened
     failures: list[str] = field(default_factory=list)  # tables that the last pass could not count
 
     def open(self) -> ReportWriter:
@@ -84,10 +85,20 @@ class Audit:
             for tier in self._count(name, table, tiers):
                 writer.write(replacing(tiers.get(tier.name) or Tier(tier.name), tier))
                 tiers[tier.name] = tier
+        self._note_unreadable(writer, tiers)
         books = balance(tiers, _now_ms(), self.reference)
         for name, table in self.lakes.items():
             note_complete_until(table, [each for each in books if each.tier == f"{name}.counted"])
         return books
+
+    def _note_unreadable(self, writer: ReportWriter, tiers: dict[str, Tier]) -> None:
+        """A table that was counted before, and is gone, is not as complete as it was."""
+        for name, reason in self.unreadable.items():
+            known = tiers.get(f"{name}.counted")
+            if known is not None:
+                self.failures.append(f"{name} could not be counted: {reason}")
+                tiers[known.name] = replace(known, failure=reason)
+                writer.write(replacing(known, tiers[known.name]))
 
     def _count(self, name: str, table: LakeReader, tiers: Mapping[str, Tier]) -> list[Tier]:
         """The tiers of the table as they are now; as they were, and why, if it cannot be read."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ottla.pipelines.audit.books import balance, share_of
+from ottla.pipelines.audit.books import balance, percent_of, percent_text, share_of
 from ottla.pipelines.audit.reports import COUNTED, Tier
 
 
@@ -19,6 +19,7 @@ from ottla.pipelines.audit.reports import COUNTED, Tier
 class Completeness:
     share: float | None = None  # None: not audited
     until_ms: int | None = None  # every record before is in the table; None: not known of any time
+    percent: str = percent_text(None)
 
 
 def completeness_of(tiers: Mapping[str, Tier], lake: str, now_ms: int) -> Completeness:
@@ -28,9 +29,10 @@ def completeness_of(tiers: Mapping[str, Tier], lake: str, now_ms: int) -> Comple
     if not books or any(each.audited_until_ms is None for each in books):
         return Completeness()
     share = share_of(verdict for each in books for verdict in each.verdicts.values())
+    percent = percent_of(share, (fault for each in books for fault in each.faults.values()))
     ends = [each.complete_until_ms for each in books]
     known = [end for end in ends if end is not None]
-    return Completeness(share, min(known) if len(known) == len(ends) else None)
+    return Completeness(share, min(known) if len(known) == len(ends) else None, percent)
 
 
 def _counted_tier(tiers: Mapping[str, Tier], directory: Path) -> Tier | None:

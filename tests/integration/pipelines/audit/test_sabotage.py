@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.integration.pipelines.audit.lakes import (
+    COLUMNS,
     FORMATS,
     KEPT,
     create_lake,
@@ -34,6 +35,8 @@ from ottla.base.ids import TopicPartition
 from ottla.cli.main import main
 from ottla.client.admin.topics import delete_records
 from ottla.client.cluster.cluster import Cluster
+from ottla.pipelines.declaration.tree import Lake
+from ottla.pipelines.lake.opening import open_table
 
 COUNT = 130
 FIRST = "2026-01-01T00:00:00Z"
@@ -391,6 +394,79 @@ pipelines:
     assert (fault["expected"], fault["found"]) == (60, 59)
 
 
+def test_the_directory_of_the_table_removed(
+    world: World, said: Callable[..., Any], tmp_path: Path
+) -> None:
+    """What was counted before says nothing any more, also of a table that may not be there yet."""
+    world.fill()
+    file = declared_file(world, tmp_path)
+    words = ("run", world.topic, "--once", "--without-spark", "--pipelines", str(file))
+    assert world.ottla(*words) == 0
+    assert said(world, "verify", world.topic, "--tier", "*.counted")["code"] == 0
+    world.lake.rename(tmp_path / "elsewhere")
+    for asked in (words, (*words[:4], "--lake", f"orders_lake={world.lake}")):
+        assert world.ottla(*asked) == 1
+        answer = said(world, "verify", world.topic, "--tier", "*.counted")
+        assert answer["code"] == 1
+        assert "not a directory" in answer["not_audited"][0]
+        books = said(world, "report", world.topic)["books"]
+        counted = next(each for each in books if each["tier"] == "orders_lake.counted")
+        assert (counted["verified"], counted["complete_until"]) == (False, None)
+    (tmp_path / "elsewhere").rename(world.lake)
+    assert world.ottla(*words) == 0
+    assert said(world, "verify", world.topic, "--tier", "*.counted")["code"] == 0
+
+
+def test_a_record_lost_in_the_bucket_in_which_the_table_begins(
+    world: World, said: Callable[..., Any]
+) -> None:
+    """What came before the start is not missing; what was written and is gone is."""
+    ranges = {0: (10, COUNT), 1: (0, COUNT)}
+    ingest(world.cluster, world.table, world.topic, ranges, 0)
+    world.run()
+    assert said(world, "verify", world.topic, "--tier", "*.counted")["code"] == 0
+    rewrite(world.files()[0], lambda rows: [*rows[:3], *rows[4:]])
+    world.run()
+    answer = said(world, "verify", world.topic, "--tier", "*.counted")
+    assert states(answer) == {(FIRST, 0, "missing")}
+    (found,) = said(world, "drill", world.topic, "--tier", "lake.counted")["partitions"]
+    assert found["missing"] == [[13, 13]]
+
+
+def test_a_table_of_a_declared_catalog_is_what_its_catalog_says(
+    world: World, said: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Files that the table does not have any more are still in its directory."""
+    from pyiceberg.catalog import load_catalog
+    from pyiceberg.expressions import GreaterThanOrEqual
+
+    world.lake, world.kind = tmp_path / "of-a-catalog", "iceberg"
+    catalog = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db",
+               "warehouse": f"file://{tmp_path}"}  # fmt: skip
+    lake = Lake(str(world.lake), format="iceberg", catalog=catalog, table="shop.orders")
+    world.table = open_table(lake, "orders_lake")
+    world.table.prepare(COLUMNS)
+    world.fill()
+    file = declared_file(world, tmp_path, f", catalog: {json.dumps(catalog)}, table: shop.orders")
+    words = ("run", world.topic, "--once", "--without-spark")
+    assert world.ottla(*words, "--lake", f"lake={world.lake}") == 1
+    assert "--pipelines" in capsys.readouterr().err
+    assert world.ottla(*words, "--pipelines", str(file)) == 0
+    assert said(world, "verify", world.topic)["code"] == 0
+    load_catalog("ottla", **catalog).load_table("shop.orders").delete(
+        GreaterThanOrEqual("offset", 70)
+    )
+    assert world.ottla(*words, "--pipelines", str(file)) == 0
+    answer = said(world, "verify", world.topic, "--tier", "*.counted")
+    assert {state for _, _, state in states(answer, "orders_lake.counted")} == {"missing"}
+    drilled = said(world, "drill", world.topic, SECOND, "--file", str(file))
+    assert [each["missing"] for each in drilled["partitions"]] == [[[70, 119]], [[70, 119]]]
+    command = shlex.split(said(world, "drill", world.topic, "--file", str(file))["repair"])
+    assert main(command[1:]) == 0
+    assert world.ottla(*words, "--pipelines", str(file)) == 0
+    assert said(world, "verify", world.topic)["faults"] == []
+
+
 def lose_a_file(world: World) -> None:
     world.files()[0].unlink()
 
@@ -456,7 +532,7 @@ def delete_files(world: World) -> None:
         IcebergReader(world.lake)._table().delete(GreaterThanOrEqual("offset", 70))
 
 
-def declared_file(world: World, directory: Path) -> Path:
+def declared_file(world: World, directory: Path, more: str = "") -> Path:
     file = directory / "pipelines.yaml"
     file.write_text(
         f"""
@@ -464,7 +540,7 @@ clusters: {{main: "{world.address}"}}
 pipelines:
   orders_lake:
     from: {{topics: [{world.topic}]}}
-    to: {{lake: {world.lake}, format: {world.kind}}}
+    to: {{lake: {world.lake}, format: {world.kind}{more}}}
 """
     )
     return file

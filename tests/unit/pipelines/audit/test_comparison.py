@@ -10,6 +10,7 @@ from tests.unit.pipelines.audit.records import START_MS, TOPIC_ID, Row, book_of_
 
 from ottla.pipelines.audit.books import balance, percent_text
 from ottla.pipelines.audit.comparison import STALE_MS, State, Verdict, compare_bucket
+from ottla.pipelines.audit.page import page_html
 from ottla.pipelines.audit.reports import (
     COUNTED,
     BucketReport,
@@ -139,6 +140,36 @@ def test_a_count_before_the_bucket_ended_proves_nothing() -> None:
     assert verdict(report(ROWS), covered=early, now_ms=late_ms).state is State.NOT_AUDITED
 
 
+def test_the_bucket_in_which_a_tier_begins_is_compared_with_what_was_written() -> None:
+    later = replace(FULL, start=20)
+    booked = report(ROWS[20:])
+    arguments = (KEY, report(ROWS), FULL)
+
+    def found(rows: list[Row], known: Coverage = FULL) -> Verdict:
+        return compare_bucket(KEY, report(ROWS), known, report(rows), later, NOW_MS, booked)
+
+    whole = found(ROWS[20:])
+    assert (whole.state, whole.is_before_start) == (State.NOT_AUDITED, True)
+    lost = found(ROWS[21:])
+    assert (lost.state, lost.expected, lost.found) == (State.MISSING, 40, 39)
+    assert not lost.is_before_start
+    assert found([*ROWS[20:], ROWS[30]]).state is State.DOUBLED
+    assert found([*ROWS[21:], ROWS[30]]).state is State.LOST_AND_DOUBLED
+    assert compare_bucket(*arguments, None, later, NOW_MS, booked).state is State.MISSING
+    behind = found(ROWS[21:], replace(FULL, covers=59))
+    assert behind.state is not State.MISSING, "the reference has not counted all that was written"
+    alone = compare_bucket(*arguments, report(ROWS[21:]), later, NOW_MS)
+    assert alone.is_before_start, "without a writer nothing is known"
+
+
+def test_changed_rows_in_the_bucket_in_which_a_tier_begins_are_seen() -> None:
+    sums = replace(book_of_rows(ROWS[20:])[KEY], content=None, bytes=None, rows=HashSums(1, 1))
+    booked = BucketReport(replace(sums, rows=HashSums(2, 2)))
+    later = replace(FULL, start=20)
+    found = compare_bucket(KEY, report(ROWS), FULL, BucketReport(sums), later, NOW_MS, booked)
+    assert found.state is State.CHANGED
+
+
 # Books
 
 
@@ -183,6 +214,22 @@ def test_without_an_audit_there_is_no_percentage() -> None:
 
 def test_almost_all_is_not_all() -> None:
     assert percent_text(1 - 1e-9) == "99.999 %"
+
+
+@pytest.mark.parametrize("state", [State.NOT_AUDITED, State.FORGED])
+def test_what_was_not_audited_is_never_shown_as_all(state: State) -> None:
+    rows = [row(n) for n in range(100)]
+    later = replace(FULL, at_ms=NOW_MS + BUCKET_MS, caught_up_ms=NOW_MS + BUCKET_MS)
+    tiers = {"broker": tier("broker", rows, later), "lake": tier("lake", rows, later)}
+    (book,) = balance(tiers, NOW_MS + BUCKET_MS)
+    assert (book.share, book.percent) == (1, "100 %")
+    last = max(book.verdicts)
+    unknown = replace(book, verdicts={**book.verdicts, last: Verdict(state)})
+    assert (unknown.share, unknown.percent) == (1, "100 % of what was audited")
+    before = replace(Verdict(state), is_before_start=True)
+    assert replace(book, verdicts={**book.verdicts, last: before}).percent == "100 %"
+    page = page_html([unknown], NOW_MS)
+    assert f'"state":"{state.value}","share":null' in page
 
 
 def test_a_forged_report_is_named() -> None:

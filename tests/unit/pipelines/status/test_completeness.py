@@ -22,8 +22,9 @@ def counted(name: str, lake: Path, missing: int = 0) -> Tier:
 def test_the_tier_of_the_table_is_found_by_its_directory(tmp_path: Path) -> None:
     found = tiers(counted("one", tmp_path / "one", 15), counted("two", tmp_path / "two"))
     lake = str(tmp_path / "two" / ".." / "one")
-    assert completeness_of(found, lake, NOW_MS) == Completeness(0.75, KEY.start_ms)
-    assert completeness_of(found, str(tmp_path / "two"), NOW_MS) == Completeness(1, KEY.end_ms)
+    assert completeness_of(found, lake, NOW_MS) == Completeness(0.75, KEY.start_ms, "75.000 %")
+    two = completeness_of(found, str(tmp_path / "two"), NOW_MS)
+    assert two == Completeness(1, KEY.end_ms, "100 %")
 
 
 def test_a_table_that_was_only_booked_or_not_at_all_is_not_audited(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from ottla.cli.auditing.cluster import add_audit_arguments, opened_cluster
+from ottla.cli.auditing.places import declared_lakes, place_of
 from ottla.cli.commands.audit.verify import time_of
 from ottla.cli.errors import CommandFailed
 from ottla.cli.output.documents import add_format_argument, show
@@ -20,7 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "bucket", metavar="BUCKET", nargs="?", help="a time in it; default: all that are at fault"
     )
     parser.add_argument("--tier", help="such as orders.counted; default: the only counted one")
-    parser.add_argument("--file", default="FILE", help="the file of pipelines, for the command")
+    parser.add_argument(
+        "--file", help="the file of pipelines: for the command, and for declared catalogs"
+    )
     add_format_argument(parser)
     add_audit_arguments(parser)
 
@@ -29,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ottla.pipelines.audit.books import balance
     from ottla.pipelines.audit.comparison import State
     from ottla.pipelines.audit.drilling import drill, missing_files, repair_command
-    from ottla.pipelines.audit.lake_tables import manifests, open_lake
+    from ottla.pipelines.audit.lake_tables import manifests
     from ottla.pipelines.audit.lake_tier import read_booked
     from ottla.pipelines.audit.report_log import read_reports
     from ottla.pipelines.audit.reports import Tier
@@ -51,20 +54,30 @@ def run(arguments: argparse.Namespace) -> int:
         }
         if at_ms is not None and not verdicts:
             raise CommandFailed(f"no tier has records of {arguments.topic} at that time")
-        table = open_lake(tier.source)
+        places = {} if arguments.file is None else declared_lakes(arguments.file)
+        table = place_of(tier.source, places).open()
         base = tiers.get(arguments.reference) or Tier(arguments.reference)
         booked = read_booked(manifests(table))
         pipeline = booked.pipeline or "PIPELINE"
         ids = {name: topic_id for topic_id, name in booked.topics.items()}
         aside = read_excluded(cluster, tier.side_topics, pipeline, ids)
+        starts = {at: each.start for at, each in tier.coverage.items()}
         found = [
             (
-                drill(cluster, base, table, key, aside, is_changed=verdict.state is State.CHANGED),
+                drill(
+                    cluster,
+                    base,
+                    table,
+                    key,
+                    aside,
+                    start=starts.get((key.topic_id, key.partition), 0),
+                    is_changed=verdict.state is State.CHANGED,
+                ),
                 verdict,
             )
             for key, verdict in sorted(verdicts.items())
         ]
-        command = repair_command([each for each, _ in found], pipeline, arguments.file)
+        command = repair_command([each for each, _ in found], pipeline, arguments.file or "FILE")
         document: dict[str, Any] = {
             "topic": arguments.topic,
             "tier": tier.name,

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,9 @@ from ottla.cli.auditing.cluster import (
     lakes_of,
     opened_cluster,
 )
+from ottla.cli.auditing.places import LakePlace, declared_lakes
 from ottla.cli.cluster.names import report_unmatched
-from ottla.cli.errors import USAGE, CommandFailed
+from ottla.cli.errors import CommandFailed
 from ottla.cli.interruptions import hide_interrupted_calls
 from ottla.cli.output.documents import add_format_argument, show
 
@@ -88,8 +89,9 @@ def run(arguments: argparse.Namespace) -> int:
     from ottla.pipelines.audit.passes import Audit
     from ottla.pipelines.audit.report_log import AuditError
 
-    directories, sides = declared_lakes(arguments.pipelines)
-    directories |= lakes_of(arguments.lake)
+    places = declared_lakes(arguments.pipelines) if arguments.pipelines else {}
+    sides = {name: each.side_topics for name, each in places.items()}
+    places |= {name: LakePlace(each) for name, each in lakes_of(arguments.lake).items()}
     with opened_cluster(arguments) as cluster, opened_engine(arguments, cluster) as engine:
         audit = Audit(
             cluster,
@@ -107,10 +109,11 @@ def run(arguments: argparse.Namespace) -> int:
             report_unmatched("ottla audit run", "topic", arguments.topics, names)
 
         def one_pass() -> None:
-            audit.lakes = opened_lakes(directories, sides)
+            audit.lakes, audit.unreadable = opened_lakes(places)
             books = audit.run_pass(writer)
             write_pages(arguments, books)
             report(arguments, audit, books)
+            report_unreadable(audit, places, books)
             if audit.failures:
                 raise AuditError("; ".join(audit.failures))
 
@@ -156,38 +159,31 @@ def suppress_failures() -> Iterator[None]:
         print(f"the report topic cannot be written yet: {error}", file=sys.stderr, flush=True)
 
 
-def opened_lakes(directories: dict[str, str], declared: Container[str]) -> dict[str, Any]:
-    """A table that is declared may not be there yet."""
-    from ottla.pipelines.audit.lake_tables import open_lake
+def opened_lakes(places: Mapping[str, LakePlace]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The tables, and why others cannot be opened."""
+    from ottla.pipelines.audit.report_log import AuditError
 
-    found = {}
-    for name, directory in directories.items():
-        if name in declared and not os.path.isdir(directory):
-            print(f"{name}: {directory} does not exist yet", file=sys.stderr)
-        else:
-            found[name] = open_lake(directory)
-    return found
+    found, unreadable = {}, {}
+    for name, place in places.items():
+        try:
+            found[name] = place.open()
+        except AuditError as error:
+            unreadable[name] = str(error)
+    return found, unreadable
 
 
-def declared_lakes(file: str | None) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Directories of tables, and topics for bad and late records, by the names of pipelines."""
-    directories: dict[str, str] = {}
-    sides: dict[str, list[str]] = {}
-    if file is None:
-        return directories, sides
-    from ottla.pipelines.declaration.loading import load
-    from ottla.pipelines.declaration.tree import Lake
-    from ottla.pipelines.errors import DeclarationError
+def report_unreadable(audit: Any, places: Mapping[str, LakePlace], books: Iterable[Any]) -> None:
+    """AuditError for a table that was never counted; but one that is declared may not be there
+    yet."""
+    from ottla.pipelines.audit.report_log import AuditError
 
-    try:
-        declared = load(file)
-    except DeclarationError as error:
-        raise CommandFailed(str(error), code=USAGE) from error
-    for name, pipeline in declared.pipelines.items():
-        if isinstance(pipeline.to, Lake):
-            directories[name] = pipeline.to.lake
-            sides[name] = [each.topic for each in (pipeline.bad, pipeline.late) if each is not None]
-    return directories, sides
+    counted = {book.tier for book in books}
+    for name, reason in audit.unreadable.items():
+        if f"{name}.counted" in counted:
+            continue  # among the failures
+        if not places[name].is_declared or os.path.isdir(places[name].directory):
+            raise AuditError(reason)
+        print(f"{name}: {places[name].directory} does not exist yet", file=sys.stderr)
 
 
 @contextmanager

@@ -83,7 +83,6 @@ def status_of(declared: Declaration, name: str, report_topic: str) -> dict[str, 
 def audit_document(cluster: Cluster, pipeline: Pipeline, report_topic: str) -> dict[str, Any]:
     """What the audit says of the table; nothing of topics."""
     from ottla.cli.auditing.documents import time_text
-    from ottla.pipelines.audit.books import percent_text
     from ottla.pipelines.audit.report_log import read_reports
     from ottla.pipelines.declaration.tree import Lake
     from ottla.pipelines.status.completeness import completeness_of
@@ -93,7 +92,7 @@ def audit_document(cluster: Cluster, pipeline: Pipeline, report_topic: str) -> d
     tiers = read_reports(cluster, report_topic)
     found = completeness_of(tiers, pipeline.to.lake, time.time_ns() // 1_000_000)
     return {
-        "percent": percent_text(found.share),
+        "percent": found.percent,
         "share": found.share,
         "complete_until": None if found.until_ms is None else time_text(found.until_ms),
     }
