@@ -19,7 +19,7 @@ import ottla
 
 FOLDER = Path(__file__).parent
 FOLDERS = MICRO, _, _ = "micro", "end_to_end", "spark"
-HELPER = "background_work"  # a process that `latency` starts
+HELPERS = ("background_work", "audit_work")  # processes that `latency` and `audit_beside` start
 
 
 def main() -> int:
@@ -53,7 +53,7 @@ def find_benchmarks() -> dict[str, str]:
         path.stem: f"benchmarks.{path.parent.name}.{path.stem}"
         for folder in FOLDERS
         for path in sorted((FOLDER / folder).glob("*.py"))
-        if '__name__ == "__main__"' in path.read_text() and path.stem != HELPER
+        if '__name__ == "__main__"' in path.read_text() and path.stem not in HELPERS
     }
 
 
