@@ -60,8 +60,8 @@ PURE_EXCEPT: dict[str, set[str]] = {
     "metadata/zookeeper": {"kazoo_service", "log_following", "log_loading", "zookeeper_log"},
     "pipelines/declaration": set(),
     "replication": {
-        "deletions", "directory_moves", "new_partitions", "replica_manager", "session_cache",
-        "waiting",
+        "damaged_replicas", "deletions", "directory_moves", "new_partitions", "replica_manager",
+        "session_cache", "waiting",
         "directory_reports", "in_sync_changes", "leader_events", "withdrawals",
     },
     "replication/following": {"leader_fetcher", "leader_fetchers", "lost_leaders"},

@@ -2,7 +2,9 @@
 
 Sent after a move between directories, or if logs were found in another directory than expected. A
 broker can lead a partition only if its directory is online. A replica with damaged records is
-reported as lost: it is neither in sync nor eligible until it was copied again.
+reported as lost: it is neither in sync nor eligible until it was copied again. When it is found
+again, a new leader epoch begins: a fetch that it has sent before it removed the damaged records,
+and that its leader still holds, must not count as progress.
 """
 
 from __future__ import annotations
@@ -78,6 +80,8 @@ def _assign(
         wanted.in_sync = tuple(each for each in wanted.in_sync if each != broker.id)
     if directory_id == LOST_DIRECTORY:
         wanted.unclean = frozenset({broker.id})
+    elif partition.directory_of(broker.id) == LOST_DIRECTORY:
+        wanted.has_truncated = True
     if state.may_elect_uncleanly(topic):
         wanted.election = Election.UNCLEAN
     directories = tuple(wanted.directories.get(each, bytes(16)) for each in partition.replicas)

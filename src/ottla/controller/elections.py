@@ -1,8 +1,8 @@
 """Changes of one partition: in-sync replicas, eligible replicas, and leader.
 
 Promises  the leader is in sync, or there is none; every broker that is in sync or eligible is a
-          replica; every change increments the partition epoch, and every change of leader or
-          removal of a replica increments the leader epoch.
+          replica; every change increments the partition epoch, and every change of leader, removal
+          of a replica, or return of a damaged one increments the leader epoch.
 Leaves    when a partition changes to `brokers.py`, `alter_partition.py`, `reassignment.py`.
 
 Eligible leader replicas (KIP-966): nothing is committed while fewer than `min_in_sync` replicas are
@@ -46,6 +46,7 @@ class PartitionTarget:
     recovery: int
     directories: dict[int, bytes]
     unclean: frozenset[int] = frozenset()  # stopped uncleanly
+    has_truncated: bool = False  # a replica has removed records that its leader knows of
     election: Election = Election.ONLINE
 
     @classmethod
@@ -146,6 +147,7 @@ def decide_change(
     )
     needs_epoch = (
         elected.is_unclean
+        or wanted.has_truncated
         or elected.leader != partition.leader
         or not set(partition.replicas) <= set(wanted.replicas)
     )

@@ -2,12 +2,14 @@
 
 Owns      which replicas of this broker are damaged, and from which offset on.
 Promises  a damaged replica is truncated only when the metadata shows that another broker leads, and
-          that no election can choose this replica. Until then its undamaged records are served.
+          that no election can choose this replica. Until then its undamaged records are served. A
+          truncation that fails is tried again, then of the whole log.
 Leaves    detecting damage to readers, the decision to the controller (`docs/decisions/0012`).
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 from ottla.base.ids import TopicPartition
@@ -24,6 +26,7 @@ from ottla.storage.files.file_names import parse_segment_file_name
 log = logging.getLogger(__name__)
 
 LOG_SUFFIX = ".log"
+RETRY_S = 5.0
 
 
 class DamagedReplicas:
@@ -87,6 +90,7 @@ class DamagedReplicas:
             yield from partition.truncating(self._truncating(partition))
         except (StorageError, BrokerError) as error:
             log.error("%s: the damaged records cannot be removed: %s", name, error)
+            self._try_later(partition)
             return
         finally:
             self._repairing.discard(name)
@@ -101,6 +105,16 @@ class DamagedReplicas:
             yield from partition.log.truncating_to(offset)
         else:
             partition.log.truncate_fully_and_start_at(start)
+
+    def _try_later(self, partition: Partition) -> None:
+        if partition.name in self._damaged:
+            self._damaged[partition.name] = partition.log.log_start_offset
+        asyncio.get_running_loop().call_later(RETRY_S, self._try_again, partition)
+
+    def _try_again(self, partition: Partition) -> None:
+        is_usable = partition.log.health.is_online and not partition.log.is_discarded
+        if partition.name in self._damaged and is_usable and not partition.is_leader:
+            self._begin(partition)
 
     def removed(self, name: TopicPartition) -> None:
         """The partition is not on this broker any more."""

@@ -74,7 +74,10 @@ class WantedPartition:
         self.order = 0  # position in the session's order: lower is served first
 
     def take_over(self, other: WantedPartition) -> None:
-        """The client requests it again, from another position."""
+        """The client requests it again, from another position. In another leader epoch it may have
+        truncated its log, and with it what it knew of the offsets."""
+        if other.current_leader_epoch != self.current_leader_epoch:
+            self.forget_sent()
         self.fetch_offset = other.fetch_offset
         self.partition_bytes_max = other.partition_bytes_max
         self.current_leader_epoch = other.current_leader_epoch
@@ -88,6 +91,10 @@ class WantedPartition:
         # After an error the partition is sent again, even if nothing else has changed.
         self.sent_high_watermark = -1 if error_code else high_watermark
         return is_changed
+
+    def forget_sent(self) -> None:
+        """Send the offsets again, even if they have not changed."""
+        self.sent_high_watermark = self.sent_log_start_offset = -1
 
     def is_changed(self, error_code: int, high_watermark: int, log_start_offset: int) -> bool:
         return (

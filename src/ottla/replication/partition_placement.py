@@ -92,7 +92,7 @@ class PartitionPlacement:
     ) -> None:
         partition = self._table.by_name.get(name) or self._open(topic, name, decided)
         if partition.is_truncating:
-            partition.when_truncated(partial(self.place, topic, name.partition, decided))
+            partition.when_truncated(partial(self._place_again, partition, topic, decided))
             return
         was_leader, old_epoch = partition.is_leader, partition.leader_epoch
         if decided.leader == self._broker_id and decided.leader_epoch != old_epoch:
@@ -108,6 +108,17 @@ class PartitionPlacement:
             self._table.notify_resigned(name)
         if self._damaged is not None:
             self._damaged.check(partition, decided)
+
+    def _place_again(
+        self,
+        partition: Partition,
+        topic: entities.Topic,
+        decided: entities.PartitionRegistration,
+    ) -> None:
+        """After a truncation, unless the partition was removed meanwhile: a log would be created
+        for a topic that is deleted, or for a replica on other brokers."""
+        if self._table.by_name.get(partition.name) is partition:
+            self.place(topic, partition.name.partition, decided)
 
     def _open(
         self, topic: entities.Topic, name: TopicPartition, decided: entities.PartitionRegistration

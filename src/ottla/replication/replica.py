@@ -105,9 +105,14 @@ class Replica:
         synced = self.log.offsets.recovery_point
         return synced < self.flush_required_to and synced < end_offset
 
+    def note_sync_required(self) -> None:
+        """The flush policy requires a sync of everything that was appended. It is begun by
+        `require_sync`, or at the latest by `sync_required` in the next role."""
+        self.flush_required_to = self.log.log_end_offset
+
     def require_sync(self, done: Done) -> None:
         """The flush policy requires a sync of everything that was appended: begin it."""
-        self.flush_required_to = self.log.log_end_offset
+        self.note_sync_required()
         self._commits.wait(self.flush_required_to, done)
 
     def sync_required(self, done: Done) -> None:

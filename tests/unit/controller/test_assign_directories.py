@@ -95,6 +95,19 @@ def test_a_replica_with_damaged_records_is_neither_in_sync_nor_eligible() -> Non
         assert (now.leader, now.in_sync_replicas, now.eligible_replicas) == (2, (2,), ())
 
 
+def test_a_damaged_replica_returns_in_a_new_leader_epoch() -> None:
+    """Its leader may still hold a fetch from before the damaged records were removed."""
+    cluster = two_brokers()
+    assign(cluster, "t", LOST_DIRECTORY)
+    before = cluster.partition()
+    assign(cluster, "t", directory(1, 1))
+    now = cluster.partition()
+    assert (now.leader, now.leader_epoch) == (before.leader, before.leader_epoch + 1)
+    assert now.in_sync_replicas == (2,)
+    assign(cluster, "t", directory(1, 0))
+    assert cluster.partition().leader_epoch == now.leader_epoch, "it has only moved"
+
+
 def test_a_damaged_replica_that_no_other_can_replace_stays_as_it_is() -> None:
     cluster = two_brokers()
     before = cluster.partition("alone")

@@ -24,6 +24,7 @@ from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.framing import LENGTH_BYTES
 from ottla.protocol.headers import encode_request
 from ottla.protocol.messages.fetch_request import FetchRequest, ForgottenTopic
+from ottla.protocol.messages.fetch_response import FetchResponse
 
 PARTITIONS = 300
 LATE = 7  # the partition to which something happens after it was read
@@ -108,12 +109,65 @@ def test_a_partition_forgotten_while_it_is_read_does_not_keep_the_session(world:
     forgetting = named([], session=(session_id, 2))
     forgetting.forgotten_topics_data = [ForgottenTopic("t", partitions=everything[1:])]
     world.run(world._answer(forgetting, VERSION, FakeConnection(), None))
-    read_all(fetching, slices, PARTITIONS)
     finish(slices)  # it does not wait: the next request of the session has come
+    assert len(fetching.found) <= LATE
     readers = [bool(partition_of(world, each).fetches.sessions) for each in everything]
     assert readers == [True] + [False] * (PARTITIONS - 1)
     world.run(answered(world, named([], session=(session_id, -1))))
     world.run(until(lambda: not any(each.fetches.sessions for each in world.broker.replicas)))
+
+
+def at(offset: int, session: tuple[int, int], max_wait_ms: int = PATIENT_MS) -> FetchRequest:
+    request = named([0], session=session, max_wait_ms=max_wait_ms)
+    request.topics[0].partitions[0].fetch_offset = offset
+    return request
+
+
+def test_a_request_is_not_answered_from_the_positions_of_the_next_one(world: World) -> None:
+    """Its client takes the records for those that it has requested."""
+    produce(world, "t", 3)
+
+    async def story() -> tuple[FetchResponse, FetchResponse]:
+        opened = await answered(world, at(3, (0, 0), max_wait_ms=0))
+        waiting = asyncio.ensure_future(answered(world, named([], session=(opened.session_id, 1),
+                                                              max_wait_ms=PATIENT_MS)))  # fmt: skip
+        await until(lambda: world.broker.parts.parked_fetches.partitions == 0)
+        session = session_of(world, opened.session_id)
+        await until(lambda: bool(session.watchers))
+        following = await answered(world, at(1, (opened.session_id, 2)))
+        return await waiting, following
+
+    ended, following = world.run(story())
+    assert reported(ended) == []
+    assert reported(following) == [0]
+
+
+def test_offsets_are_sent_again_to_a_client_that_truncates(world: World) -> None:
+    """It does not use those of a response that says where its log diverges."""
+    produce(world, "t", 3)
+    request = at(3, (0, 0), max_wait_ms=0)
+    request.topics[0].partitions[0].last_fetched_epoch = 0
+    opened = world.ask(request, VERSION)
+    session_id = opened.session_id
+    log = partition_of(world).log
+    assert reported(world.ask(named([], session=(session_id, 1)), VERSION)) == []
+    request = at(7, (session_id, 2), max_wait_ms=0)
+    request.topics[0].partitions[0].last_fetched_epoch = 0
+    (topic,) = world.ask(request, VERSION).responses
+    assert topic.partitions[0].diverging_epoch.end_offset == 3
+    request = at(3, (session_id, 3), max_wait_ms=0)
+    request.topics[0].partitions[0].last_fetched_epoch = 0
+    (topic,) = world.ask(request, VERSION).responses
+    assert topic.partitions[0].high_watermark == log.high_watermark
+
+
+def test_offsets_are_sent_again_in_another_leader_epoch(world: World) -> None:
+    opened = world.ask(at(0, (0, 0), max_wait_ms=0), VERSION)
+    session_id = opened.session_id
+    assert reported(world.ask(at(0, (session_id, 1), max_wait_ms=0), VERSION)) == []
+    request = at(0, (session_id, 2), max_wait_ms=0)
+    request.topics[0].partitions[0].current_leader_epoch = 0
+    assert reported(world.ask(request, VERSION)) == [0]
 
 
 def test_fetches_of_many_partitions_that_wake_together_look_in_turns_of_their_own(

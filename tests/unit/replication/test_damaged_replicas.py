@@ -28,6 +28,7 @@ from ottla.metadata.records import (
 )
 from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
+from ottla.storage.log.log import Log
 
 KNOWN = b"the known folder"
 
@@ -86,6 +87,22 @@ def test_a_damaged_replica_is_cut_once_no_election_counts_on_it(leader: int) -> 
         assert sent()[-1] == world.id_of(T0), "it may be in sync again"
 
     run()
+
+
+@story
+async def test_a_repair_that_fails_is_tried_again() -> None:
+    world = DamagedWorld(leader=OTHER, in_sync=(OTHER,))
+
+    def fail(log: Log, _offset: int) -> None:
+        raise CorruptLogError(log.path, 0, "its leader epochs cannot be read")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Log, "truncate_fully_and_start_at", fail)
+        world.lose()
+        await asyncio.sleep(1)
+    assert (world.end, world.sent()[-1]) == (3, LOST_DIRECTORY)
+    await asyncio.sleep(10)
+    assert (world.end, world.sent()[-1]) == (0, world.id_of(T0))
 
 
 @story

@@ -107,12 +107,14 @@ def test_a_repeated_request_updates_the_position_and_keeps_what_was_sent() -> No
     known.record_sent(0, 10, 2)
     for key in KEYS:
         record_read(session, key, has_more=False)
-    session.update([WantedPartition(KEYS[1], 7, 50, 3, 4, 6)], ())
+    session.update([WantedPartition(KEYS[1], 7, 50, known.current_leader_epoch, 4, 6)], ())
     assert session.partitions[KEYS[1]] is known
-    asked = (known.fetch_offset, known.partition_bytes_max, known.current_leader_epoch)
-    assert asked == (7, 50, 3)
+    assert (known.fetch_offset, known.partition_bytes_max) == (7, 50)
     assert (known.last_fetched_epoch, known.log_start_offset) == (4, 6)
     assert not known.is_changed(0, 10, 2)
+    session.update([WantedPartition(KEYS[1], 7, 50, 30, 4, 6)], ())
+    assert known.current_leader_epoch == 30
+    assert known.is_changed(0, 10, 2), "its client may have truncated its log"
     assert partitions_to_read(session) == [KEYS[1]]
     plain = WantedPartition(KEYS[0], 1, 2)
     assert (plain.current_leader_epoch, plain.last_fetched_epoch, plain.log_start_offset) == (

@@ -9,6 +9,7 @@ from tests.unit.coordinators.groups.broker_world import BROKER, BrokerWorld
 from tests.unit.storage.log_making import append, values_of
 
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.scheduling.steps import PAUSE, Steps, run_blocking
 from ottla.config.topic_options import TopicConfig
 from ottla.metadata.records import (
     ALL_BROKERS,
@@ -18,6 +19,7 @@ from ottla.metadata.records import (
     PartitionCreated,
     ResourceType,
     TopicCreated,
+    TopicDeleted,
 )
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -60,6 +62,30 @@ def change(world: BrokerWorld, topic_id: TopicId, index: int = 0, **changes: obj
 
 
 T0 = TopicPartition("t", 0)
+
+
+@pytest.mark.parametrize("is_deleted", [True, False])
+def test_a_partition_that_leaves_while_it_is_truncated_does_not_come_back(
+    world: BrokerWorld, is_deleted: bool
+) -> None:
+    """A change of its leader waits for the end of the truncation, and is not applied then."""
+    topic_id = world.create_topic("t", replicas=(BROKER, OTHER))
+    change(world, topic_id, leader=OTHER, leader_epoch=1)
+    truncation = world.replicas.partition(*T0).truncating(pausing())
+    next(truncation)
+    change(world, topic_id, leader=BROKER, leader_epoch=2)
+    if is_deleted:
+        world.publish(TopicDeleted(topic_id))
+    else:
+        change(world, topic_id, replicas=(OTHER,), in_sync_replicas=(OTHER,), leader=OTHER,
+               leader_epoch=3)  # fmt: skip
+    run_blocking(truncation)
+    assert len(world.replicas) == 0
+    assert world.replicas.logs.get(T0) is None
+
+
+def pausing() -> Steps[None]:
+    yield PAUSE
 
 
 def test_listeners_hear_of_every_epoch_in_which_this_broker_leads(world: BrokerWorld) -> None:

@@ -137,10 +137,14 @@ def _record(found: PartitionRead, requested: RequestedPartitions) -> bool:
     """Record the result in the session. Returns whether the response includes the partition:
     a full fetch includes all, others those that have changed."""
     assert requested.session is not None
+    if requested.is_ended:  # the next request reads it again, from where its client is by now
+        return True
     answer = found.answer
     is_new = found.wanted.record_sent(
         answer.error_code, answer.high_watermark, answer.log_start_offset
     )
+    if answer.diverging_epoch is not None:
+        found.wanted.forget_sent()  # its client truncates, and does not use the offsets
     has_more = found.size > 0 or found.is_urgent
     has_not_fit = not has_more and _has_readable(found, requested)
     was_served = (

@@ -54,6 +54,8 @@ class LargeFetchOperation(FetchOperation):
         yield from freeing(self.found)
         self.begin_look_up()
         for wanted in (yield from self.requested.ordering()):
+            if self.requested.is_ended:
+                break
             aborted = self.aborted
             self.take(wanted)
             yield ANSWER_BYTES + ABORTED_BYTES * (self.aborted - aborted)

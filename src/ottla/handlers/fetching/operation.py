@@ -18,7 +18,7 @@ from ottla.base.memory.stored_errors import without_traceback
 from ottla.base.scheduling.steps import looking_up
 from ottla.handlers.fetching.answering import response_bytes, response_of
 from ottla.handlers.fetching.checking import check_all
-from ottla.handlers.fetching.reading import PartitionRead, look_up
+from ottla.handlers.fetching.reading import NOTHING, PartitionRead, look_up
 from ottla.handlers.fetching.requested import RequestedPartitions
 from ottla.handlers.quotas.request_time import charge_time, exempt_time
 from ottla.handlers.serving.context import Context
@@ -66,6 +66,8 @@ class FetchOperation:
 
     def look_up_all(self) -> bool:
         """Read all partitions. Returns whether there is enough data, if nothing is `missing`."""
+        if self.requested.is_ended:
+            return True
         for wanted in self.requested.partitions():
             self.take(wanted)
         return self.has_enough
@@ -225,6 +227,9 @@ class FetchOperation:
     async def read_again(self, before: PartitionRead) -> PartitionRead:
         """The file has changed: read the partition again, within the same bounds."""
         self.size -= before.size
+        if self.requested.is_ended:
+            before.answer.records = NOTHING
+            return before._replace(check=None)
         found = await self.context.parts.scheduler.run(
             looking_up(lambda reader: self.look_up(reader, before.wanted))
         )

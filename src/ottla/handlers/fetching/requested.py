@@ -4,7 +4,8 @@
 a new one. The constructor only reads the request.
 
 Promises  of duplicate partitions the last one is used, as in Kafka. A method that ends in `-ing`
-          does what the one without does, in slices.
+          does what the one without does, in slices. A request that the next one of its session has
+          ended reads nothing more: the positions are those of the next request by then.
 Leaves    the sessions themselves, and their eviction, to `FetchSessions`; reading to `reading.py`.
 """
 
@@ -72,10 +73,15 @@ class RequestedPartitions:
         session = self.session
         if session is None:
             return False
-        return session.has_offset_updates or session.epoch != self._session_epoch
+        return session.has_offset_updates or self.is_ended
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the next request of the session has come."""
+        return self.session is not None and self.session.epoch != self._session_epoch
 
     def note_response(self) -> None:
-        if self.session is not None:
+        if self.session is not None and not self.is_ended:
             self.session.has_offset_updates = False
 
     @property

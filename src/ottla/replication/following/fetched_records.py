@@ -60,27 +60,30 @@ def taking(
     partition: Partition, answer: PartitionData, is_current: Callable[[], bool]
 ) -> Steps[FetchedContent | None]:
     """Apply a response without an error; None if it is of another leader epoch by now."""
-    size = len(answer.records or b"")
-    is_diverging, must_flush = answer.diverging_epoch is not None, False
-    try:
-        if is_diverging:
-            yield from partition.truncating(truncating(partition, answer))
-        elif answer.records:
-            must_flush = yield from appending(partition, answer.records)
-    except UnexpectedOffset:
-        pass  # sent twice, as it was requested again before it arrived
+    if answer.diverging_epoch is not None:
+        yield from partition.truncating(truncating(partition, answer))
+        # The high watermark comes with the next response: what is left may diverge, too.
+        return FetchedContent(has_content=True, must_flush=False) if is_current() else None
+    size, must_flush = len(answer.records or b""), False
+    if answer.records:
+        must_flush = yield from appending(partition, answer.records, is_current)
     if not is_current():
         return None
     partition.follow_leader(answer.high_watermark, answer.log_start_offset, size)
-    return FetchedContent(is_diverging or size > 0, must_flush)
+    return FetchedContent(size > 0, must_flush)
 
 
-def appending(partition: Partition, data: Buffer) -> Steps[bool]:
-    """Append the batches of a response; whether they must be synced before they count."""
+def appending(partition: Partition, data: Buffer, is_current: Callable[[], bool]) -> Steps[bool]:
+    """Append the batches of a response; whether they must be synced before they count. Ends if
+    this broker follows another leader by now, or leads itself: its log may have changed."""
     must_flush = False
     for some in cut_into_pieces(data):
-        must_flush |= _append(partition.log, some).must_flush
+        if _append(partition.log, some).must_flush:
+            must_flush = True
+            partition.replica.note_sync_required()  # whatever role it has after the pause
         yield PAUSE
+        if not is_current():
+            break
     return must_flush
 
 

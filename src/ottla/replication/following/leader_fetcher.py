@@ -3,8 +3,9 @@
 Owns      the partitions that follow this leader, their delays after errors, and the requests in
           flight.
 Promises  a partition that begins to follow is fetched at once, although the leader holds back the
-          fetch of the others. Responses count only for the leader epoch in which they were
-          requested. An error of one partition delays that partition alone.
+          fetch of the others. Records count only if they were requested from where the log ends,
+          and in the leader epoch of now: the log may have been truncated since a request was sent.
+          An error of one partition delays that partition alone.
 Leaves    the request to `replica_session.py`, the records to `fetched_records.py`, which partitions
           follow which broker to `leader_fetchers.py`.
 """
@@ -16,7 +17,7 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ottla.base.log_messages.sparse_log import SparseLog
 from ottla.base.scheduling.steps import Driver, Steps
@@ -31,6 +32,7 @@ from ottla.replication.following.lost_leaders import LostLeaders
 from ottla.replication.following.replica_session import (
     PartitionKey,
     ReplicaFetchLimits,
+    ReplicaPosition,
     ReplicaSession,
 )
 from ottla.replication.partition import Partition
@@ -62,11 +64,19 @@ class Followed:
     partition: Partition
     leader_epoch: int
     is_behind: bool = True  # it lacks committed records, as far as is known
+    first_request: int | None = None  # that has fetched it, in this epoch
 
     @property
     def is_current(self) -> bool:
         partition = self.partition
         return not partition.is_leader and partition.leader_epoch == self.leader_epoch
+
+
+class RequestInFlight(NamedTuple):
+    """A request in flight."""
+
+    number: int
+    response: asyncio.Future[FetchResponse]
 
 
 class LeaderFetcher:
@@ -94,7 +104,7 @@ class LeaderFetcher:
         self._session = ReplicaSession(broker_id, limits)
         self._followed: dict[PartitionKey, Followed] = {}
         self._new: dict[PartitionKey, Followed] = {}  # not in the session yet
-        self._in_flight: deque[asyncio.Future[FetchResponse]] = deque()
+        self._in_flight: deque[RequestInFlight] = deque()
         self._wake = asyncio.Event()
         self._reconnect_s = RECONNECT_S
         self._failures = SparseLog(log, logging.WARNING)
@@ -143,7 +153,7 @@ class LeaderFetcher:
                 self._begin_again()
             finally:
                 for each in self._in_flight:
-                    each.cancel()
+                    each.response.cancel()
 
     async def _fetch(self) -> None:
         while True:
@@ -151,7 +161,7 @@ class LeaderFetcher:
             self._send()
             await self._wake.wait()
             self._wake.clear()
-            while self._in_flight and self._in_flight[0].done():
+            while self._in_flight and self._in_flight[0].response.done():
                 await self._receive(self._in_flight.popleft())
 
     def _begin_again(self) -> None:
@@ -176,9 +186,14 @@ class LeaderFetcher:
             if followed.partition.needs_sync(position.offset):  # of what another leader has sent
                 self._wait_for_sync(key, followed)
             else:
-                self._session.put(key, position)
+                self._put(key, followed, position)
         if self._new:
             self._wake.set()
+
+    def _put(self, key: PartitionKey, followed: Followed, position: ReplicaPosition) -> None:
+        if followed.first_request is None:
+            followed.first_request = self._session.next_number
+        self._session.put(key, position)
 
     def _wait_for_sync(self, key: PartitionKey, followed: Followed) -> None:
         def done(error: Exception | None) -> None:
@@ -203,18 +218,19 @@ class LeaderFetcher:
             and len(self._in_flight) < IN_FLIGHT_MAX
         ):
             return
+        number = self._session.next_number
         request = self._session.next_request(self._broker_epoch())
         future = asyncio.ensure_future(self._request(request))
-        self._in_flight.append(future)
+        self._in_flight.append(RequestInFlight(number, future))
         future.add_done_callback(self._note_done)
 
     def _note_done(self, _future: asyncio.Future[FetchResponse]) -> None:
         self._wake.set()
 
-    async def _receive(self, future: asyncio.Future[FetchResponse]) -> None:
+    async def _receive(self, sent: RequestInFlight) -> None:
         self._wake.set()  # whatever it is, another request follows
         try:
-            response = future.result()
+            response = sent.response.result()
         except ChannelError as error:
             await self._reconnect(error)
             return
@@ -228,7 +244,7 @@ class LeaderFetcher:
                 log.warning("broker %d refuses to be fetched from: %s", self.leader_id, code.name)
                 await asyncio.sleep(self._backoff_s)
             return
-        await self._apply(response)
+        await self._apply(response, sent.number)
 
     async def _reconnect(self, error: ChannelError) -> None:
         """The broker has ended, or cannot be reached: the metadata will name other leaders."""
@@ -236,7 +252,7 @@ class LeaderFetcher:
             self._has_worked = False
             self._lost_leaders.lost(self.leader_id)
         for each in self._in_flight:
-            each.cancel()
+            each.response.cancel()
         self._in_flight.clear()
         self._session.reset()
         now_s = asyncio.get_running_loop().time()
@@ -246,10 +262,10 @@ class LeaderFetcher:
 
     # Responses
 
-    async def _apply(self, response: FetchResponse) -> None:
+    async def _apply(self, response: FetchResponse, number: int) -> None:
         out_of_range: list[tuple[PartitionKey, Followed]] = []
         unsynced: list[asyncio.Future[None]] = []
-        await self._driver.run(self._applying(response, out_of_range, unsynced))
+        await self._driver.run(self._applying(response, number, out_of_range, unsynced))
         if unsynced:
             await asyncio.wait(unsynced)
         for key, followed in out_of_range:
@@ -258,6 +274,7 @@ class LeaderFetcher:
     def _applying(
         self,
         response: FetchResponse,
+        number: int,
         out_of_range: list[tuple[PartitionKey, Followed]],
         unsynced: list[asyncio.Future[None]],
     ) -> Steps[None]:
@@ -268,6 +285,9 @@ class LeaderFetcher:
                 followed = self._followed.get(key)
                 if followed is None or not followed.is_current or key not in self._session:
                     continue  # it follows another leader by now
+                if not self._session.is_for_position(key, number):
+                    self._take_offsets(followed, answer, number)
+                    continue
                 code = ErrorCode(answer.error_code)
                 if code == ErrorCode.NONE:
                     yield from self._taking(key, followed, answer, unsynced)
@@ -275,6 +295,15 @@ class LeaderFetcher:
                     out_of_range.append((key, followed))
                 else:
                     self._fail(key, followed, code)
+
+    def _take_offsets(self, followed: Followed, answer: PartitionData, number: int) -> None:
+        """The answer was requested from another position than that of now, which another request
+        has: its records are there already, or are of a log that was truncated since. The offsets
+        are not sent again."""
+        is_of_epoch = followed.first_request is not None and followed.first_request <= number
+        if is_of_epoch and not answer.error_code and answer.diverging_epoch is None:
+            partition = followed.partition
+            partition.follow_leader(answer.high_watermark, answer.log_start_offset, 0)
 
     def _taking(
         self,
@@ -301,7 +330,7 @@ class LeaderFetcher:
         if self._is_held_back(followed):
             self._delay(key, followed, self._quota.wait_ms / 1000)
         elif taken.has_content or self._session.position(key) != position:
-            self._session.put(key, position)
+            self._put(key, followed, position)
         if taken.must_flush:  # last: if it fails, the partition leaves the session
             unsynced.append(self._synced(key, followed))
 
@@ -344,7 +373,7 @@ class LeaderFetcher:
             self._fail_here(key, followed, error)
             return
         if self._followed.get(key) is followed and followed.is_current:
-            self._session.put(key, position_of(partition))
+            self._put(key, followed, position_of(partition))
 
     def _report(self, followed: Followed, error: Exception) -> None:
         now_s = asyncio.get_running_loop().time()

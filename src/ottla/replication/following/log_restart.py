@@ -37,6 +37,13 @@ async def restart_log(
     epoch = partition.leader_epoch
     leader_end = await _ask(partition, LATEST, broker_id, request)
     leader_start = await _ask(partition, EARLIEST, broker_id, request)
+    await driver.run(_restarting(partition, epoch, leader_start, leader_end))
+
+
+def _restarting(
+    partition: Partition, epoch: int, leader_start: int, leader_end: int
+) -> Steps[None]:
+    # Here, not before: the first step may be run much later.
     if partition.leader_epoch != epoch or partition.is_leader or partition.is_truncating:
         return
     end_offset = partition.log.log_end_offset
@@ -47,7 +54,7 @@ async def restart_log(
             leader_end,
             end_offset,
         )
-        await driver.run(partition.truncating(_discarding(partition, leader_end)))
+        yield from partition.truncating(_discarding(partition, leader_end))
     elif leader_start > end_offset:
         log.info("%s: continues at the leader's log start, %d", partition.name, leader_start)
         partition.log.truncate_fully_and_start_at(leader_start)

@@ -1,7 +1,8 @@
 """The fetch session of a follower with one leader's broker (KIP-227). Pure.
 
 Owns      the positions from which partitions are fetched, and which of them the leader does not
-          know yet: a request names only those.
+          know yet: a request names only those. Requests have numbers: a response is for the
+          positions of its request, and another one may have been sent since.
 Promises  after a lost response or an error of the session, the next request names all partitions.
 Leaves    sending to `leader_fetcher.py`, appending to `fetched_records.py`.
 """
@@ -51,7 +52,9 @@ class ReplicaSession:
     def __init__(self, broker_id: int, limits: ReplicaFetchLimits) -> None:
         self._broker_id = broker_id
         self._limits = limits
+        self.next_number = 0  # of the next request
         self._positions: dict[PartitionKey, ReplicaPosition] = {}
+        self._since: dict[PartitionKey, int] = {}  # the first request that has the position
         self._changed: dict[PartitionKey, None] = {}
         self._forgotten: dict[PartitionKey, None] = {}
         self._session_id = NO_SESSION
@@ -76,14 +79,21 @@ class ReplicaSession:
         """From where it was last fetched."""
         return self._positions.get(key)
 
+    def is_for_position(self, key: PartitionKey, number: int) -> bool:
+        """Whether the request with this number has fetched from the present position."""
+        since = self._since.get(key)
+        return since is not None and since <= number
+
     def put(self, key: PartitionKey, position: ReplicaPosition) -> None:
         """Fetch the partition from here on."""
         self._positions[key] = position
+        self._since[key] = self.next_number
         self._changed[key] = None
         self._forgotten.pop(key, None)
 
     def drop(self, key: PartitionKey) -> None:
         if self._positions.pop(key, None) is not None:
+            del self._since[key]
             self._changed.pop(key, None)
             self._forgotten[key] = None
 
@@ -107,6 +117,7 @@ class ReplicaSession:
             forgotten_topics_data=_forgotten_topics(forgotten),
         )
         self._changed, self._forgotten = {}, {}
+        self.next_number += 1
         if not is_full:
             self._epoch = 1 if self._epoch == EPOCH_MAX else self._epoch + 1
         return request

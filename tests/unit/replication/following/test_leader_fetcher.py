@@ -32,6 +32,11 @@ from ottla.protocol.messages.fetch_response import (
     PartitionData,
 )
 from ottla.protocol.messages.list_offsets_request import ListOffsetsRequest
+from ottla.replication.following.fetched_records import (
+    BATCHES_AT_ONCE,
+    cut_into_pieces,
+    taking,
+)
 from ottla.replication.following.leader_fetcher import LeaderFetcher
 from ottla.replication.following.log_restart import restart_log
 from ottla.replication.following.lost_leaders import LostLeaders
@@ -170,9 +175,13 @@ def topic_of(partition: int) -> TopicId:
 
 class World:
     def __init__(
-        self, partitions: int = 1, config: TopicConfig = LARGE, start: Start = run_blocking
+        self,
+        partitions: int = 1,
+        config: TopicConfig = LARGE,
+        start: Start = run_blocking,
+        leader: Leader | None = None,
     ) -> None:
-        self.leader = Leader()
+        self.leader = leader or Leader()
         self.lost_leaders = LostLeaders()
         self.listener = DamageReports()
         self.partitions: list[Partition] = []
@@ -486,6 +495,167 @@ def test_a_partition_that_changes_while_it_is_admitted_is_fetched_as_it_is_now(
     run_in_virtual_time(run_steps())
 
 
+class SlowLeader(Leader):
+    """Its responses are sent when the test says so, and read at that time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[tuple[FetchRequest, asyncio.Future[FetchResponse]]] = []
+
+    async def request(self, request: Message) -> Any:
+        assert isinstance(request, FetchRequest)
+        response: asyncio.Future[FetchResponse] = asyncio.get_running_loop().create_future()
+        self.asked.append((request, response))
+        return await response
+
+    async def has_asked(self, count: int) -> None:
+        while len(self.asked) < count:
+            await asyncio.sleep(0.001)
+
+    def send(self, number: int, *positions: tuple[int, int]) -> None:
+        """The response to this request, with what is in the logs from these positions on."""
+        _, response = self.asked[number]
+        answers = [
+            FetchableTopicResponse(
+                "", topic_of(index), [self.answer((topic_of(index), index), wanted(index, offset))]
+            )
+            for index, offset in positions
+        ]
+        response.set_result(FetchResponse(session_id=SESSION, responses=answers))
+
+
+def wanted(index: int, offset: int) -> FetchPartition:
+    return FetchPartition(index, 1, offset, 1 if offset else -1, 0, 1 << 20)
+
+
+@story
+async def test_records_that_were_requested_before_the_log_was_truncated_are_not_appended() -> None:
+    """They would leave a gap, which no later fetch shows: their epoch is that of the leader."""
+    leader = SlowLeader()
+    world = World(leader=leader)
+    partition = world.partitions[0]
+    leader.append(0, b"a")
+    leader.append(0, b"b")
+    world.follow()
+    await leader.has_asked(1)
+    leader.send(0, (0, 0))
+    await leader.has_asked(2)  # from 2 on; it waits there
+    world.fetcher.unfollow(partition)
+    partition.log.truncate_to(1)  # its second record was damaged
+    world.follow()
+    await leader.has_asked(3)  # from 1 on
+    leader.append(0, b"c")
+    leader.send(1, (0, 2))
+    await asyncio.sleep(0.1)
+    assert world.values() == [b"a"]
+    leader.send(2, (0, 1))
+    await asyncio.sleep(0.1)
+    assert world.values() == [b"a", b"b", b"c"]
+
+
+@story
+async def test_an_answer_that_was_requested_in_an_earlier_epoch_removes_nothing() -> None:
+    """The leader led before, was replaced, and leads again."""
+    leader = SlowLeader()
+    world = World(leader=leader)
+    leader.append(0, b"a")
+    world.follow(epoch=1)
+    await leader.has_asked(1)
+    partition = world.partitions[0]
+    partition.log.append_as_follower(placed(batch_of(b"a"), 0, 1))
+    partition.log.append_as_follower(placed(batch_of(b"b"), 1, 2))  # of the leader in between
+    world.fetcher.unfollow(partition)
+    world.follow(epoch=3)
+    answer = PartitionData(0, 0, 1, 1, 0, records=b"", diverging_epoch=EpochEndOffset(1, 1))
+    topic = FetchableTopicResponse("", topic_of(0), [answer])
+    leader.asked[0][1].set_result(FetchResponse(session_id=SESSION, responses=[topic]))
+    await asyncio.sleep(0.1)
+    assert world.values() == [b"a", b"b"]
+
+
+@story
+async def test_what_is_sent_twice_is_appended_once_and_its_offsets_count() -> None:
+    """The second request was sent before the first response arrived."""
+    leader = SlowLeader()
+    world = World(2, leader=leader)
+    world.follow(0)
+    await leader.has_asked(1)
+    leader.send(0, (0, 0))
+    await leader.has_asked(2)
+    world.follow(1)
+    await leader.has_asked(3)
+    leader.logs[topic_of(0), 0].append_as_leader(batch_of(b"a"), 1)
+    leader.send(1, (0, 0))
+    await asyncio.sleep(0.1)
+    assert (world.values(0), world.partitions[0].log.high_watermark) == ([b"a"], 0)
+    leader.logs[topic_of(0), 0].update_high_watermark(1)
+    leader.send(2, (0, 0), (1, 0))
+    await asyncio.sleep(0.1)
+    assert (world.values(0), world.partitions[0].log.high_watermark) == ([b"a"], 1)
+
+
+def fetched(count: int, epoch: int = 1) -> bytes:
+    """Many small batches, as a leader sends them."""
+    return b"".join(bytes(placed(batch_of(b"v"), each, epoch)) for each in range(count))
+
+
+def answer_with(data: bytes) -> PartitionData:
+    return PartitionData(0, 0, 10**6, 10**6, 0, records=data)
+
+
+@story
+async def test_a_broker_that_leads_by_now_appends_nothing_more_of_a_long_response() -> None:
+    world = World(config=TopicConfig(segment_bytes=1 << 20, flush_messages=1))
+    world.follow()
+    partition = world.partitions[0]
+    steps = taking(
+        partition, answer_with(fetched(3 * BATCHES_AT_ONCE)), lambda: not partition.is_leader
+    )
+    next(steps)
+    partition.lead_or_follow(Leadership(ME, 2, 2, (LEADER, ME), (LEADER, ME)), 0)
+    assert run_blocking(steps) is None
+    assert partition.log.log_end_offset == BATCHES_AT_ONCE
+    # What it has appended as a follower counts after its sync, as its topic requires.
+    assert partition.log.recovery_point == BATCHES_AT_ONCE
+
+
+@story
+async def test_the_high_watermark_is_not_that_of_a_leader_whose_log_diverges() -> None:
+    """What is left after the first truncation may diverge, too (KIP-279)."""
+    world = World()
+    partition = world.partitions[0]
+    for value, epoch in ((b"a", 1), (b"x", 1), (b"y", 3)):
+        partition.log.append_as_leader(batch_of(value), epoch)
+    world.follow(epoch=4)
+    answer = PartitionData(0, 0, 9, 9, 0, records=b"", diverging_epoch=EpochEndOffset(2, 9))
+    taken = run_blocking(taking(partition, answer, lambda: True))
+    assert taken is not None
+    assert taken.has_content
+    assert world.values() == [b"a", b"x"]
+    assert partition.log.high_watermark == 0
+
+
+@story
+async def test_a_log_is_not_restarted_when_this_broker_leads_by_then() -> None:
+    world = World()
+    world.follow()
+    partition = world.partitions[0]
+    partition.log.append_as_follower(placed(batch_of(b"a", b"b"), 0, 1))
+
+    class Later(AtOnce):
+        async def run(self, steps: Steps[Any]) -> Any:
+            decided = Leadership(ME, 2, 2, (LEADER, ME), (LEADER, ME))
+            partition.lead_or_follow(decided, 0)
+            return run_blocking(steps)
+
+    async def request(asked: Message) -> Any:
+        assert isinstance(asked, ListOffsetsRequest)
+        return world.leader.list_offsets(asked)
+
+    await restart_log(partition, ME, request, Later())
+    assert world.values() == [b"a", b"b"]
+
+
 @story
 async def test_offsets_of_a_leader_that_was_replaced_remove_nothing() -> None:
     world = World()
@@ -530,8 +700,6 @@ async def test_a_new_leader_hears_of_records_after_their_sync() -> None:
 
 
 def test_many_small_batches_are_appended_in_pieces() -> None:
-    from ottla.replication.following.fetched_records import BATCHES_AT_ONCE, cut_into_pieces
-
     batch = bytes(batch_of(b"v"))
     data = batch * (2 * BATCHES_AT_ONCE + 3)
     pieces = list(cut_into_pieces(data + batch[:20]))
