@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
+from ottla.base.ids import NO_LEADER
 from ottla.base.scheduling.sorting import sorting
 from ottla.base.scheduling.steps import Steps
 from ottla.handlers.administration.permissions import TOPIC_OPERATIONS
@@ -54,9 +55,10 @@ def describe_topic_partitions(
 ) -> Steps[DescribeTopicPartitionsResponse]:
     names = yield from requested_names(request, context.parts.metadata)
     limit_max = context.parts.config.broker.max_request_partition_size_limit
+    unreachable = context.parts.topic_answers.unreachable(context.peer.listener)
     page = Page(request, max(1, min(limit_max, request.response_partition_limit)))
     for name in names:
-        yield from page.add_topic(name, context.parts.metadata)
+        yield from page.add_topic(name, context.parts.metadata, unreachable)
         if page.room == 0:
             if page.next_cursor is None:
                 following = next(names, None)
@@ -77,7 +79,7 @@ class Page:
         self.topics: list[DescribeTopicPartitionsResponseTopic] = []
         self.next_cursor: Cursor | None = None
 
-    def add_topic(self, name: str, image: Image) -> Steps[None]:
+    def add_topic(self, name: str, image: Image, unreachable: frozenset[int]) -> Steps[None]:
         topic, cursor = image.topic(name), self._cursor
         if topic is None:
             if self._reports_missing:
@@ -86,7 +88,7 @@ class Page:
             return
         first = cursor.partition_index if cursor is not None and cursor.topic_name == name else 0
         partition_count = len(topic.partitions)
-        described = yield from describe(topic, first, self.room, image)
+        described = yield from describe(topic, first, self.room, image, unreachable)
         self.topics.append(described)
         yield TOPIC_BYTES + len(name)
         count = len(described.partitions)
@@ -134,12 +136,12 @@ def missing_topic(name: str) -> DescribeTopicPartitionsResponseTopic:
 
 
 def describe(
-    topic: Topic, first: int, room: int, image: Image
+    topic: Topic, first: int, room: int, image: Image, unreachable: frozenset[int]
 ) -> Steps[DescribeTopicPartitionsResponseTopic]:
     partitions: list[DescribeTopicPartitionsResponsePartition] = []
     for chunk in chunks(topic.partitions[first : first + room]):
         partitions += [
-            describe_partition(index, each, image)
+            describe_partition(index, each, image, unreachable)
             for index, each in enumerate(chunk, first + len(partitions))
         ]
         yield PARTITION_BYTES * len(chunk)
@@ -154,17 +156,17 @@ def describe(
 
 
 def describe_partition(
-    index: int, partition: PartitionRegistration, image: Image
+    index: int, partition: PartitionRegistration, image: Image, unreachable: frozenset[int]
 ) -> DescribeTopicPartitionsResponsePartition:
     known_leader = partition.last_known_leader
     return DescribeTopicPartitionsResponsePartition(
         ErrorCode.NONE,  # also without a leader, unlike in Metadata
         index,
-        partition.leader,
+        NO_LEADER if partition.leader in unreachable else partition.leader,
         partition.leader_epoch,
         partition.replicas,
         partition.in_sync_replicas,
         partition.eligible_replicas,
         () if known_leader < 0 else (known_leader,),
-        offline_replicas(partition, image),
+        offline_replicas(partition, image, unreachable),
     )

@@ -83,10 +83,11 @@ def known_topics(request: MetadataRequest, context: Context) -> list[MetadataRes
         return None
     image, answers = context.parts.metadata, context.parts.topic_answers
     operations = wants_operations(request, context.version)
+    reach = answers.reach(context.peer.listener, context.version)
     found: dict[str, MetadataResponseTopic] = {}
     for each in topics:
         topic = image.topic(each.name or "") if each.topic_id == NO_TOPIC_ID else None
-        answer = None if topic is None else answers.find(topic.id, operations)
+        answer = None if topic is None else answers.find(topic.id, operations, reach)
         if topic is None or answer is None or not answers.is_encoded(answer, context.version):
             return None
         found[topic.name] = answer
@@ -237,9 +238,10 @@ def describing(
 
 def described(topic: Topic, context: Context, operations: bool) -> Steps[MetadataResponseTopic]:
     answers = context.parts.topic_answers
-    answer = answers.find(topic.id, operations)
+    reach = answers.reach(context.peer.listener, context.version)
+    answer = answers.find(topic.id, operations, reach)
     if answer is None:
-        answer = yield from answers.describing(topic, operations)
+        answer = yield from answers.describing(topic, operations, reach)
     if not answers.is_encoded(answer, context.version) and len(answer.partitions) > ENCODED_HERE:
         context.is_large = True
     return answer
