@@ -253,7 +253,7 @@ def _kept_columns(names: Sequence[str]) -> dict[str, str]:
 
 
 def _ends_of(*books: Book) -> dict[PartitionId, int]:
-    """For tables without manifests: one after the last offset there."""
+    """Where a table without manifests ends: one after the last offset there."""
     ends: dict[PartitionId, int] = {}
     for book in books:
         for key, sums in book.items():

@@ -20,19 +20,15 @@ from ottla.client.errors import ClientError
 from ottla.pipelines.audit.books import REFERENCE, TopicBook, balance
 from ottla.pipelines.audit.lake_tables import LakeReader
 from ottla.pipelines.audit.lake_tier import Booked, lake_tiers
-from ottla.pipelines.audit.report_log import TOPIC, Entry, ReportWriter, make_topic_ready
-from ottla.pipelines.audit.reports import (
-    BROKER,
-    COUNTED,
-    PartitionId,
-    Tier,
+from ottla.pipelines.audit.report_format import (
     bucket_key_bytes,
     bucket_record,
     coverage_key_bytes,
     coverage_record,
-    keeping_times,
     tier_record,
 )
+from ottla.pipelines.audit.report_log import TOPIC, Entry, ReportWriter, make_topic_ready
+from ottla.pipelines.audit.reports import BROKER, COUNTED, PartitionId, Tier, keeping_times
 from ottla.pipelines.audit.running import (
     STEP_OFFSETS,
     Engine,

@@ -8,7 +8,7 @@ Owns      creating the topic, or checking an existing one; reading and writing i
 Promises  what is written together is there together or not at all, also after kill -9: each write
           is a transaction of the tier. A writer that reads after it was created sees everything
           that writers of its tier before it have reported, and none of them can report any more.
-Leaves    what reports say to `reports.py`.
+Leaves    what reports say to `reports.py` and `report_format.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from ottla.client.cluster.retries import Retries
 from ottla.client.fetching.fetcher import fetch_range
 from ottla.client.producing.producer import BatchProducer
 from ottla.client.settings import READ_COMMITTED, READ_UNCOMMITTED
-from ottla.pipelines.audit.reports import Tier, UnreadableReport, apply_record
+from ottla.pipelines.audit.report_format import UnreadableReport, apply_record
+from ottla.pipelines.audit.reports import Tier
 from ottla.protocol.records.batch import iterate_headers
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.compression import Codec

@@ -29,15 +29,9 @@ from ottla.pipelines.audit.fold_plan import (
     split_ranges,
 )
 from ottla.pipelines.audit.log_fold import fold_range
+from ottla.pipelines.audit.report_format import bucket_record, coverage_record, tier_record
 from ottla.pipelines.audit.report_log import POLICY, Entry, ReportWriter
-from ottla.pipelines.audit.reports import (
-    BROKER,
-    PartitionId,
-    Tier,
-    bucket_record,
-    coverage_record,
-    tier_record,
-)
+from ottla.pipelines.audit.reports import BROKER, PartitionId, Tier
 
 log = logging.getLogger("ottla.pipelines.audit")
 

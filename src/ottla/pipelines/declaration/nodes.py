@@ -56,7 +56,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def kind_of(node: Node) -> str:
-    """For error messages."""
+    """A description for error messages."""
     if isinstance(node.value, Mapping):
         return "a mapping"
     if node.value is None:

@@ -89,7 +89,7 @@ class SectionReader:
         return found
 
     def clusters(self, node: Node) -> Any:
-        """A text is short for {servers: text}."""
+        """A text is the same as {servers: text}."""
         if not node.is_mapping:
             return self.named(ClusterAddress, node)
         whole = {

@@ -86,7 +86,7 @@ class DeltaLakeTable(OwnedTable):
         return self._files.read(self._name_of(table, number))
 
     def _name_of(self, table: DeltaTable, number: int) -> str:
-        """From the log; entries are deleted after a month; then the number decides."""
+        """Read from the log; entries are deleted after a month; then the number decides."""
         for entry in table.history(HISTORY):
             name = entry.get(MANIFEST)
             if isinstance(name, str) and int(name.partition("-")[0]) == number:

@@ -50,7 +50,7 @@ class FilePlan:
 
 
 @dataclass
-class _Open:
+class _OpenFile:
     """A file that is being written."""
 
     path: Path
@@ -63,8 +63,8 @@ class _Open:
 
 
 @dataclass
-class _Waiting:
-    """Rows of one hour that make a row group together."""
+class _RowGroup:
+    """Rows of one hour, which are written as one row group."""
 
     rows: list[pa.RecordBatch] = field(default_factory=list)
     bytes: int = 0
@@ -78,8 +78,8 @@ class HourWriter:
         self._columns = columns
         self._fold = fold
         self._attempt = uuid.uuid4().hex[:12]
-        self._waiting: dict[int | None, _Waiting] = {}
-        self._open: dict[int | None, _Open] = {}
+        self._row_groups: dict[int | None, _RowGroup] = {}
+        self._open_files: dict[int | None, _OpenFile] = {}
         self._closed: list[LakeFile] = []
         self._bytes = 0
 
@@ -87,11 +87,11 @@ class HourWriter:
         """LakeUnavailable if the files cannot be written."""
         with self._failures():
             for hour, part in split_by_hour(rows, times):
-                waiting = self._waiting.setdefault(hour, _Waiting())
-                waiting.rows.append(part)
-                waiting.bytes += part.nbytes
+                group = self._row_groups.setdefault(hour, _RowGroup())
+                group.rows.append(part)
+                group.bytes += part.nbytes
                 self._bytes += part.nbytes
-                if waiting.bytes >= ROW_GROUP_BYTES:
+                if group.bytes >= ROW_GROUP_BYTES:
                     self._flush(hour)
             if self._bytes >= BUFFERED_BYTES:
                 self._flush_all()
@@ -100,13 +100,13 @@ class HourWriter:
         """LakeUnavailable if the files cannot be written."""
         with self._failures():
             self._flush_all()
-            for hour in list(self._open):
+            for hour in list(self._open_files):
                 self._close(hour)
         return self._closed
 
     @contextlib.contextmanager
     def _failures(self) -> Iterator[None]:
-        """Of the file system, such as a full disk; pyarrow's messages have no path."""
+        """Name the table in errors of the file system: pyarrow's messages have no path."""
         try:
             yield
         except OSError as error:
@@ -118,7 +118,7 @@ class HourWriter:
 
     def discard(self) -> None:
         """Remove what was written; the driver removes the rest."""
-        for each in self._open.values():
+        for each in self._open_files.values():
             with contextlib.suppress(Exception):
                 each.writer.close()
             each.path.unlink(missing_ok=True)
@@ -126,18 +126,18 @@ class HourWriter:
             (Path(self._plan.lake) / (file.staged or file.path)).unlink(missing_ok=True)
 
     def _flush_all(self) -> None:
-        for hour in list(self._waiting):
+        for hour in list(self._row_groups):
             self._flush(hour)
 
     def _flush(self, hour: int | None) -> None:
-        waiting = self._waiting.pop(hour)
-        self._bytes -= waiting.bytes
-        if hour not in self._open:
-            if len(self._open) >= OPEN_MAX:
-                self._close(next(iter(self._open)))
-            self._open[hour] = self._begin(hour_text(hour))
-        file = self._open[hour]
-        table = pa.Table.from_batches(waiting.rows).combine_chunks()
+        group = self._row_groups.pop(hour)
+        self._bytes -= group.bytes
+        if hour not in self._open_files:
+            if len(self._open_files) >= OPEN_MAX:
+                self._close(next(iter(self._open_files)))
+            self._open_files[hour] = self._begin(hour_text(hour))
+        file = self._open_files[hour]
+        table = pa.Table.from_batches(group.rows).combine_chunks()
         for batch in table.to_batches():
             add_to(file.book, self._fold(batch))
         file.writer.write_table(table.select(self._columns.names), row_group_size=table.num_rows)
@@ -145,9 +145,9 @@ class HourWriter:
         if file.path.stat().st_size >= self._plan.file_bytes:
             self._close(hour)
 
-    def _begin(self, hour: str | None) -> _Open:
+    def _begin(self, hour: str | None) -> _OpenFile:
         plan = self._plan
-        number = len(self._closed) + len(self._open)
+        number = len(self._closed) + len(self._open_files)
         name = f"{PREFIX}{plan.query}-{plan.batch:06}-{self._attempt}-{number:03}.parquet"
         final = f"{hour_directory(hour)}/{name}"
         staged = (
@@ -159,15 +159,15 @@ class HourWriter:
         path.parent.mkdir(parents=True, exist_ok=True)
         names = [each for each in DICTIONARIES if each in self._columns.names]
         writer = pq.ParquetWriter(str(path), self._columns, use_dictionary=names)
-        return _Open(path, final, staged, hour, writer)
+        return _OpenFile(path, final, staged, hour, writer)
 
     def _close(self, hour: int | None) -> None:
-        file = self._open[hour]
+        file = self._open_files[hour]
         file.writer.close()
         with open(file.path, "rb") as written:
             os.fsync(written.fileno())
         sync_directory(file.path.parent)
-        del self._open[hour]
+        del self._open_files[hour]
         self._closed.append(
             LakeFile(
                 file.final,

@@ -125,7 +125,7 @@ class IcebergTable(OwnedTable):
         super().check_claim()
 
     def owner(self) -> str | None:
-        """By the table, too: a catalog may know it under another directory."""
+        """Of the table, too: a catalog may know it under another directory."""
         table = self._open()
         owner = None if table is None else table.properties.get(OWNER)
         return owner or super().owner()

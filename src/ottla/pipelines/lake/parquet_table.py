@@ -101,7 +101,7 @@ class ParquetTable(OwnedTable):
     # Contents
 
     def files(self) -> list[str]:
-        """By the manifests: a file that none of them names is not part of the table."""
+        """The files that the manifests name: others are not part of the table."""
         found: dict[str, None] = {}
         for name in self._files.names():
             manifest = self._files.read(name)
@@ -111,7 +111,7 @@ class ParquetTable(OwnedTable):
         return list(found)
 
     def hours(self) -> dict[str, str | None]:
-        """By the directories: readers see whatever files are in them."""
+        """The files in the directories of hours: readers see whatever files are there."""
         found: dict[str, str | None] = {}
         for path in sorted(self._lake.glob("*/*.parquet")):
             with contextlib.suppress(ValueError):

@@ -259,7 +259,7 @@ class BatchRunner:
             commit_batch(sink.setup, list(messages), wanted.digest)
 
     def _abort(self, done: TaskResults) -> None:
-        """Before the commit, while no other attempt can use the files of these tasks."""
+        """Remove the files of these tasks, while no other attempt can use them."""
         if self._table is not None:
             for file in (file for each in done.reports for file in each.files):
                 lake = Path(self._table.directory)

@@ -27,7 +27,7 @@ class Fence:
         self._identity: ProducerIdentity | None = None
 
     def take(self) -> None:
-        """From now on earlier runs are fenced."""
+        """Fence earlier runs."""
         with Cluster(self._settings) as cluster:
             self._identity = init_producer_id(cluster, PREFIX + self._pipeline)
 

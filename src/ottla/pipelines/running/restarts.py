@@ -15,7 +15,7 @@ PAUSE_MS_MIN, PAUSE_MS_MAX = 1_000, 60_000
 
 @dataclass(frozen=True)
 class Restart:
-    """After `pause_ms`; never if that is None."""
+    """Start again after `pause_ms`; never if that is None."""
 
     pause_ms: int | None
     failures: int

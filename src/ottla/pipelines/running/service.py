@@ -74,7 +74,7 @@ class PipelineService:
         self._stopping = threading.Event()
 
     def run(self) -> bool:
-        """Until every pipeline is over, or `stop` is called; whether none of them failed."""
+        """Run until every pipeline has ended, or `stop` is called; returns whether none failed."""
         for each in self.running.values():
             each.limit = each.wanted_limit = each.pipeline.batch_records
             each.restart_s = 0.0

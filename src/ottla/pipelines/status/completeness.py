@@ -23,7 +23,7 @@ class Completeness:
 
 
 def completeness_of(tiers: Mapping[str, Tier], lake: str, now_ms: int) -> Completeness:
-    """Of all topics of the table in the directory `lake`."""
+    """The completeness over all topics of the table in the directory `lake`."""
     tier = _counted_tier(tiers, Path(lake).resolve())
     books = [each for each in balance(tiers, now_ms) if tier is not None and each.tier == tier.name]
     if not books or any(each.audited_until_ms is None for each in books):

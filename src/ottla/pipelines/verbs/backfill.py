@@ -78,17 +78,10 @@ def backfill(
         raise PipelineError(f"{pipeline.name} has written nothing yet: run it first")
     repairs = count_repairs(table)
     files = lost_files(table, commits, found)
-    progress.begin("reading the offsets of the table")
-    topics = {name: each for commit_ in commits for name, each in commit_.topics.items()}
-    wanted: Ranges = parse_offsets(offsets, topics) if offsets else covered(commits)
+    topics = {name: each for manifest in commits for name, each in manifest.topics.items()}
+    wanted = parse_offsets(offsets, topics) if offsets else covered(commits)
     with Cluster(client_settings(declared.cluster_of(pipeline.source.cluster))) as cluster:
-        names = {each: name for name, each in topics.items()}
-        wanted = after_start(cluster, wanted, names, times)
-        missing = missing_ranges(wanted, present_offsets(table))
-        missing, deleted = split_at_log_starts(cluster, missing, topics)
-        if times != ALWAYS:
-            progress.begin("reading the timestamps of missing records")
-            missing = within(cluster, missing, names, times)
+        missing, deleted = find_missing(cluster, table, wanted, topics, times, progress)
     if deleted and offsets:
         raise PipelineError(
             f"{pipeline.name}: retention has deleted {ranges_text(deleted, topics)} from the log: "
@@ -116,6 +109,27 @@ def backfill(
         files.dropped,
         size(deleted),
     )
+
+
+def find_missing(
+    cluster: Cluster,
+    table: LakeTable,
+    wanted: Ranges,
+    topics: Mapping[str, str],
+    times: Times,
+    progress: Progress,
+) -> tuple[Ranges, Ranges]:
+    """The wanted offsets that the table does not have: those in the log, and those that retention
+    has deleted from it."""
+    progress.begin("reading the offsets of the table")
+    names = {each: name for name, each in topics.items()}
+    wanted = after_start(cluster, wanted, names, times)
+    missing = missing_ranges(wanted, present_offsets(table))
+    missing, deleted = split_at_log_starts(cluster, missing, topics)
+    if times != ALWAYS:
+        progress.begin("reading the timestamps of missing records")
+        missing = within(cluster, missing, names, times)
+    return missing, deleted
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everyone writes it
 from pyspark.sql.types import StructType
 
 from ottla.client.cluster.cluster import Cluster
-from ottla.pipelines.declaration.tree import Declaration, Pipeline
+from ottla.pipelines.declaration.tree import ClusterAddress, Declaration, Pipeline
 from ottla.pipelines.lake.committing import remove_files
 from ottla.pipelines.lake.manifest import Manifest
 from ottla.pipelines.lake.table import LakeTable
@@ -65,8 +65,7 @@ class Rereading:
         self._pipeline = pipeline
         self._table = table
         self._progress = progress
-        self._local = partial(LocalJob, declared, pipeline, table, query, topics, progress)
-        self._spark = partial(SparkJob, declared, pipeline, table, query, topics)
+        self._source = RereadSource(declared, pipeline, table, query, topics)
         self._open_session = open_session
         self._number = 0
         self.reports: list[TaskReport] = []
@@ -78,12 +77,13 @@ class Rereading:
         ranges = intersection(ranges, covered(commits))
         if not ranges:
             return
-        is_local = size(ranges) <= LOCAL_MAX and not has_transform(self._pipeline)
-        if is_local:
+        job: LocalJob | SparkJob
+        if size(ranges) <= LOCAL_MAX and not has_transform(self._pipeline):
             self._progress.begin("reading offsets", size(ranges))
+            job = LocalJob(self._source, self._progress)
         else:
             self._progress.begin(f"reading {size(ranges):,} offsets with Spark")
-        job = self._local() if is_local else self._spark(self._open_session())
+            job = SparkJob(self._source, self._open_session())
         for before, share in self._shares(ranges, commits):
             newest_ms = None if before is None else before.newest_ms
             self.reports += job.read(self._number, share, newest_ms, chosen)
@@ -103,86 +103,67 @@ class Rereading:
         remove_files(self._table, [file for each in self.reports for file in each.files])
 
 
-class _Job:
-    """Reads ranges of offsets into files of the table, with one plan for each range of a batch."""
+@dataclass(frozen=True)
+class RereadSource:
+    """What is read again: the topics of a table. `topics` are ids by name."""
 
-    def __init__(
-        self,
-        declared: Declaration,
-        pipeline: Pipeline,
-        table: LakeTable,
-        query: str,
-        topics: Mapping[str, str],
-    ) -> None:
-        self._declared = declared
-        self._pipeline = pipeline
-        self._table = table
-        self._query = query
-        self._topics = topics
-        self._names = {topic_id: name for name, topic_id in topics.items()}
+    declared: Declaration
+    pipeline: Pipeline
+    table: LakeTable
+    query: str
+    topics: Mapping[str, str]
+
+    @property
+    def names(self) -> dict[str, str]:
+        """By topic id."""
+        return {topic_id: name for name, topic_id in self.topics.items()}
+
+    @property
+    def cluster(self) -> ClusterAddress:
+        return self.declared.cluster_of(self.pipeline.source.cluster)
+
+    def plan(
+        self, number: int, newest_ms: int | None, columns: StructType, chosen: ChosenHours | None
+    ) -> LakePlan:
+        """`number` distinguishes the files of this plan; `newest_ms` decides what is late."""
+        wanted = BatchOffsets(self.query, number, dict(self.topics), {}, {})
+        plan = lake_plan(self.pipeline, self.table, wanted, newest_ms, None, columns)
+        return replace(plan, chosen=chosen)
+
+
+class LocalJob:
+    """Reads in this process."""
+
+    def __init__(self, source: RereadSource, progress: Progress) -> None:
+        self._source = source
+        self._progress = progress
 
     def read(
         self, number: int, ranges: Ranges, newest_ms: int | None, chosen: ChosenHours | None
     ) -> list[TaskReport]:
-        """`number` distinguishes the files of this call; `newest_ms` decides what is late."""
-        raise NotImplementedError
-
-    def _plan(
-        self, number: int, newest_ms: int | None, source: StructType, chosen: ChosenHours | None
-    ) -> LakePlan:
-        wanted = BatchOffsets(self._query, number, dict(self._topics), {}, {})
-        plan = lake_plan(self._pipeline, self._table, wanted, newest_ms, None, source)
-        return replace(plan, chosen=chosen)
-
-
-class LocalJob(_Job):
-    """In this process."""
-
-    def __init__(
-        self,
-        declared: Declaration,
-        pipeline: Pipeline,
-        table: LakeTable,
-        query: str,
-        topics: Mapping[str, str],
-        progress: Progress,
-    ) -> None:
-        super().__init__(declared, pipeline, table, query, topics)
-        self._progress = progress
-
-    def read(
-        self, number: int, ranges: Ranges, newest_ms: int | None, chosen: ChosenHours | None = None
-    ) -> list[TaskReport]:
-        plan = self._plan(number, newest_ms, full_schema(with_headers=True), chosen)
-        settings = client_settings(self._declared.cluster_of(self._pipeline.source.cluster))
-        with Cluster(settings) as cluster:
-            records = self._progress.counting(records_of(cluster, ranges, self._names))
+        source = self._source
+        plan = source.plan(number, newest_ms, full_schema(with_headers=True), chosen)
+        with Cluster(client_settings(source.cluster)) as cluster:
+            records = self._progress.counting(records_of(cluster, ranges, source.names))
             return [LakeTask(plan).run(records)]
 
 
-class SparkJob(_Job):
-    """With Spark, as the pipeline does it."""
+class SparkJob:
+    """Reads with Spark, as the pipeline does."""
 
-    def __init__(
-        self,
-        declared: Declaration,
-        pipeline: Pipeline,
-        table: LakeTable,
-        query: str,
-        topics: Mapping[str, str],
-        spark: Any,
-    ) -> None:
-        super().__init__(declared, pipeline, table, query, topics)
+    def __init__(self, source: RereadSource, spark: Any) -> None:
+        self._source = source
+        self._pipeline = source.pipeline
         self._spark = spark
 
     def read(
-        self, number: int, ranges: Ranges, newest_ms: int | None, chosen: ChosenHours | None = None
+        self, number: int, ranges: Ranges, newest_ms: int | None, chosen: ChosenHours | None
     ) -> list[TaskReport]:
         rows = self._rows(ranges)
         if has_transform(self._pipeline):
-            register_tables(self._spark, self._declared, self._pipeline)
+            register_tables(self._spark, self._source.declared, self._pipeline)
             rows = transform(decoded_only(rows), self._pipeline)
-        plan = self._plan(number, newest_ms, rows.schema, chosen)
+        plan = self._source.plan(number, newest_ms, rows.schema, chosen)
         if not has_transform(self._pipeline):
             rows = select_record(rows)
         return reports_of(rows.mapInArrow(partial(lake_task, plan), REPORT_SCHEMA).collect())
@@ -191,9 +172,9 @@ class SparkJob(_Job):
         """The records from the first to the last of each partition, then only those in ranges."""
         starts: dict[str, dict[str, int]] = {}
         ends: dict[str, dict[str, int]] = {}
-        condition = F.lit(False)
+        condition, names = F.lit(False), self._source.names
         for (topic_id, partition), spans in ranges.items():
-            name = self._names[topic_id]
+            name = names[topic_id]
             starts.setdefault(name, {})[str(partition)] = spans[0][0]
             ends.setdefault(name, {})[str(partition)] = spans[-1][1]
             condition = condition | (_of_partition(name, partition) & _within(spans))
@@ -202,9 +183,9 @@ class SparkJob(_Job):
     def _load(self, starts: dict[str, dict[str, int]], ends: dict[str, dict[str, int]]) -> Any:
         assigned = {name: sorted(map(int, each)) for name, each in starts.items()}
         options = {
-            **kafka_options(self._declared.cluster_of(self._pipeline.source.cluster)),
+            **kafka_options(self._source.cluster),
             "kafka.isolation.level": "read_committed",
-            "kafka.group.id": self._query,
+            "kafka.group.id": self._source.query,
             "assign": json.dumps(assigned),
             "startingOffsets": json.dumps(starts),
             "endingOffsets": json.dumps(ends),

@@ -15,8 +15,8 @@ from ottla.pipelines.audit import producer_tier, report_log
 from ottla.pipelines.audit.books import balance
 from ottla.pipelines.audit.comparison import State
 from ottla.pipelines.audit.producer_tier import AuditedProducer
+from ottla.pipelines.audit.report_format import bucket_record
 from ottla.pipelines.audit.report_log import AuditError, ReportWriter, read_reports
-from ottla.pipelines.audit.reports import bucket_record
 
 NOW_MS = 2**41
 

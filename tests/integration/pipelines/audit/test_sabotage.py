@@ -290,8 +290,8 @@ def test_a_time_without_records_is_not_verified(
 
 
 def test_a_forged_report(world: World, said: Callable[..., Any]) -> None:
+    from ottla.pipelines.audit.report_format import bucket_record
     from ottla.pipelines.audit.report_log import ReportWriter
-    from ottla.pipelines.audit.reports import bucket_record
 
     world.fill(only=set(range(COUNT)) - {7})
     world.run()

@@ -11,14 +11,13 @@ from tests.unit.pipelines.audit.records import START_MS, TOPIC_ID, Row, book_of_
 from ottla.pipelines.audit.books import balance, percent_text
 from ottla.pipelines.audit.comparison import STALE_MS, State, Verdict, compare_bucket
 from ottla.pipelines.audit.page import page_html
+from ottla.pipelines.audit.report_format import apply_record, bucket_record
 from ottla.pipelines.audit.reports import (
     COUNTED,
     BucketReport,
     Coverage,
     PartitionId,
     Tier,
-    apply_record,
-    bucket_record,
     with_totals,
 )
 from ottla.pipelines.sums.record_sums import BUCKET_MS, BucketKey, HashSums

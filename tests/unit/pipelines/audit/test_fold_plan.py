@@ -13,16 +13,13 @@ from ottla.pipelines.audit.fold_plan import (
     next_ranges,
     split_ranges,
 )
-from ottla.pipelines.audit.reports import (
-    BucketReport,
-    PartitionId,
-    Tier,
+from ottla.pipelines.audit.report_format import (
     apply_record,
     bucket_record,
     coverage_record,
-    inconsistent_partitions,
     tier_record,
 )
+from ottla.pipelines.audit.reports import BucketReport, PartitionId, Tier, inconsistent_partitions
 from ottla.pipelines.sums.record_sums import BUCKET_MS, BucketKey
 
 PLACE = PartitionId(TOPIC_ID, 0)

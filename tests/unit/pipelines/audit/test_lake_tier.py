@@ -10,14 +10,9 @@ import pyarrow as pa
 import pytest
 from tests.unit.pipelines.audit.records import START_MS, TOPIC_ID, batch_of, book_of_rows, row
 
-from ottla.pipelines.audit.drilling import (
-    Drill,
-    is_inside,
-    joined_spans,
-    ranges_of,
-    repair_command,
-)
+from ottla.pipelines.audit.drilling import Drill, is_inside, ranges_of
 from ottla.pipelines.audit.lake_tier import count_rows, read_booked, with_content_columns
+from ottla.pipelines.audit.repair_command import joined_spans, repair_command
 from ottla.pipelines.audit.report_log import AuditError
 from ottla.pipelines.audit.reports import Coverage, PartitionId, Tier
 from ottla.pipelines.audit.side_topics import (

@@ -6,7 +6,8 @@ from tests.unit.pipelines.audit.records import row
 from tests.unit.pipelines.audit.test_comparison import NOW_MS, ROWS, tier
 
 from ottla.pipelines.audit.passes import replacing
-from ottla.pipelines.audit.reports import Tier, apply_record, keeping_times
+from ottla.pipelines.audit.report_format import apply_record
+from ottla.pipelines.audit.reports import Tier, keeping_times
 
 SECOND = [row(n) for n in range(60, 100)]
 

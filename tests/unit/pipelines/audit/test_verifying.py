@@ -13,7 +13,8 @@ from ottla.pipelines.audit.books import TopicBook, balance
 from ottla.pipelines.audit.comparison import State
 from ottla.pipelines.audit.metrics_text import metrics_text
 from ottla.pipelines.audit.page import page_html, write_file
-from ottla.pipelines.audit.reports import BOOKED, COUNTED, Tier, apply_record, tier_record
+from ottla.pipelines.audit.report_format import apply_record, tier_record
+from ottla.pipelines.audit.reports import BOOKED, COUNTED, Tier
 from ottla.pipelines.audit.verifying import check_books, verify_books
 from ottla.pipelines.sums.record_sums import BUCKET_MS
 

@@ -31,9 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from ottla.pipelines.audit.books import balance
     from ottla.pipelines.audit.comparison import State
-    from ottla.pipelines.audit.drilling import drill, missing_files, repair_command
+    from ottla.pipelines.audit.drilling import drill, missing_files
     from ottla.pipelines.audit.lake_tables import manifests
     from ottla.pipelines.audit.lake_tier import read_booked
+    from ottla.pipelines.audit.repair_command import repair_command
     from ottla.pipelines.audit.report_log import read_reports
     from ottla.pipelines.audit.reports import Tier
     from ottla.pipelines.audit.side_topics import read_excluded
