@@ -1,8 +1,8 @@
 """The fetches that wait for changes of one partition, and their notification.
 
 Owns      the fetch sessions and the fetches without a session, of consumers and of followers.
-Leaves    what a notified fetch does to `fetch_sessions.py` and `waiting.py`; when to notify, to the
-          leader's and the follower's rules.
+Leaves    what a notified fetch does to `fetch_sessions.py` and `fetch_waiters.py`; when to notify,
+          to the leader's and the follower's rules.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ottla.base.files.readers import CACHED
-from ottla.replication.waiting import ManyWatchers, notify
+from ottla.replication.fetch_waiters import ManyWatchers, notify
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_offsets import LogOffsets
 

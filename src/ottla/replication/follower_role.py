@@ -17,8 +17,8 @@ from ottla.base.ids import NO_LEADER_EPOCH
 from ottla.base.scheduling.steps import Steps
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.replication.offset_waiters import Done, OffsetWaiter
 from ottla.replication.replica import Replica
-from ottla.replication.waiting import Done, OffsetWaiter
 from ottla.storage.log.append import Appended, ProducedBy
 from ottla.storage.log.preparation import Prepared
 

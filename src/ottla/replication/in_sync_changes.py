@@ -60,7 +60,7 @@ class InSyncChanges:
     # Requests to the controller
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Run until cancelled."""
         while True:
             await self._has_due.wait()
             self._has_due.clear()
@@ -91,7 +91,7 @@ class InSyncChanges:
         self._is_early.set()
 
     async def watch(self, led: Callable[[], Iterable[Partition]]) -> None:
-        """Until cancelled: look at the partitions, some at a time."""
+        """Look at the partitions, some at a time, until cancelled."""
         while True:
             await self._interval()
             partitions = [each for each in led() if each.leader_state is not None]

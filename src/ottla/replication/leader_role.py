@@ -19,9 +19,9 @@ from ottla.base.ids import NO_LEADER_EPOCH, TopicId
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.leadership import Leadership
+from ottla.replication.offset_waiters import Done, OffsetWaiter, OffsetWaiters
 from ottla.replication.partition_state import LeaderState
 from ottla.replication.replica import Replica
-from ottla.replication.waiting import Done, OffsetWaiter, OffsetWaiters
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.directory_health import OutOfResources
 from ottla.storage.log.append import Appended, ProducedBy
@@ -107,7 +107,7 @@ class LeaderRole:
         )
 
     def decided(self, before: Leadership, now_ms: int) -> None:
-        """This broker leads on, perhaps in a new epoch."""
+        """This broker continues to lead, perhaps in a new epoch."""
         decided = self.replica.leadership
         if decided.leader_epoch != before.leader_epoch:
             self.state = self._begin_epoch(now_ms)

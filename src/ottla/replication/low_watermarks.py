@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.replication.offset_waiters import Done, OffsetWaiter, OffsetWaiters
 from ottla.replication.partition import Partition
-from ottla.replication.waiting import Done, OffsetWaiter, OffsetWaiters
 
 
 class LowWatermarks:

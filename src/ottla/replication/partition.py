@@ -20,15 +20,15 @@ from ottla.protocol.errors import BrokerError
 from ottla.replication.follower_role import FollowerRole
 from ottla.replication.leader_role import LeaderListener, LeaderRole
 from ottla.replication.leadership import Leadership
+from ottla.replication.offset_waiters import Done, OffsetWaiter
 from ottla.replication.partition_state import LeaderState
 from ottla.replication.replica import Replica
-from ottla.replication.waiting import Done, OffsetWaiter
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.append import ANY_CLIENT, Appended, ProducedBy
 from ottla.storage.log.leader_epochs import EpochEndOffset
 from ottla.storage.log.log import Log
 from ottla.storage.log.preparation import Prepared
-from ottla.storage.log.reading import ReadRange
+from ottla.storage.log.read_range import ReadRange
 
 
 class Partition:

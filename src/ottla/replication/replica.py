@@ -12,11 +12,11 @@ from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.steps import Start
 from ottla.replication.fetch_notifications import FetchNotifications
 from ottla.replication.leadership import NO_LEADERSHIP, Leadership, divergence
-from ottla.replication.waiting import Done
+from ottla.replication.offset_waiters import Done
 from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.leader_epochs import EpochEndOffset
 from ottla.storage.log.log import Log
-from ottla.storage.log.reading import ReadRange
+from ottla.storage.log.read_range import ReadRange
 
 
 class Replica:

@@ -32,13 +32,13 @@ from ottla.replication.damaged_replicas import DamagedReplicas
 from ottla.replication.deletions import Deletions
 from ottla.replication.directory_reports import DirectoryReports
 from ottla.replication.fetch_sessions import FetchKey, FetchSession, TopicKey
+from ottla.replication.fetch_waiters import UNREGISTERED_AT_ONCE
 from ottla.replication.leader_role import LeaderListener
 from ottla.replication.new_partitions import NewPartitions
 from ottla.replication.partition import Partition
 from ottla.replication.partition_configs import ConfigOf, PartitionConfigs
 from ottla.replication.partition_placement import PartitionPlacement
 from ottla.replication.partition_table import PartitionFollower, PartitionTable
-from ottla.replication.waiting import UNREGISTERED_AT_ONCE
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.directories.startup_settlement import settle_duplicates, settle_found
 from ottla.storage.errors import StorageError

@@ -6,7 +6,7 @@ them. A rate of 0 stops these replicas.
 
 Promises  only listed replicas are throttled, and only while they are not in sync: what they cost
           counts in any case, as in Kafka. A changed rate counts at once.
-Leaves    holding a replica back to `handlers/fetching/reading.py` and `leader_fetcher.py`.
+Leaves    holding a replica back to `handlers/fetching/partition_read.py` and `leader_fetcher.py`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class ReplicationQuota:
         return partitions is None or partition.name.partition in partitions
 
     def record(self, partition: Partition, size: int) -> None:
-        """So many bytes were sent, or fetched."""
+        """Count bytes that were sent, or fetched."""
         if size and self.is_throttled(partition):
             self._meter.record(size, monotonic_ms(self._clock), self._windows)
 

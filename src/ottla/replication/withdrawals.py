@@ -68,7 +68,7 @@ class Withdrawals:
         return last is None or self._clock.monotonic_s() >= last.at_s + last.pause_s
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Run until cancelled."""
         while True:
             await self._has_due.wait()
             self._has_due.clear()

@@ -21,9 +21,9 @@ from ottla.protocol.messages.alter_partition_request import PartitionData
 from ottla.protocol.records.batch import BatchHeader
 from ottla.replication.following import fetched_records
 from ottla.replication.following.replica_session import ReplicaPosition
+from ottla.replication.offset_waiters import Done
 from ottla.replication.partition import Partition
 from ottla.replication.partition_state import LeaderState
-from ottla.replication.waiting import Done
 from ottla.storage.indexes.offset_index import OffsetIndex, OffsetPosition
 from ottla.storage.log.leader_epochs import EpochEndOffset, LeaderEpochs
 from ottla.storage.segments import scanning

@@ -21,7 +21,7 @@ from ottla.base.rates import Windows
 from ottla.base.scheduling.steps import run_blocking
 from ottla.config.load import load_config
 from ottla.config.topic_options import TopicConfig
-from ottla.handlers.fetching.reading import look_up
+from ottla.handlers.fetching.partition_read import look_up
 from ottla.handlers.fetching.requested import RequestedPartitions
 from ottla.handlers.serving.context import Context
 from ottla.metadata.entities import Topic

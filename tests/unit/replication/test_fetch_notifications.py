@@ -9,7 +9,7 @@ import pytest
 from tests.unit.storage.log_making import Place
 
 from ottla.replication.fetch_notifications import NOTIFIED_AT_ONCE, FetchNotifications
-from ottla.replication.waiting import OF_MANY_AT_ONCE
+from ottla.replication.fetch_waiters import OF_MANY_AT_ONCE
 
 
 class Waiting:

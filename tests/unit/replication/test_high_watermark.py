@@ -25,11 +25,11 @@ from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.fetch_sessions import FetchKey, FetchSession, WantedPartition
+from ottla.replication.fetch_waiters import DataWaiter, Watchable
 from ottla.replication.leader_role import ACKS_ALL
 from ottla.replication.leadership import Leadership
 from ottla.replication.partition import Partition
 from ottla.replication.sole_replica import SoleReplica
-from ottla.replication.waiting import DataWaiter, Watchable
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.append import ProducedBy
 from ottla.storage.producers.append_decisions import AppendOrigin

@@ -22,13 +22,13 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages import alter_partition_response as response
 from ottla.protocol.messages.alter_partition_request import TopicData
+from ottla.replication.fetch_waiters import DataWaiter
 from ottla.replication.in_sync_changes import InSyncChanges
 from ottla.replication.leader_events import LeaderEvents
 from ottla.replication.leader_role import ACKS_ALL
 from ottla.replication.leadership import Leadership
 from ottla.replication.low_watermarks import LowWatermarks
 from ottla.replication.partition import Partition
-from ottla.replication.waiting import DataWaiter
 from ottla.replication.withdrawals import Withdrawals
 from ottla.storage.files.directory_health import OutOfResources
 

@@ -17,7 +17,7 @@ from ottla.base.files.readers import BLOCKING
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import iterate_headers
 from ottla.replication.leader_role import ACKS_ALL
-from ottla.storage.log.reading import ReadRange
+from ottla.storage.log.read_range import ReadRange
 
 PRODUCERS = (5, 6, 7)
 ALL = 1 << 20

@@ -18,15 +18,13 @@ from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.fetch_sessions import Watcher
-from ottla.replication.waiting import (
-    CALLED_AT_ONCE,
+from ottla.replication.fetch_waiters import (
     UNREGISTERED_AT_ONCE,
     DataWaiter,
     LargeWaiter,
-    OffsetWaiter,
-    OffsetWaiters,
     ParkedFetches,
 )
+from ottla.replication.offset_waiters import CALLED_AT_ONCE, OffsetWaiter, OffsetWaiters
 
 
 def run(story: Coroutine[Any, Any, None]) -> None:
@@ -408,7 +406,8 @@ def test_a_large_reader_pauses_between_looks_but_not_beyond_its_time() -> None:
 def test_waiting_fetches_share_a_bound() -> None:
     parked = ParkedFetches(10)
     assert [parked.has_room(each) for each in (0, 10, 11)] == [True, True, False]
-    parked.partitions = 4
+    parked.add(6)
+    parked.remove(2)
     assert [parked.has_room(each) for each in (6, 7)] == [True, False]
 
 

@@ -27,7 +27,7 @@ BATCH_START_BYTES = 12  # base offset, and length of the rest
 
 
 def locating(partition: Partition) -> Steps[ReplicaPosition]:
-    """From where to fetch. Reads what later appends need, too."""
+    """The position to fetch from. Reads what later appends need, too."""
     log = partition.log
     yield from looking_up(log.epochs.load)
     yield from looking_up(log.producers.load)

@@ -116,7 +116,7 @@ class LeaderFetcher:
     # Which partitions
 
     def follow(self, partition: Partition) -> None:
-        """From now on, or again in a new leader epoch."""
+        """Fetch the partition from now on, or again in a new leader epoch."""
         key = key_of(partition)
         followed = Followed(partition, partition.leader_epoch)
         self._followed[key] = self._new[key] = followed

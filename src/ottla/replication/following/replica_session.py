@@ -76,7 +76,7 @@ class ReplicaSession:
         return self._session_id != NO_SESSION
 
     def position(self, key: PartitionKey) -> ReplicaPosition | None:
-        """From where it was last fetched."""
+        """The position from which it was last fetched."""
         return self._positions.get(key)
 
     def is_for_position(self, key: PartitionKey, number: int) -> bool:
