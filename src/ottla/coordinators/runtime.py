@@ -6,14 +6,15 @@ Promises  a record is applied when it is appended, in log order, so that the nex
           records that the log rejects have no effect, and after any other failure between a
           decision and the end of its step, the shard is loaded again. It is unloaded once, after
           its loader has ended: nothing is applied to it later.
-Leaves    the decisions to the state machines, which use neither logs nor clocks.
+Leaves    the decisions to the state machines, which use neither logs nor clocks, waiting for
+          replication to `replicated_answers.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ottla.base.ids import TopicPartition
@@ -22,7 +23,8 @@ from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.coordinators.batches import COORDINATOR_ITSELF, BatchFormat, Writer
 from ottla.coordinators.loading import load, while_leading
 from ottla.coordinators.records import CoordinatorRecord, CoordinatorResult, RecordTypes
-from ottla.coordinators.shard import DecidedResponse, S, Shard, Status
+from ottla.coordinators.replicated_answers import ReplicatedAnswers, give
+from ottla.coordinators.shard import S, Shard, Status
 from ottla.coordinators.sharding import shard_of
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -36,7 +38,6 @@ log = logging.getLogger(__name__)
 
 A = TypeVar("A")
 BY_COORDINATOR = ProducedBy(origin=AppendOrigin.COORDINATOR)
-RESPONSES_MAX = 50  # per iteration of the event loop: each is encoded in the next one
 
 
 class CoordinatorTopic(NamedTuple):
@@ -68,7 +69,7 @@ class Runtime(Generic[S]):
         self._make_state = make_state
         self._load_ended = load_ended
         self._now_ms = now_ms
-        self._timeout_s = timeout_ms / 1000
+        self.answers = ReplicatedAnswers(timeout_ms / 1000, scheduler, tasks)
         self._scheduler = scheduler
         self._tasks = tasks
         self._shards: dict[int, Shard[S]] = {}
@@ -136,7 +137,7 @@ class Runtime(Generic[S]):
             await load(shard, self._topic.types, self._scheduler)
             await self._scheduler.run(while_leading(shard, shard.state.loaded(self._now_ms())))
             if shard.status is Status.LOADING:
-                shard.status = Status.ACTIVE
+                shard.activate()
                 took_ms = self._now_ms() - started_ms
                 log.info("%s: loaded in %d ms", shard.partition.name, took_ms)
         finally:
@@ -151,13 +152,13 @@ class Runtime(Generic[S]):
         shard = self._shards.pop(number, None)
         if shard is not None:
             was_loaded = shard.status is Status.ACTIVE
-            shard.status = Status.UNLOADED
+            shard.end()
             if was_loaded:  # otherwise its loader ends at its next step and unloads it
                 self._unload(shard)
 
     def _unload(self, shard: Shard[S]) -> None:
         """The state does not change any more: free it."""
-        shard.status = Status.UNLOADED
+        shard.end()
         unloading = self._scheduler.run_later(shard.state.unloaded())
         self._tasks.start(unloading, name=f"unload {shard.partition.name}")
 
@@ -181,7 +182,7 @@ class Runtime(Generic[S]):
         BrokerError of the decision or of the log; then nothing has changed.
         """
         end_offset, answer = self._step(shard, decide, writer, by)
-        return self.answer(shard, end_offset, answer)
+        return self.answers.answer(shard, end_offset, answer)
 
     def step(self, shard: Shard[S], decide: Callable[[S], list[CoordinatorRecord]]) -> int:
         """As `decide`, without an answer; returns the offset that must be replicated before the
@@ -212,7 +213,7 @@ class Runtime(Generic[S]):
             give(shard.state.end_step(error.code))
             raise
         try:
-            self._respond(shard, end_offset, shard.state.end_step())
+            self.answers.respond(shard, end_offset, shard.state.end_step())
         except Exception:
             self._load_again(shard)
             raise
@@ -285,91 +286,3 @@ class Runtime(Generic[S]):
     @property
     def format(self) -> BatchFormat:
         return self._topic.format
-
-    # Answering
-
-    def answer(self, shard: Shard[S], end_offset: int, answer: A) -> A | Awaitable[A]:
-        """The answer, once everything below the offset is replicated."""
-        if shard.is_replicated(end_offset):
-            return answer
-        return self._answer_later(shard, end_offset, answer)
-
-    def show(self, shard: Shard[S], answer: A) -> A | Awaitable[A]:
-        """Answer with the state of the shard, which may be ahead of what is replicated."""
-        return self.answer(shard, shard.log_end_offset, answer)
-
-    async def _answer_later(self, shard: Shard[S], end_offset: int, answer: A) -> A:
-        await self.replicated(shard, end_offset)
-        return answer
-
-    async def replicated(self, shard: Shard[S], end_offset: int) -> None:
-        """Wait until everything below the offset is replicated; BrokerError on failure or
-        timeout."""
-        if shard.is_replicated(end_offset):
-            return
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                await shard.replicated(end_offset)
-        except TimeoutError as error:
-            raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE) from error
-
-    def unreplicated(self, shards: Iterable[Shard[S]]) -> dict[Shard[S], int]:
-        """The shards with unreplicated records, and the end offsets of their logs."""
-        waiting = {}
-        for each in shards:
-            end_offset = each.log_end_offset
-            if not each.is_replicated(end_offset):
-                waiting[each] = end_offset
-        return waiting
-
-    async def all_replicated(self, waiting: Mapping[Shard[S], int]) -> dict[Shard[S], BrokerError]:
-        """Wait until these offsets are replicated; returns the errors of those that failed."""
-        failed: dict[Shard[S], BrokerError] = {}
-
-        async def wait(shard: Shard[S], end_offset: int) -> None:
-            try:
-                await self.replicated(shard, end_offset)
-            except BrokerError as error:
-                failed[shard] = error
-
-        await asyncio.gather(*(wait(*each) for each in waiting.items()))
-        return failed
-
-    def _respond(
-        self, shard: Shard[S], end_offset: int, responses: Sequence[DecidedResponse]
-    ) -> None:
-        if not responses:
-            return
-        is_first = not shard.waiting_steps  # of several members, none overtakes one that waited
-        if is_first and len(responses) <= RESPONSES_MAX and shard.is_replicated(end_offset):
-            give(responses)
-        else:
-            shard.waiting_steps += 1
-            later = self._respond_later(shard, end_offset, responses)
-            self._tasks.start(later, name="responses of a coordinator")
-
-    async def _respond_later(
-        self, shard: Shard[S], end_offset: int, responses: Sequence[DecidedResponse]
-    ) -> None:
-        try:
-            await self._give_when_replicated(shard, end_offset, responses)
-            await self._scheduler.next()  # the requests that waited are answered now
-        finally:
-            shard.waiting_steps -= 1
-
-    async def _give_when_replicated(
-        self, shard: Shard[S], end_offset: int, responses: Sequence[DecidedResponse]
-    ) -> None:
-        try:
-            await self.replicated(shard, end_offset)
-        except BrokerError as error:
-            responses = [each.failed(error.code) for each in responses]
-        give(responses[:RESPONSES_MAX])
-        for at in range(RESPONSES_MAX, len(responses), RESPONSES_MAX):
-            await self._scheduler.next()
-            give(responses[at : at + RESPONSES_MAX])
-
-
-def give(responses: Iterable[DecidedResponse]) -> None:
-    for each in responses:
-        each.give()

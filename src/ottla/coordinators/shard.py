@@ -76,6 +76,20 @@ class Shard(Generic[S]):
         self.leader_epoch = partition.leader_epoch
         return True
 
+    def activate(self) -> None:
+        """The state equals the log: it may be read and changed."""
+        self.status = Status.ACTIVE
+
+    def end(self) -> None:
+        """This broker does not lead the partition any more, or loads its state again."""
+        self.status = Status.UNLOADED
+
+    def step_waits(self) -> None:
+        self.waiting_steps += 1
+
+    def step_answered(self) -> None:
+        self.waiting_steps -= 1
+
     @property
     def is_unloaded(self) -> bool:
         """Another broker is or was leader since: nothing may be read or written."""

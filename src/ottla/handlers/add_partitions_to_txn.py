@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import Steps, run_blocking
+from ottla.coordinators.replicated_answers import unreplicated
 from ottla.coordinators.transactions.shard import LoadedShard
 from ottla.coordinators.transactions.transaction import EPOCH_BUMP_VERSION, ProducerIdAndEpoch
 from ottla.handlers.producing.fencing import fencing_code
@@ -91,7 +92,6 @@ async def add_after_end(
 def adding(
     request: AddPartitionsToTxnRequest, context: Context
 ) -> Steps[AddPartitionsToTxnResponse | Awaitable[AddPartitionsToTxnResponse]]:
-    transactions = context.parts.transactions
     is_one = context.version < SEVERAL_FROM
     added: list[Added] = []
     shards: dict[LoadedShard, None] = {}
@@ -100,7 +100,7 @@ def adding(
         added += [one]
         if one.shard is not None:
             shards[one.shard] = None
-    waiting = transactions.unreplicated(shards)
+    waiting = unreplicated(shards)
     if waiting:
         return respond_later(added, waiting, context)
     return (yield from responding(added, {}, context))

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Iterable, Mapping
 
 from ottla.base.scheduling.step_scheduler import emptying
 from ottla.base.scheduling.steps import Steps
+from ottla.coordinators.replicated_answers import unreplicated
 from ottla.coordinators.transactions.shard import LoadedShard
 from ottla.coordinators.transactions.transaction import Transaction
 from ottla.handlers.serving.chunks import chunks
@@ -54,7 +55,7 @@ def describe_transactions(
             sizes[each] = size_of(states[each])
         yield sizes[each]
     yield from emptying(sizes)
-    waiting = transactions.unreplicated(read)
+    waiting = unreplicated(read)
     if waiting:
         return respond_later(request, states, read, waiting, context)
     return (yield from responding(request, states))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ottla.base.scheduling.steps import Steps
+from ottla.coordinators.replicated_answers import unreplicated
 from ottla.handlers.groups.known_partitions import splitting
 from ottla.handlers.groups.merging import merging
 from ottla.handlers.serving.context import Context
@@ -46,7 +47,7 @@ async def delete_known(
     shard = groups.shard_of(request.group_id)
     response = await scheduler.run(groups.offsets.delete(shard, request))
     shard.check_current()
-    for error in (await groups.replicated(groups.unreplicated([shard]))).values():
+    for error in (await groups.replicated(unreplicated([shard]))).values():
         raise error
     if unknown:  # else the response keeps duplicate topics, as in Kafka
         response.topics = await scheduler.run(merging(unknown, response.topics))

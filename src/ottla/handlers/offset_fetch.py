@@ -14,6 +14,7 @@ from ottla.base.ids import NO_OFFSET, NO_TOPIC_ID, TopicId
 from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.coordinators.groups.offset_fetching import PARTITION_BYTES, TOPIC_BYTES
 from ottla.coordinators.groups.shard import LoadedShard
+from ottla.coordinators.replicated_answers import unreplicated
 from ottla.handlers.groups.answers import GroupReader
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.large_responses import build_at_once
@@ -85,7 +86,7 @@ def fetch_at_once(
     version = context.version
     wanted = request.groups if version >= SEVERAL_GROUPS_FROM else [as_group(request)]
     shards, groups = build_at_once(reading_groups(wanted, request.require_stable, context), context)
-    waiting = context.parts.groups.unreplicated(filter(None, shards))
+    waiting = unreplicated(filter(None, shards))
     if waiting:
         return show_later(waiting, shards, wanted, groups, context)
     return response_of(groups, version)

@@ -57,7 +57,7 @@ def decode_assignment(data: bytes) -> ConsumerProtocolAssignment:
 
 
 def encode_assignment(partitions: Mapping[str, Iterable[int]], version: int) -> bytes:
-    """In the version of the member's subscription."""
+    """The encoded assignment in the version of the member's subscription."""
     topics = [TopicPartition(topic, sorted(each)) for topic, each in sorted(partitions.items())]
     message = ConsumerProtocolAssignment(topics)
     return message.encode_prefixed(min(version, _ASSIGNMENT_LATEST))

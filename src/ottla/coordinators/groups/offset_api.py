@@ -63,7 +63,7 @@ def commit_rules(shard: GroupShard, request: OffsetCommitRequest, version: int) 
     group = group_for_commit(shard, request.group_id, by, unknown)
     check = group.check_commit(by)
     if isinstance(group, ClassicGroup) and (member := group.members.get(by.member_id)) is not None:
-        group.renew_session(member)  # a commit renews the session
+        group.membership.renew_session(member)  # a commit renews the session
     now_ms = shard.context.now_ms()
     return CommitRules(
         request.group_id,

@@ -91,7 +91,7 @@ class OffsetService:
             draft.check_again(rules().check)
             apply = partial(draft.apply, shard.state.offsets, writer.producer_id)
             end_offset = runtime.write_batch(shard, batch, apply, by)
-        outcome = runtime.answer(shard, end_offset, response)
+        outcome = runtime.answers.answer(shard, end_offset, response)
         return await outcome if isinstance(outcome, Awaitable) else outcome
 
     async def commit_many_transactional(
@@ -146,7 +146,7 @@ class OffsetService:
         """Write the marker that commits or discards a transaction's offsets."""
         shard = self._runtime.shard_at(partition)
         end_offset = self._runtime.write_marker(shard, writer, marker, by)
-        return self._runtime.answer(shard, end_offset, None)
+        return self._runtime.answers.answer(shard, end_offset, None)
 
     def fetch(
         self,

@@ -7,7 +7,7 @@ Leaves    the decisions to the `*_api.py` modules, the order of changes and the 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Mapping, Set
+from collections.abc import Awaitable, Mapping, Set
 from typing import TypeAlias, TypeVar
 
 from ottla.base.scheduling.step_scheduler import StepScheduler
@@ -132,7 +132,7 @@ class GroupService:
                 return HeartbeatResponse()  # assume that the session is valid
             raise
         code = membership_api.heartbeat(shard.state, request)
-        return self._runtime.show(shard, HeartbeatResponse(error_code=code))
+        return self._runtime.answers.show(shard, HeartbeatResponse(error_code=code))
 
     def leave(self, request: LeaveGroupRequest) -> Outcome[LeaveGroupResponse]:
         shard = self._shard_of_named(request.group_id)
@@ -147,7 +147,7 @@ class GroupService:
         """The same for many members, in slices: each leaves independently."""
         shard = self._shard_of_named(request.group_id)
         response = await self._scheduler.run_later(self._leaving(shard, request))
-        shown = self._runtime.show(shard, response)
+        shown = self._runtime.answers.show(shard, response)
         return await shown if isinstance(shown, Awaitable) else shown
 
     def _leaving(self, shard: LoadedShard, request: LeaveGroupRequest) -> Steps[LeaveGroupResponse]:
@@ -193,13 +193,10 @@ class GroupService:
         """BrokerError if the group is not coordinated here."""
         return self._runtime.shard(group_id)
 
-    def unreplicated(self, shards: Iterable[LoadedShard]) -> dict[LoadedShard, int]:
-        return self._runtime.unreplicated(shards)
-
     async def replicated(
         self, waiting: Mapping[LoadedShard, int]
     ) -> dict[LoadedShard, BrokerError]:
-        return await self._runtime.all_replicated(waiting)
+        return await self._runtime.answers.all_replicated(waiting)
 
     # Administration
 

@@ -14,7 +14,7 @@ from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.batches import Writer
 from ottla.coordinators.groups import consumer_api
 from ottla.coordinators.groups.classic import rebalance, stored
-from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
+from ottla.coordinators.groups.classic.group import ClassicGroup
 from ottla.coordinators.groups.classic.joining import size_max_of
 from ottla.coordinators.groups.committed_offsets import CommittedOffsets
 from ottla.coordinators.groups.consumer.classic_members import renew_session
@@ -99,8 +99,8 @@ class GroupShard:
             self.offsets.group_deleted(group_id)
             if isinstance(group, ClassicGroup):
                 self._drop(group)
-                group.stop_timers()
-                group.state = ClassicGroupState.DEAD
+                group.membership.stop_timers()
+                group.end()
             return
         if not isinstance(group, ClassicGroup):
             if group is not None:
@@ -162,7 +162,7 @@ class GroupShard:
 
     def _watch_classic(self, group: ClassicGroup) -> Steps[None]:
         for member in list(group.members.values()):
-            group.renew_session(member)
+            group.membership.renew_session(member)
             yield 0
         size_max = size_max_of(self.context.config)
         if len(group.members) > size_max:
@@ -184,8 +184,8 @@ class GroupShard:
         for group in list(self.groups.values()):
             self._drop(group)
             if isinstance(group, ClassicGroup):
-                group.answer_all(ErrorCode.NOT_COORDINATOR)
-                group.state = ClassicGroupState.DEAD
+                group.membership.answer_all(ErrorCode.NOT_COORDINATOR)
+                group.end()
             for posted in self.context.take_posted():
                 posted.give()
                 yield 0

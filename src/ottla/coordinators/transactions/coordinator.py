@@ -14,7 +14,7 @@ Leaves    the rules to the `decide_*` functions, the order of decisions and reco
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from ottla.base.clock import Clock
 from ottla.base.fault_points import FaultPoint, reach
@@ -99,7 +99,7 @@ class TransactionCoordinator:
         shard, current = await self._find(wanted.transactional_id, may_be_new=True)
         if must_abort_first(current, wanted):
             assert current is not None
-            await self.runtime.replicated(shard, self._fence(shard, current))
+            await self.runtime.answers.replicated(shard, self._fence(shard, current))
             # The producer retries, and finds the transaction ended.
             raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
         if current is None:
@@ -107,7 +107,7 @@ class TransactionCoordinator:
         changed = decide_init(current, wanted, self._ids.take, self._clock.now_ms())
         end_offset = self._write(shard, changed)
         reach(FaultPoint.PRODUCER_ID_LOGGED)
-        await self.runtime.replicated(shard, end_offset)
+        await self.runtime.answers.replicated(shard, end_offset)
         return changed.producer
 
     def _check_room(self) -> None:
@@ -136,7 +136,7 @@ class TransactionCoordinator:
     ) -> None:
         """Add partitions to the producer's transaction, which starts with the first one."""
         shard = self.enlist(transactional_id, producer, partitions, client_version)
-        await self.runtime.replicated(shard, shard.state.end_offset(transactional_id))
+        await self.runtime.answers.replicated(shard, shard.state.end_offset(transactional_id))
 
     def enlist(
         self,
@@ -166,7 +166,7 @@ class TransactionCoordinator:
         """The error code of each partition; NONE if it is part of the producer's open
         transaction."""
         shard, codes = run_blocking(self.verifying(transactional_id, producer, partitions))
-        await self.runtime.replicated(shard, shard.state.end_offset(transactional_id))
+        await self.runtime.answers.replicated(shard, shard.state.end_offset(transactional_id))
         return codes
 
     def verifying(
@@ -187,9 +187,9 @@ class TransactionCoordinator:
         changed = decide_end(current, end, self._ids.take, self._clock.now_ms())
         if changed is None:
             assert current is not None
-            await self.runtime.replicated(shard, shard.state.end_offset(transactional_id))
+            await self.runtime.answers.replicated(shard, shard.state.end_offset(transactional_id))
             return current.producer
-        await self.runtime.replicated(shard, self._end(shard, changed))
+        await self.runtime.answers.replicated(shard, self._end(shard, changed))
         return producer_afterwards(changed)
 
     def describe(self, transactional_id: str) -> tuple[LoadedShard, Transaction]:
@@ -199,13 +199,10 @@ class TransactionCoordinator:
             raise BrokerError(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
         return shard, current
 
-    def unreplicated(self, shards: Iterable[LoadedShard]) -> dict[LoadedShard, int]:
-        return self.runtime.unreplicated(shards)
-
     async def all_replicated(
         self, waiting: Mapping[LoadedShard, int]
     ) -> dict[LoadedShard, BrokerError]:
-        return await self.runtime.all_replicated(waiting)
+        return await self.runtime.answers.all_replicated(waiting)
 
     def all_transactions(self) -> Iterator[Transaction]:
         """The transactions coordinated by this broker; clients query every broker."""

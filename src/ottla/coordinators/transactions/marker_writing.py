@@ -117,7 +117,7 @@ class MarkerWriter:
     def _appending_one(
         self, marker: WritableTxnMarker, waiting: list[Waiting]
     ) -> Steps[list[WritableTxnMarkerTopicResult]]:
-        """Once to each partition, even if it occurs several times, as in Kafka."""
+        """Append once to each partition, even if it occurs several times, as in Kafka."""
         named: set[tuple[str, int]] = set()
         topics: list[WritableTxnMarkerTopicResult] = []
         for topic in marker.topics:

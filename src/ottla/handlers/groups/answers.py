@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 
 from ottla.base.scheduling.steps import Steps, noting
 from ottla.coordinators.groups.shard import LoadedShard
+from ottla.coordinators.replicated_answers import unreplicated
 from ottla.handlers.serving.context import Context
 from ottla.protocol.errors import BrokerError
 
@@ -82,7 +83,7 @@ class GroupReader(Generic[A]):
 
     def show(self, refuse: Callable[[A, BrokerError], A]) -> list[A] | Awaitable[list[A]]:
         """The results, not awaitable if all of their state is replicated."""
-        waiting = self._groups.unreplicated(self._read)
+        waiting = unreplicated(self._read)
         return self._show_later(waiting, refuse) if waiting else self._in_order()
 
     async def _show_later(

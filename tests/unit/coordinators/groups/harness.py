@@ -31,7 +31,7 @@ from ottla.coordinators.groups.shard import GroupShard, LoadedShard, Records
 from ottla.coordinators.groups.shard_context import Caller, Deadline, ShardContext
 from ottla.coordinators.records import CoordinatorResult, decode_record
 from ottla.coordinators.runtime import CoordinatorTopic, Runtime
-from ottla.coordinators.shard import Shard, Status
+from ottla.coordinators.shard import Shard
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import PartitionCreated, Record, TopicCreated, TopicDeleted
 from ottla.protocol.error_codes import ErrorCode
@@ -194,7 +194,7 @@ class Harness:
 
     def _load(self, shard: GroupShard) -> LoadedShard:
         loaded = Shard(self.partition, shard)  # type: ignore[arg-type]
-        loaded.status = Status.ACTIVE
+        loaded.activate()
         run_blocking(shard.loaded(self.clock.now_ms()))
         return loaded
 

@@ -141,7 +141,7 @@ def test_names_of_protocols_that_no_member_offers_any_more_are_forgotten(harness
     for number in range(10):
         client.protocols = {"range": b""} | {f"{number}-{other}": b"" for other in range(5)}
         rebalance(harness, client)
-    assert harness.classic()._supported.keys() == client.protocols.keys()
+    assert harness.classic().membership._supported.keys() == client.protocols.keys()
 
 
 @pytest.mark.parametrize("order", [1, -1])

@@ -151,10 +151,10 @@ def test_a_member_id_without_a_join_expires(harness: Harness) -> None:
     assert all(reply.is_waiting for reply in replies)  # the rebalance waits for it too
     harness.advance_ms(SESSION_MS)
     assert [reply.code for reply in replies] == [ErrorCode.NONE] * 2
-    assert not harness.classic().pending
+    assert not harness.classic().membership.pending
 
 
 def test_version_0_has_no_rebalance_timeout_but_its_session(harness: Harness) -> None:
     client = ClassicClient(harness, rebalance_ms=-1, version=0)
     rebalance(harness, client)
-    assert harness.classic().rebalance_timeout_ms == SESSION_MS
+    assert harness.classic().membership.rebalance_timeout_ms == SESSION_MS

@@ -84,7 +84,7 @@ def test_of_many_pending_ids_the_oldest_is_forgotten() -> None:
     for _ in range(50):
         assert join(harness, b"", version=4) == ErrorCode.MEMBER_ID_REQUIRED
     group = harness.classic()
-    assert len(group.pending) == 10
+    assert len(group.membership.pending) == 10
     assert group.held_bytes == 10 * PENDING_BYTES
     assert len(harness.shard.context.timers) == 10
 

@@ -20,7 +20,7 @@ from tests.unit.coordinators.groups.test_service import (
 from ottla.base.scheduling.step_scheduler import SLICE_S
 from ottla.base.scheduling.steps import run_blocking
 from ottla.coordinators.groups.shard_context import Caller, Usage
-from ottla.coordinators.runtime import RESPONSES_MAX
+from ottla.coordinators.replicated_answers import RESPONSES_MAX, unreplicated
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.consumer_group_heartbeat_request import (
@@ -148,7 +148,7 @@ def test_what_was_read_before_leadership_changed_is_not_shown() -> None:
         for epoch, leader in ((1, 2), (2, 1)):
             world.lead(number, leader, epoch)
         await world.loaded()
-        failed = await world.groups.service.replicated(world.groups.service.unreplicated([shard]))
+        failed = await world.groups.service.replicated(unreplicated([shard]))
         assert failed[shard].code == ErrorCode.NOT_COORDINATOR
 
     run(story())

@@ -52,7 +52,7 @@ def held_by(group: ClassicGroup) -> int:
     """About what its members, ids that were given away, and assignments take."""
     members = sum(bytes_of(each.member_id, each.protocols) for each in group.members.values())
     assigned = 0 if group.stored is None else sum(len(m.assignment) for m in group.stored.members)
-    return members + assigned + len(group.pending) * PENDING_BYTES
+    return members + assigned + len(group.membership.pending) * PENDING_BYTES
 
 
 class Phase(Enum):
@@ -215,9 +215,9 @@ def test_members_at_random(history: list[tuple[str, int]]) -> None:
     for group in harness.shard.groups.values():
         assert isinstance(group, ClassicGroup)
         assert group.state is ClassicGroupState.EMPTY
-        assert group.joining == 0
-        assert not group.pending
-        assert all(count == 0 for count in group._supported.values())
+        assert group.membership.joining == 0
+        assert not group.membership.pending
+        assert all(count == 0 for count in group.membership._supported.values())
     assert len(harness.shard.context.timers) == 0
 
 

@@ -23,6 +23,7 @@ from ottla.coordinators.groups.service import PROTOCOLS_MAX
 from ottla.coordinators.groups.shard import LoadedShard
 from ottla.coordinators.groups.shard_context import Caller, Deadline, TimerKind
 from ottla.coordinators.records import CoordinatorRecord
+from ottla.coordinators.replicated_answers import unreplicated
 from ottla.coordinators.runtime import BY_COORDINATOR
 from ottla.metadata.features import GROUP_VERSION
 from ottla.metadata.records import FeatureLevelSet
@@ -79,9 +80,7 @@ async def read(world: BrokerWorld, group_id: str, reading: Callable[[LoadedShard
     """What a shard says, once that may be shown."""
     shard = world.groups.service.shard_of(group_id)
     found = run_blocking(reading(shard))
-    for error in (
-        await world.groups.service.replicated(world.groups.service.unreplicated([shard]))
-    ).values():
+    for error in (await world.groups.service.replicated(unreplicated([shard]))).values():
         raise error
     return found
 

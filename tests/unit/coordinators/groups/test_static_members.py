@@ -167,7 +167,7 @@ def test_a_static_member_that_stays_away_is_removed_with_its_session(harness: Ha
     rebalance(harness, first, second)
     harness.advance_ms(SESSION_MS)
     assert first.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
-    assert harness.classic().instances == {"a": first.member_id}
+    assert harness.classic().membership.instances == {"a": first.member_id}
 
 
 def test_one_that_takes_its_place_and_falls_silent_is_removed_too(harness: Harness) -> None:
@@ -180,7 +180,7 @@ def test_one_that_takes_its_place_and_falls_silent_is_removed_too(harness: Harne
     assert first.heartbeat() == ErrorCode.NONE
     harness.advance_ms(1)
     assert first.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
-    assert harness.classic().instances == {"a": first.member_id}
+    assert harness.classic().membership.instances == {"a": first.member_id}
 
 
 def test_tools_remove_static_members_by_their_instance_alone(harness: Harness) -> None:

@@ -22,6 +22,7 @@ from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps, looking_up
 from ottla.broker.producer_ids import Block
 from ottla.coordinators import loading
+from ottla.coordinators.replicated_answers import unreplicated
 from ottla.coordinators.transactions import expiration, finishing, markers
 from ottla.coordinators.transactions.coordinator import TransactionCoordinator
 from ottla.coordinators.transactions.ending import EndRequest
@@ -118,7 +119,7 @@ class TransactionWorld(World):
 
     def state(self) -> TransactionState:
         shard, transaction = self.coordinator.describe(ID)
-        waiting = self.coordinator.unreplicated([shard])
+        waiting = unreplicated([shard])
         for error in self.run(self.coordinator.all_replicated(waiting)).values():
             raise error
         return transaction.state

@@ -1,9 +1,10 @@
 """A classic group: its generation, and its state in a rebalance.
 
-Owns      the state, the generation and the agreed protocol; members are in `membership.py`.
+Owns      the state, the generation and the agreed protocol.
 Promises  only the content of its last record (`stored`) survives a restart; the rest is soft state:
           a rebalance in progress, waiting requests, sessions.
-Leaves    when to rebalance to `rebalance.py`, requests to `joining.py`, `syncing.py`, `leaving.py`.
+Leaves    the members to `membership.py`, when to rebalance to `rebalance.py`, requests to
+          `joining.py`, `syncing.py`, `leaving.py`.
 
 The state of consumer groups and transactions changes only by applying records. That of a classic
 group cannot: the protocol makes members wait for each other during a rebalance, and Kafka writes a
@@ -21,6 +22,7 @@ from contextlib import suppress
 from enum import Enum
 
 from ottla.base.scheduling.steps import Steps
+from ottla.coordinators.groups.classic.member import ClassicMember
 from ottla.coordinators.groups.classic.membership import Membership
 from ottla.coordinators.groups.embedded_protocol import CONSUMER_PROTOCOL, iterate_subscribed_topics
 from ottla.coordinators.groups.group import CLASSIC, CommitBy, ExpiryStart, PartitionCheck
@@ -41,11 +43,13 @@ class ClassicGroupState(Enum):
     DEAD = "Dead"
 
 
-class ClassicGroup(Membership):
+class ClassicGroup:
     group_type = CLASSIC
 
     def __init__(self, group_id: str, context: ShardContext) -> None:
-        super().__init__(group_id, context)
+        self.group_id = group_id
+        self.context = context
+        self.membership = Membership(group_id, context)
         self.stored: GroupMetadataValue | None = None
         self.state = ClassicGroupState.EMPTY
         self.is_first_rebalance = False  # started from an empty group: more members may follow
@@ -63,12 +67,28 @@ class ClassicGroup(Membership):
         return self.state.value
 
     @property
+    def members(self) -> dict[str, ClassicMember]:
+        return self.membership.members
+
+    @property
+    def leader(self) -> str | None:
+        return self.membership.leader
+
+    @property
+    def protocol_type(self) -> str:
+        return self.membership.protocol_type
+
+    @property
+    def held_bytes(self) -> int:
+        return self.membership.held_bytes
+
+    @property
     def is_empty(self) -> bool:
         return self.state is ClassicGroupState.EMPTY
 
     @property
     def is_abandoned(self) -> bool:
-        return self.is_empty and not self.pending
+        return self.is_empty and not self.membership.pending
 
     @property
     def uses_consumer_protocol(self) -> bool:
@@ -83,7 +103,59 @@ class ClassicGroup(Membership):
         """Whether a member with these protocols could agree with all others on one."""
         if self.is_empty:
             return bool(protocol_type and names)
-        return protocol_type == self.protocol_type and any(map(self.is_supported_by_all, names))
+        return protocol_type == self.protocol_type and any(
+            map(self.membership.is_supported_by_all, names)
+        )
+
+    # Changes of the state
+
+    def prepare(self) -> None:
+        """Wait until the members have joined the next generation."""
+        self.is_first_rebalance = self.is_empty
+        self.state = ClassicGroupState.PREPARING_REBALANCE
+
+    def prepare_again(self) -> None:
+        """The assignment was not written."""
+        self.state = ClassicGroupState.PREPARING_REBALANCE
+
+    def begin_first_wait(self, delay_ms: int) -> None:
+        """The first rebalance is delayed, by the rebalance timeout of the members at most."""
+        self.has_new_member = False
+        self.first_wait_ms = max(0, self.membership.rebalance_timeout_ms - delay_ms)
+
+    def extend_first_wait(self, delay_ms: int) -> int:
+        """The further delay: `delay_ms`, or what is left."""
+        self.has_new_member = False
+        delay_ms = min(delay_ms, self.first_wait_ms)
+        self.first_wait_ms -= delay_ms
+        return delay_ms
+
+    def add(self, member: ClassicMember, protocol_type: str) -> None:
+        """A new member, which extends the delay of the first rebalance."""
+        self.has_new_member = True
+        self.membership.add(member, protocol_type)
+
+    def begin_generation(self, protocol: str) -> None:
+        """All members have joined, and must sync."""
+        self.generation += 1
+        self.protocol = protocol
+        self.state = ClassicGroupState.COMPLETING_REBALANCE
+        self.is_first_rebalance = False
+        self.note_subscriptions()
+        self.membership.pending_sync = set(self.members)
+
+    def restore(self, value: GroupMetadataValue) -> None:
+        """The generation of a record, whose members are in place."""
+        self.stored = value
+        self.generation = value.generation
+        self.protocol = value.protocol
+        self.membership.restore(value.protocol_type, value.leader)
+        self.state = ClassicGroupState.STABLE if value.members else ClassicGroupState.EMPTY
+        self.note_subscriptions()
+
+    def end(self) -> None:
+        """It was deleted, or another broker coordinates it now."""
+        self.state = ClassicGroupState.DEAD
 
     # The interface of every group type
 
@@ -91,7 +163,7 @@ class ClassicGroup(Membership):
         if by.epoch < 0 and self.is_empty:
             return None
         if not by.is_anonymous:
-            self.check_member(by.member_id, by.instance_id)
+            self.membership.check_member(by.member_id, by.instance_id)
             if by.epoch != self.generation:
                 raise BrokerError(ErrorCode.ILLEGAL_GENERATION)
         elif not by.is_transactional:

@@ -51,9 +51,9 @@ def join(group: ClassicGroup, request: JoinGroupRequest, caller: Caller, reply: 
         raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     if request.member_id == UNKNOWN_MEMBER:
         return join_unknown(group, request, caller, reply)
-    if request.member_id in group.pending and request.group_instance_id is None:
+    if request.member_id in group.membership.pending and request.group_instance_id is None:
         return add(group, request, request.member_id, caller, reply)
-    group.check_member(request.member_id, request.group_instance_id)
+    group.membership.check_member(request.member_id, request.group_instance_id)
     return rejoin(group, request, group.members[request.member_id], reply)
 
 
@@ -63,7 +63,7 @@ def accepts(group: ClassicGroup, member_id: str) -> bool:
     size_max = size_max_of(group.context.config)
     member = group.members.get(member_id)
     if group.state is ClassicGroupState.PREPARING_REBALANCE:
-        return (member is not None and member.is_joining) or group.joining < size_max
+        return (member is not None and member.is_joining) or group.membership.joining < size_max
     return group.is_empty or member is not None or len(group.members) < size_max
 
 
@@ -73,7 +73,7 @@ def size_max_of(config: BrokerConfig) -> int:
 
 def check_room(group: ClassicGroup, request: JoinGroupRequest) -> None:
     """BrokerError if there is no memory for the member's metadata."""
-    holder = group.instances.get(request.group_instance_id or "", request.member_id)
+    holder = group.membership.instances.get(request.group_instance_id or "", request.member_id)
     known = group.members.get(holder)
     wanted_bytes = bytes_of(request.member_id, protocols_of(request))
     group.context.check_room(group.held_bytes, wanted_bytes - (known.held_bytes if known else 0))
@@ -83,7 +83,7 @@ def reject_when_full(group: ClassicGroup, request: JoinGroupRequest, reply: Repl
     """The group is full: reject the request and remove the member, if it was one."""
     refusal = JoinGroupResponse(error_code=ErrorCode.GROUP_MAX_SIZE_REACHED)
     group.context.answer(reply, refusal)
-    group.remove(request.member_id)
+    group.membership.remove(request.member_id)
     return complete_if_joined(group)
 
 
@@ -95,13 +95,15 @@ def join_unknown(
     name = (instance_id or caller.client_id)[:NAME_CHARACTERS_MAX]
     member_id = f"{name}-{group.context.new_id()}"
     if instance_id is not None:
-        holder = group.members.get(group.instances.get(instance_id, ""))
+        holder = group.members.get(group.membership.instances.get(instance_id, ""))
         if holder is not None:
             return join_again(group, request, holder, member_id, caller, reply)
     elif caller.version >= MEMBER_ID_REQUIRED_FROM:
-        group.add_pending(member_id)
+        group.membership.add_pending(member_id)
         timers = group.context.timers
-        timers.start(group.deadline(TimerKind.SESSION, member_id), request.session_timeout_ms)
+        timers.start(
+            group.membership.deadline(TimerKind.SESSION, member_id), request.session_timeout_ms
+        )
         refusal = JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id)
         group.context.answer(reply, refusal)
         return []
@@ -111,14 +113,11 @@ def join_unknown(
 def add(
     group: ClassicGroup, request: JoinGroupRequest, member_id: str, caller: Caller, reply: Reply
 ) -> Records:
-    member = new_member(request, member_id, caller)
-    member.is_new = True
-    member.join_reply = reply
-    group.has_new_member = True
+    member = replace(new_member(request, member_id, caller), is_new=True, join_reply=reply)
     group.add(member, request.protocol_type)
     # It sends no heartbeats before it is in a generation. If its client gives up and returns as
     # another member, later rebalances must not wait for this one.
-    group.renew_session(member, NEW_MEMBER_TIMEOUT_MS)
+    group.membership.renew_session(member, NEW_MEMBER_TIMEOUT_MS)
     return rebalance_or_complete(group, f"member {member_id} joins ({reason_of(request)})")
 
 
@@ -139,14 +138,14 @@ def rejoin(
         group.context.answer(reply, joined(group, member.member_id))
         return []
     update(group, member, request)
-    group.wait_to_join(member, reply)
+    group.membership.wait_to_join(member, reply)
     return rebalance_or_complete(
         group, f"member {member.member_id} joins again ({reason_of(request)})"
     )
 
 
 def update(group: ClassicGroup, member: ClassicMember, request: JoinGroupRequest) -> None:
-    group.update(member, protocols_of(request))
+    group.membership.update(member, protocols_of(request))
     member.rebalance_timeout_ms = rebalance_timeout_of(request)
     member.session_timeout_ms = request.session_timeout_ms
 
@@ -173,9 +172,9 @@ def join_again(
     members = [new if each is old else each for each in group.members.values()]
     if group.state is ClassicGroupState.STABLE and select_protocol(members) == group.protocol:
         return replace_member(group, old, new, members, caller.version)
-    group.fence(old)
-    group.replace(old, new)
-    group.renew_session(new)
+    group.membership.fence(old)
+    group.membership.replace(old, new)
+    group.membership.renew_session(new)
     if group.state is ClassicGroupState.PREPARING_REBALANCE:
         return complete_if_joined(group)
     # The leader may be computing an assignment for the old id.
@@ -196,7 +195,9 @@ def replace_member(
     assignments = {each.member_id: each.assignment for each in members}
     record = generation_record(group.group_id, generation, members, assignments, context.now_ms())
     context.when_written(lambda: answer_return(group, old, new, former_leader, version))
-    context.when_refused(lambda code: group.answer_join(new, JoinGroupResponse(error_code=code)))
+    context.when_refused(
+        lambda code: group.membership.answer_join(new, JoinGroupResponse(error_code=code))
+    )
     return [record]
 
 
@@ -204,9 +205,9 @@ def answer_return(
     group: ClassicGroup, old: ClassicMember, new: ClassicMember, former_leader: str, version: int
 ) -> None:
     """The record has replaced the member id; it contains only the agreed protocol."""
-    group.fence(old)
-    group.replace(group.members[new.member_id], new)
-    group.renew_session(new)
+    group.membership.fence(old)
+    group.membership.replace(group.members[new.member_id], new)
+    group.membership.renew_session(new)
     is_leader = group.leader == new.member_id
     skips = is_leader and version >= SKIP_ASSIGNMENT_FROM
     answer = joined(group, new.member_id, skip_assignment=skips)
@@ -214,4 +215,4 @@ def answer_return(
         # A leader would compute an assignment that no member would receive. So the response names
         # its old id as leader.
         answer.leader, answer.members = former_leader, ()
-    group.answer_join(new, answer)
+    group.membership.answer_join(new, answer)

@@ -27,13 +27,13 @@ def leave(
 
 def leave_one(group: ClassicGroup, identity: MemberIdentity) -> ErrorCode:
     member_id, instance_id = identity.member_id, identity.group_instance_id
-    if member_id in group.pending:
-        group.remove(member_id)
+    if member_id in group.membership.pending:
+        group.membership.remove(member_id)
         return ErrorCode.NONE
     if member_id == UNKNOWN_MEMBER:
-        member_id = group.instances.get(instance_id or "", UNKNOWN_MEMBER)
+        member_id = group.membership.instances.get(instance_id or "", UNKNOWN_MEMBER)
     try:
-        group.check_member(member_id, instance_id)
+        group.membership.check_member(member_id, instance_id)
     except BrokerError as error:
         return error.code
     drop_member(group, group.members[member_id])

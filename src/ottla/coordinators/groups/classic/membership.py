@@ -56,6 +56,24 @@ class Membership:
     def is_supported_by_all(self, protocol: str) -> bool:
         return self._supported.get(protocol, 0) == len(self.members)
 
+    def elect_leader(self) -> bool:
+        """The leader is kept if it has joined; False if no member has."""
+        leader = self.members.get(self.leader or "")
+        if leader is None or not leader.is_joining:
+            joined = (each.member_id for each in self.members.values() if each.is_joining)
+            chosen = next(joined, None)
+            if chosen is None:
+                return False
+            self.leader = chosen
+        return True
+
+    def restore(self, protocol_type: str, leader: str | None) -> None:
+        """Of a stored generation. In one without members none has yet to sync."""
+        self.protocol_type = protocol_type
+        self.leader = leader
+        if not self.members:
+            self.pending_sync.clear()
+
     # Members
 
     def add(self, member: ClassicMember, protocol_type: str) -> None:

@@ -41,8 +41,7 @@ def prepare_rebalance(group: ClassicGroup, reason: str) -> Records:
     if group.state is ClassicGroupState.COMPLETING_REBALANCE:
         reset_assignments(group, ErrorCode.REBALANCE_IN_PROGRESS)
     stop_waiting_for_sync(group)
-    group.is_first_rebalance = group.is_empty
-    group.state = ClassicGroupState.PREPARING_REBALANCE
+    group.prepare()
     log.info(
         "group %s: rebalance after generation %s: %s",
         shown(group.group_id),
@@ -52,14 +51,16 @@ def prepare_rebalance(group: ClassicGroup, reason: str) -> Records:
     if group.is_first_rebalance:
         wait_for_more(group)
         return []
-    if group.has_all_joined:
+    if group.membership.has_all_joined:
         return complete_join(group)
     wait_for_joins(group)
     return []
 
 
 def wait_for_joins(group: ClassicGroup) -> None:
-    group.context.timers.start(group.deadline(TimerKind.JOIN), group.rebalance_timeout_ms)
+    group.context.timers.start(
+        group.membership.deadline(TimerKind.JOIN), group.membership.rebalance_timeout_ms
+    )
 
 
 # The first rebalance of a group
@@ -69,19 +70,16 @@ def wait_for_more(group: ClassicGroup) -> None:
     """The members of a new group arrive one after another: delay the first rebalance for all of
     them."""
     delay_ms = group.context.config.group_initial_rebalance_delay_ms
-    group.has_new_member = False
-    group.first_wait_ms = max(0, group.rebalance_timeout_ms - delay_ms)
-    group.context.timers.start(group.deadline(TimerKind.INITIAL_JOIN), delay_ms)
+    group.begin_first_wait(delay_ms)
+    group.context.timers.start(group.membership.deadline(TimerKind.INITIAL_JOIN), delay_ms)
 
 
 def wait_on_or_complete(group: ClassicGroup) -> Records:
     """The delay has ended. If new members joined during it, it is extended, up to a limit."""
     if not group.has_new_member or group.first_wait_ms == 0:
         return complete_join(group)
-    group.has_new_member = False
-    delay_ms = min(group.context.config.group_initial_rebalance_delay_ms, group.first_wait_ms)
-    group.first_wait_ms -= delay_ms
-    group.context.timers.start(group.deadline(TimerKind.INITIAL_JOIN), delay_ms)
+    delay_ms = group.extend_first_wait(group.context.config.group_initial_rebalance_delay_ms)
+    group.context.timers.start(group.membership.deadline(TimerKind.INITIAL_JOIN), delay_ms)
     return []
 
 
@@ -92,15 +90,15 @@ def complete_if_joined(group: ClassicGroup) -> Records:
     is_waiting = (
         group.state is ClassicGroupState.PREPARING_REBALANCE and not group.is_first_rebalance
     )
-    return complete_join(group) if is_waiting and group.has_all_joined else []
+    return complete_join(group) if is_waiting and group.membership.has_all_joined else []
 
 
 def complete_join(group: ClassicGroup) -> Records:
     """Start the next generation with the members that have joined; static members have a longer
     timeout."""
     for waits in (TimerKind.JOIN, TimerKind.INITIAL_JOIN):
-        group.context.timers.cancel(group.deadline(waits))
-    group.remove_all(
+        group.context.timers.cancel(group.membership.deadline(waits))
+    group.membership.remove_all(
         each.member_id
         for each in group.members.values()
         if not each.is_joining and not each.is_static
@@ -108,7 +106,7 @@ def complete_join(group: ClassicGroup) -> Records:
     if not group.members:
         group.context.when_refused(lambda _code: try_again_to_end(group))
         return [empty_record(group)]
-    if not elect_leader(group):
+    if not group.membership.elect_leader():
         # Only static members, and none has joined: they will join, or their sessions will expire.
         log.warning("group %s: no member has joined the rebalance", shown(group.group_id))
         wait_for_joins(group)
@@ -117,30 +115,15 @@ def complete_join(group: ClassicGroup) -> Records:
     return []
 
 
-def elect_leader(group: ClassicGroup) -> bool:
-    """The leader is kept if it has joined; False if no member has."""
-    leader = group.members.get(group.leader or "")
-    if leader is None or not leader.is_joining:
-        joined = (each.member_id for each in group.members.values() if each.is_joining)
-        chosen = next(joined, None)
-        if chosen is None:
-            return False
-        group.leader = chosen
-    return True
-
-
 def begin_generation(group: ClassicGroup) -> None:
-    group.generation += 1
-    group.protocol = elect(group.common_protocols, group.members.values())
-    group.state = ClassicGroupState.COMPLETING_REBALANCE
-    group.is_first_rebalance = False
-    group.note_subscriptions()
-    group.pending_sync = set(group.members)
+    group.begin_generation(elect(group.membership.common_protocols, group.members.values()))
     for member in group.members.values():
-        group.answer_join(member, joined(group, member.member_id))
-        group.renew_session(member)
+        group.membership.answer_join(member, joined(group, member.member_id))
+        group.membership.renew_session(member)
         member.is_new = False
-    group.context.timers.start(group.deadline(TimerKind.SYNC), group.rebalance_timeout_ms)
+    group.context.timers.start(
+        group.membership.deadline(TimerKind.SYNC), group.membership.rebalance_timeout_ms
+    )
 
 
 # Syncing
@@ -149,13 +132,13 @@ def begin_generation(group: ClassicGroup) -> None:
 def reset_assignments(group: ClassicGroup, code: ErrorCode) -> None:
     for member in group.members.values():
         member.assignment = b""
-        if group.answer_sync(member, SyncGroupResponse(error_code=code)):
-            group.renew_session(member)
+        if group.membership.answer_sync(member, SyncGroupResponse(error_code=code)):
+            group.membership.renew_session(member)
 
 
 def stop_waiting_for_sync(group: ClassicGroup) -> None:
-    group.pending_sync.clear()
-    group.context.timers.cancel(group.deadline(TimerKind.SYNC))
+    group.membership.pending_sync.clear()
+    group.context.timers.cancel(group.membership.deadline(TimerKind.SYNC))
 
 
 # Timeouts
@@ -170,20 +153,20 @@ def expire_join(group: ClassicGroup) -> Records:
 
 def expire_sync(group: ClassicGroup) -> Records:
     """The sync timeout has expired: remove the members that did not sync."""
-    late = [member_id for member_id in group.members if member_id in group.pending_sync]
+    late = [member_id for member_id in group.members if member_id in group.membership.pending_sync]
     if not late or group.state not in (
         ClassicGroupState.COMPLETING_REBALANCE,
         ClassicGroupState.STABLE,
     ):
         return []
-    group.remove_all(late)
+    group.membership.remove_all(late)
     return prepare_rebalance(group, f"{len(late)} members have not synced in time")
 
 
 def expire_session(group: ClassicGroup, member_id: str) -> Records:
     member = group.members.get(member_id)
     if member is None:
-        group.take_back(member_id)
+        group.membership.take_back(member_id)
         return complete_if_joined(group)
     if member.keeps_session:
         return []
@@ -193,15 +176,15 @@ def expire_session(group: ClassicGroup, member_id: str) -> Records:
 
 def remove_member(group: ClassicGroup, member: ClassicMember) -> Records:
     drop_member(group, member)
-    return after_removal(group, f"member {member.member_id} has gone")
+    return after_removal(group, f"member {member.member_id} was removed")
 
 
 def drop_member(group: ClassicGroup, member: ClassicMember) -> None:
     """A waiting client has to join as a new member."""
     refusal = JoinGroupResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID)
-    group.answer_join(member, refusal)
-    group.answer_sync(member, SyncGroupResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
-    group.remove(member.member_id)
+    group.membership.answer_join(member, refusal)
+    group.membership.answer_sync(member, SyncGroupResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
+    group.membership.remove(member.member_id)
 
 
 def after_removal(group: ClassicGroup, reason: str) -> Records:
@@ -217,10 +200,10 @@ def join_again(group: ClassicGroup, code: ErrorCode) -> None:
     """The assignment was not written: members get the error and join the next generation."""
     reset_assignments(group, code)
     stop_waiting_for_sync(group)
-    group.state = ClassicGroupState.PREPARING_REBALANCE
+    group.prepare_again()
     wait_for_joins(group)
 
 
 def try_again_to_end(group: ClassicGroup) -> None:
     """The record of an empty group was not written: retry later."""
-    group.context.timers.start(group.deadline(TimerKind.JOIN), RETRY_MS)
+    group.context.timers.start(group.membership.deadline(TimerKind.JOIN), RETRY_MS)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
+from ottla.coordinators.groups.classic.group import ClassicGroup
 from ottla.coordinators.groups.classic.member import ClassicMember, OfferedProtocol
 from ottla.coordinators.groups.record_types import GROUP_VALUE_VERSION
 from ottla.coordinators.records import CoordinatorRecord
@@ -73,29 +73,19 @@ def generation_of(group: ClassicGroup) -> Generation:
 
 def apply(group: ClassicGroup, value: GroupMetadataValue) -> None:
     """Existing members keep their soft state: requests, sessions, supported protocols."""
-    group.stored = value
     for member_id in group.members.keys() - {each.member_id for each in value.members}:
-        group.remove(member_id)
+        group.membership.remove(member_id)
     for each in value.members:
         restored = restored_member(each, value.protocol or "")
         known = group.members.get(each.member_id)
         if known is None:
-            group.add(restored, value.protocol_type)
+            group.membership.add(restored, value.protocol_type)
         elif is_as_stored(known, restored):
             known.assignment = each.assignment
         else:
-            group.replace(known, restored)
-    group.hold_assignments(sum(len(each.assignment) for each in value.members))
-    group.generation = value.generation
-    group.protocol_type = value.protocol_type
-    group.protocol = value.protocol
-    group.leader = value.leader
-    if value.members:
-        group.state = ClassicGroupState.STABLE
-    else:
-        group.state = ClassicGroupState.EMPTY
-        group.pending_sync.clear()
-    group.note_subscriptions()
+            group.membership.replace(known, restored)
+    group.membership.hold_assignments(sum(len(each.assignment) for each in value.members))
+    group.restore(value)
 
 
 def is_as_stored(member: ClassicMember, restored: ClassicMember) -> bool:

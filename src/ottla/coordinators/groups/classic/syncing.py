@@ -27,14 +27,14 @@ def sync(group: ClassicGroup, request: SyncGroupRequest, reply: Reply) -> Record
     if group.state is ClassicGroupState.STABLE:
         group.context.answer(reply, synced(group, member))
         return []
-    group.wait_to_sync(member, reply)
+    group.membership.wait_to_sync(member, reply)
     return assignment_record(group, request) if member.member_id == group.leader else []
 
 
 def check(group: ClassicGroup, request: SyncGroupRequest) -> None:
     if group.is_empty:
         raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
-    group.check_member(request.member_id, request.group_instance_id)
+    group.membership.check_member(request.member_id, request.group_instance_id)
     if request.generation_id != group.generation:
         raise BrokerError(ErrorCode.ILLEGAL_GENERATION)
     if differs(request.protocol_type, group.protocol_type) or differs(
@@ -48,9 +48,9 @@ def differs(asked: str | None, known: str | None) -> bool:
 
 
 def note_synced(group: ClassicGroup, member_id: str) -> None:
-    group.pending_sync.discard(member_id)
-    if not group.pending_sync:
-        group.context.timers.cancel(group.deadline(TimerKind.SYNC))
+    group.membership.pending_sync.discard(member_id)
+    if not group.membership.pending_sync:
+        group.context.timers.cancel(group.membership.deadline(TimerKind.SYNC))
 
 
 def assignment_record(group: ClassicGroup, request: SyncGroupRequest) -> Records:
@@ -66,8 +66,8 @@ def assignment_record(group: ClassicGroup, request: SyncGroupRequest) -> Records
 def answer_syncs(group: ClassicGroup) -> None:
     """Send every waiting member its assignment, and start its session."""
     for member in group.members.values():
-        if group.answer_sync(member, synced(group, member)):
-            group.renew_session(member)
+        if group.membership.answer_sync(member, synced(group, member)):
+            group.membership.renew_session(member)
 
 
 def synced(group: ClassicGroup, member: ClassicMember) -> SyncGroupResponse:
@@ -79,10 +79,10 @@ def synced(group: ClassicGroup, member: ClassicMember) -> SyncGroupResponse:
 
 
 def heartbeat(group: ClassicGroup, request: HeartbeatRequest) -> ErrorCode:
-    group.check_member(request.member_id, request.group_instance_id)
+    group.membership.check_member(request.member_id, request.group_instance_id)
     if request.generation_id != group.generation:
         raise BrokerError(ErrorCode.ILLEGAL_GENERATION)
-    group.renew_session(group.members[request.member_id])
+    group.membership.renew_session(group.members[request.member_id])
     if group.state is ClassicGroupState.PREPARING_REBALANCE:
         return ErrorCode.REBALANCE_IN_PROGRESS
     return ErrorCode.NONE

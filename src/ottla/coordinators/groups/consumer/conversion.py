@@ -85,7 +85,7 @@ def upgraded(classic: ClassicGroup, context: ShardContext) -> Draft:
 
 def begin_upgraded(classic: ClassicGroup, members: Iterable[ConsumerMember]) -> None:
     """Waiting members have to join again; sessions continue."""
-    classic.answer_all(ErrorCode.REBALANCE_IN_PROGRESS)
+    classic.membership.answer_all(ErrorCode.REBALANCE_IN_PROGRESS)
     for member in members:
         renew_session(classic.context, classic.group_id, member)
 
@@ -208,7 +208,7 @@ def begin_classic(
     for each in members:
         member = classic.members.get(each.member_id)
         if member is not None:
-            classic.update(member, classic_side(each).protocols)
-            classic.renew_session(member)
+            classic.membership.update(member, classic_side(each).protocols)
+            classic.membership.renew_session(member)
     if must_rebalance:
         prepare_rebalance(classic, "the last member that spoke the consumer protocol is gone")

@@ -132,7 +132,7 @@ class ConsumerGroup:
         return self.holders.get((topic_id, partition))
 
     def topics_of(self, member: ConsumerMember) -> frozenset[str]:
-        """By name and by pattern; an unresolved pattern matches nothing."""
+        """Topics by name and by pattern; an unresolved pattern matches nothing."""
         resolved = self.regexes.get(member.regex)
         return member.topics if resolved is None else member.topics | resolved.topics
 

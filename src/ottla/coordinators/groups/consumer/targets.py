@@ -68,7 +68,7 @@ class TargetPlan(NamedTuple):
 
 
 def planning(group: ConsumerGroup, image: Image, default_assignor: str) -> Steps[TargetPlan]:
-    """For the group's epoch at the start of the call."""
+    """A target assignment for the group's epoch at the start of the call."""
     epoch, targets = group.epoch, dict(group.target)
     assignor = preferred_assignor(group, default_assignor)
     resolved: dict[
