@@ -24,7 +24,6 @@ from ottla.base.memory.transport_cycle import break_cycle
 from ottla.network.addresses import network_of
 from ottla.network.context import ListenerContext
 from ottla.network.deadline_monitor import DeadlineMonitor
-from ottla.network.memory_queue import Reputation
 from ottla.network.read_budget import SMALL_READ_BYTES
 from ottla.network.read_control import ReadControl
 from ottla.network.request_flow import RequestFlow
@@ -201,13 +200,14 @@ class Connection(asyncio.BufferedProtocol):
         except MalformedMessage as error:
             self._refuse(error)
             return
-        now_s = self._monitor.active_s = self._loop.time()
+        now_s = self._loop.time()
+        self._monitor.note_active(now_s)
         if self._reader.held_bytes or self._read_control.has_partial:
             is_unchanged = self._note_partial(now_s, has_frames=bool(frames))
             if is_unchanged and not frames:
                 return  # more of a frame that has its memory
         elif nbytes > PARTIAL_BYTES_MAX:
-            self._read_control.account.reputation = Reputation.PROMPT  # a large frame in one read
+            self._read_control.note_whole_frame()
         self._flow.pipeline.add(frames)
         self.advance()
 
@@ -215,7 +215,7 @@ class Connection(asyncio.BufferedProtocol):
         """A frame is incomplete, or was until now. True if its memory stays the same."""
         monitor = self._monitor
         if not self._reader.held_bytes:
-            monitor.frame_since_s = None
+            monitor.stop_awaiting_frame()
         elif has_frames or monitor.frame_since_s is None:
             monitor.await_frame(now_s)
         return self._read_control.received(self._reader, now_s, has_frames=has_frames)
@@ -225,7 +225,7 @@ class Connection(asyncio.BufferedProtocol):
         idle timeout applies."""
         self._has_received_eof = True
         self._reader = FrameReader(self.frame_bytes_max, self._context.network.scratch)
-        self._monitor.frame_since_s = None
+        self._monitor.stop_awaiting_frame()
         self.advance()
         return not self._transport.is_closing()  # if open, `_continue_or_close` closes it later
 
@@ -364,7 +364,7 @@ class Connection(asyncio.BufferedProtocol):
         if unsent_bytes:
             self._monitor.note_unsent(now_s, sender.sent_bytes)
         else:
-            self._monitor.unsent_since_s = None
+            self._monitor.note_all_sent()
         control = self._read_control
         if sender.added_bytes:
             control.note_response()
@@ -390,12 +390,12 @@ class Connection(asyncio.BufferedProtocol):
         can_serve = not flow.pipeline.queued and flow.throttle is None and not has_end
         control = self._read_control
         if control.switch(self._transport, self._reader, now_s, wants=can_serve and has_room):
-            self._monitor.frame_since_s = None  # no deadline while the client is not read
+            self._monitor.stop_awaiting_frame()  # no deadline while the client is not read
             if control.is_reading and self._reader.has_partial_frame:
                 self._monitor.await_frame(now_s)
 
     def _resume_after_throttle(self) -> None:
-        self._monitor.active_s = self._loop.time()
+        self._monitor.note_active(self._loop.time())
         self.advance()
 
     # Closing

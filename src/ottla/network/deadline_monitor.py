@@ -40,10 +40,21 @@ class DeadlineMonitor:
         self.unsent_since_s: float | None = None
         self._check_after(now_s, self._idle_s)
 
+    def note_active(self, now_s: float) -> None:
+        """Bytes have arrived, or the client may send again after a throttle."""
+        self.active_s = now_s
+
     def await_frame(self, now_s: float) -> None:
         """The rest of a frame must arrive, counted from now."""
         self.frame_since_s = now_s
         self._check_after(now_s, self._settings.frame_ms / 1000)
+
+    def stop_awaiting_frame(self) -> None:
+        """The frame is complete, or the client is not read any more."""
+        self.frame_since_s = None
+
+    def note_all_sent(self) -> None:
+        self.unsent_since_s = None
 
     def note_unsent(self, now_s: float, sent_bytes: int) -> None:
         """The socket did not take all of a response."""

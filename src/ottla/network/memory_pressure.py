@@ -29,7 +29,8 @@ class MemoryPressure:
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._requests.on_overfull = self._responses.on_overfull = self._schedule_eviction
+        self._requests.when_overfull(self._schedule_eviction)
+        self._responses.when_overfull(self._schedule_eviction)
 
     def tick(self, now_s: float) -> None:
         is_late = self._due_s is not None and now_s > self._due_s + LATE_S

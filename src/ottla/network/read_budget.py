@@ -24,7 +24,7 @@ class ReadBudget:
         self.bytes_max = READ_BYTES_MAX  # of the next read
 
     def spend(self, count: int) -> None:
-        """So many bytes were read or cleared."""
+        """Count bytes that were read or cleared."""
         if self._left == ITERATION_BYTES_MAX:
             self._loop.call_soon(self._renew)
         self._left -= count

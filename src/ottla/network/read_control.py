@@ -66,6 +66,10 @@ class ReadControl:
         elif self.account.stalled_since_s is None:
             self.account.stalled_since_s = now_s
 
+    def note_whole_frame(self) -> None:
+        """A large frame has arrived in one read."""
+        self.account.reputation = Reputation.PROMPT
+
     def note_response(self) -> None:
         """The client was sent a response."""
         self.account.reputation = max(self.account.reputation, Reputation.ANSWERED)

@@ -87,7 +87,7 @@ class RequestFlow:
 
     @property
     def answer_bytes(self) -> int:
-        """In memory, of answers that wait for earlier ones."""
+        """The memory of answers that wait for earlier ones."""
         return self.pipeline.answer_bytes if self.pipeline.in_flight else 0
 
     def can_begin(self) -> bool:

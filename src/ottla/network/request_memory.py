@@ -84,7 +84,7 @@ class RequestMemory:
         self.rules = rules or EvictionRules()
         self.held_bytes = 0
         self.is_tight = False  # some get no memory: reads without a reservation are small
-        self.on_overfull: Callable[[], None] = lambda: None  # must lead to a call of `evict`
+        self._on_overfull: Callable[[], None] = lambda: None
         self._large_bytes = 0  # held by connections with a large frame
         self._large_complete_bytes = 0
         self.exempt_excess_bytes = 0  # held by `_oversized` beyond `_oversized_from_bytes`
@@ -106,6 +106,10 @@ class RequestMemory:
     @property
     def waiting(self) -> int:
         return len(self._ordinary) + len(self._large)
+
+    def when_overfull(self, call: Callable[[], None]) -> None:
+        """`call` must lead to a call of `evict`."""
+        self._on_overfull = call
 
     @property
     def is_overfull(self) -> bool:
@@ -137,7 +141,7 @@ class RequestMemory:
         if (held < before or complete < complete_before) and self.waiting:
             self._wake()
         if self.is_overfull:
-            self.on_overfull()
+            self._on_overfull()
 
     def may_grow(self, account: RequestAccount, growth: int, now_s: float) -> bool:
         """Whether the incomplete frame may take `growth` bytes more; if not, its connection is

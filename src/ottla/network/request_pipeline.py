@@ -70,7 +70,7 @@ class RequestPipeline:
 
     @property
     def answer_bytes(self) -> int:
-        """In memory, of answers that wait for earlier ones."""
+        """The memory of answers that wait for earlier ones."""
         return self._in_flight.answer_bytes
 
     @property

@@ -76,7 +76,7 @@ class RequestScheduler:
         self._waiting: FairQueue[AddressShare] = FairQueue()
 
     def new_share(self, address: str) -> ConnectionShare:
-        """For a new connection."""
+        """The share of a new connection."""
         known = self._addresses.get(address)
         if known is None:
             known = self._addresses[address] = AddressShare()

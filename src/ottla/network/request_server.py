@@ -108,4 +108,4 @@ class RequestServer(Protocol):
         """
 
     def closed(self, connection: Connection) -> None:
-        """Once for every `opened`."""
+        """Called once for every `opened`."""

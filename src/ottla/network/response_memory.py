@@ -66,7 +66,7 @@ class ResponseMemory:
         self.held_bytes = 0
         self.is_full = False
         self.unsent_bytes = 0  # of these, held by connections
-        self.on_overfull: Callable[[], None] = lambda: None  # must lead to a call of `evict`
+        self._on_overfull: Callable[[], None] = lambda: None
         self._accounts: dict[ResponseAccount, None] = {}  # that hold some
         self._stopped: dict[ResponseAccount, None] = {}  # whose requests wait to begin
         self._waited_since_s: float | None = None
@@ -86,12 +86,16 @@ class ResponseMemory:
     def stopped_connections(self) -> int:
         return len(self._stopped)
 
+    def when_overfull(self, call: Callable[[], None]) -> None:
+        """`call` must lead to a call of `evict`."""
+        self._on_overfull = call
+
     @property
     def is_overfull(self) -> bool:
         return self.unsent_bytes >= self.bytes_max * (1 + OVERFULL_SHARE)
 
     def change(self, bytes: int) -> None:  # noqa: A002
-        """Count so many bytes more, or fewer if negative."""
+        """Add to the counted bytes; `bytes` may be negative."""
         self.held_bytes += bytes
         self.is_full = self.held_bytes >= self.bytes_max
         if bytes < 0 and not self.is_full:
@@ -100,7 +104,7 @@ class ResponseMemory:
                 self._wake_stopped()
 
     async def reserve(self, count: int, address: str) -> None:
-        """Return once `held_bytes < bytes_max`, with so many bytes counted."""
+        """Return once `held_bytes < bytes_max`, with the bytes counted."""
         if self.has_room and not self._waiting:
             self.change(count)
         else:
@@ -134,7 +138,7 @@ class ResponseMemory:
             return True
         self._stopped[account] = None
         if self.is_overfull:
-            self.on_overfull()
+            self._on_overfull()
         return False
 
     def close(self, account: ResponseAccount, now_s: float) -> None:

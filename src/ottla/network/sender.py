@@ -153,7 +153,7 @@ class Sender:
             self._fail(error)
 
     def transport_is_empty(self) -> None:
-        """From `resume_writing`."""
+        """Called by `resume_writing`."""
         if self._file_send is None:
             self.is_blocked = False
         self._all_is_sent()
@@ -177,7 +177,7 @@ class Sender:
             self._socket = None
 
     def _take(self, size: int) -> None:
-        """So many queued bytes are sent, or written to the transport."""
+        """Count queued bytes that are sent, or written to the transport."""
         self.queued_bytes -= size
         self._taken_bytes += size
         self._counters.bytes_out += size

@@ -26,7 +26,7 @@ class TransferRate:
         self._marks: deque[tuple[float, int]] = deque([(0.0, moved_bytes)], _MARKS)
 
     def active_s(self, now_s: float) -> float:
-        """For how long bytes could move."""
+        """The time in which bytes could move."""
         return self._active_s + (now_s - self._switched_s if self._is_active else 0.0)
 
     def switch(self, now_s: float, *, is_active: bool) -> None:

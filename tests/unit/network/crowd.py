@@ -40,7 +40,7 @@ class Crowd:
         self.clients: list[Client] = []
         self.held_peak = 0
         self._pressure = MemoryPressure(self.memory, ResponseMemory(1), TICK_S)
-        self.memory.on_overfull = lambda: self._overfull.append(True)
+        self.memory.when_overfull(lambda: self._overfull.append(True))
         self._overfull: list[bool] = []
         self._next_tick_s = self.now_s + TICK_S
 

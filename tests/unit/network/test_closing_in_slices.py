@@ -191,7 +191,7 @@ def test_connections_are_evicted_a_few_at_a_time(which: str, has_failed_before: 
         pressure = MemoryPressure(requests, responses, tick_s=1.0)
         pressure.start(asyncio.get_running_loop())
         if has_failed_before:
-            requests.on_overfull()
+            requests._on_overfull()
             await asyncio.sleep(0)
         if which == "requests":
             fill_requests(requests, seen.note)

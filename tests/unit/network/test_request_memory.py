@@ -179,7 +179,7 @@ def test_memory_is_tight_while_somebody_may_get_no_room() -> None:
 
 def test_small_frames_count_and_are_evicted_when_the_memory_is_overfull() -> None:
     memory, calls = RequestMemory(8 * MIB), []
-    memory.on_overfull = lambda: calls.append(1)
+    memory.when_overfull(lambda: calls.append(1))
     readers = [Reader(memory) for _ in range(200)]
     for reader in readers:
         reader.account.rate = TransferRate(0.0)

@@ -212,7 +212,7 @@ def test_without_room_only_those_begin_who_hold_nothing_and_have_nothing_in_prog
 
 def test_an_overfull_memory_lets_nobody_begin_until_it_is_swept() -> None:
     memory, calls = ResponseMemory(100), []
-    memory.on_overfull = lambda: calls.append(1)
+    memory.when_overfull(lambda: calls.append(1))
     hoarders = [Connection(memory, 25) for _ in range(5)]
     assert not calls
     small = Connection(memory)

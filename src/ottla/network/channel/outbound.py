@@ -26,7 +26,7 @@ CORRELATION_ID_MASK = 0x7FFFFFFF
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _WaitingRequest:
     key: ApiKey
     version: int
     response: asyncio.Future[Any]
@@ -38,7 +38,7 @@ class OutboundConnection(asyncio.BufferedProtocol):
         self._peer = peer
         self._client_id = client_id
         self._reader = FrameReader(frame_bytes_max)
-        self._waiting: dict[int, _Waiting] = {}  # by correlation id
+        self._waiting: dict[int, _WaitingRequest] = {}  # by correlation id
         self._sent = 0
         self._transport: asyncio.Transport | None = None
         self._loop = asyncio.get_running_loop()
@@ -59,7 +59,7 @@ class OutboundConnection(asyncio.BufferedProtocol):
         correlation_id = self._sent
         segments = encode_request(key, version, correlation_id, self._client_id, request)
         deadline = self._loop.call_later(timeout_s, self._time_out, key, timeout_s)
-        self._waiting[correlation_id] = _Waiting(key, version, response, deadline)
+        self._waiting[correlation_id] = _WaitingRequest(key, version, response, deadline)
         self._transport.writelines(segments)
         return response
 
