@@ -71,9 +71,9 @@ from ottla.network.network import Network
 from ottla.network.request_server import RequestServer
 from ottla.network.response_memory import ResponseMemory
 from ottla.replication.directory_reports import DirectoryReports
+from ottla.replication.fetch_waiters import ParkedFetches
 from ottla.replication.replica_manager import ReplicaManager, is_placed
 from ottla.replication.session_cache import FetchSessions
-from ottla.replication.waiting import ParkedFetches
 from ottla.storage.directories.directory_ownership import Owner
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager

@@ -101,7 +101,7 @@ class Housekeeping:
             await asyncio.sleep(0)
 
     async def _retain_some(self, log_: Log) -> int:
-        """Delete some of the segments that are due; how many were."""
+        """Delete some of the segments that are due; returns how many."""
         await self._driver.run(looking_up(partial(preload_retention, log=log_)))
         return 0 if log_.is_closed else log_.enforce_retention(SEGMENTS_AT_ONCE)
 

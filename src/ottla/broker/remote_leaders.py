@@ -49,7 +49,7 @@ class RemoteLeaders:
         self._request_timeout_s = request_timeout_s
 
     async def wait_for(self, topics: Iterable[str]) -> None:
-        """Until all partitions of these topics that other brokers lead can be used there."""
+        """Wait until all partitions of these topics that other brokers lead can be used there."""
         led = self._led_by_others(topics)
         if not led:
             return

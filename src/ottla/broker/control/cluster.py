@@ -108,6 +108,7 @@ class ClusterControl:
         self._membership: BrokerMembership | None = None
         self._service: ZooKeeperService | None = None
         self._reports = ConnectionReports(str(self._session.connect))
+        self.channels = self.new_channels()
 
     @property
     def cluster_parts(self) -> ClusterParts:
@@ -134,7 +135,7 @@ class ClusterControl:
         )
         metadata_log.remember(self._session.read_last_end())
         image = await load_known(metadata_log, past.known)
-        self._session.metadata_log = metadata_log
+        self._session.follow(metadata_log)
         ended = self._session.read_last_incarnation()
         await require_free_id(service, self._broker_id, ended)  # before the directory belongs to it
         await self._session.keep(service)  # not before: it may be that of another cluster
@@ -154,7 +155,6 @@ class ClusterControl:
             new_cluster_id=lambda: past.known.cluster_id or uuid_to_text(random_uuid()),
         )
         self._broker_requests = BrokerRequests(self.controller, sessions, image)
-        self.channels = self.new_channels()
         self._client = ControllerClient(
             self.controller,
             self._election,
@@ -201,7 +201,7 @@ class ClusterControl:
 
     async def join(self, request: BrokerRegistrationRequest) -> None:
         assert self._service is not None
-        self._session.incarnation_id = request.incarnation_id
+        self._session.announce(request.incarnation_id)
         keep = partial(self._session.keep, self._service)
         membership = self._membership = BrokerMembership(
             request, self._service, self.publisher, self._client, self._clock, keep
@@ -316,8 +316,7 @@ class ClusterControl:
             await asyncio.wait(self._tasks)
         self._reports.close()
         if self._service is not None:
-            if hasattr(self, "channels"):
-                self.channels.close()
+            self.channels.close()
             await self._service.close()
 
     # Requests to the controller

@@ -55,7 +55,7 @@ class ControlPlane(Protocol):
         """All partitions are in place: become leader of those without one."""
 
     async def run(self) -> None:
-        """Until cancelled. Raises what the broker cannot run without."""
+        """Run until cancelled. Raises the error of a part that the broker cannot run without."""
 
     async def leave(self) -> None:
         """Hand over leaderships, before the broker stops."""

@@ -127,7 +127,7 @@ class ControllerClient:
         return self._channels.to(controller_id)
 
     async def _wait(self, moved: asyncio.Event, delay_s: float) -> None:
-        """For the next election, or for a short time."""
+        """Wait for the next election, or for a short time."""
         try:
             async with asyncio.timeout(delay_s):
                 await moved.wait()

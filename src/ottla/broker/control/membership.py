@@ -100,7 +100,7 @@ class BrokerMembership:
         self._changed.set()
 
     async def stay(self) -> None:
-        """Until cancelled. BrokerIdInUse if another process has this broker's id."""
+        """Run until cancelled. BrokerIdInUse if another process has this broker's id."""
         while not self._is_leaving:
             self._changed.clear()
             try:
@@ -164,7 +164,7 @@ class BrokerMembership:
         return response
 
     async def report_offline(self, directory_ids: list[bytes]) -> None:
-        """Until the controller has answered."""
+        """Repeat the request until the controller has answered."""
         while not self._is_leaving:
             try:
                 await self.heartbeat(offline=directory_ids)

@@ -53,8 +53,8 @@ class StoredSession:
         self._disk = disk
         self._environment = environment
         self.connect = ConnectString.parse(config.zookeeper_connect or "")
-        self.incarnation_id: bytes | None = None  # once this process announces itself
-        self.metadata_log: ZooKeeperMetadataLog | None = None  # once there is one
+        self._incarnation_id: bytes | None = None
+        self._metadata_log: ZooKeeperMetadataLog | None = None
         self._stored = SeenEnd()
         self._writing = asyncio.Lock()
 
@@ -74,6 +74,14 @@ class StoredSession:
             return await open_(None)
         finally:
             reminder.cancel()
+
+    def follow(self, metadata_log: ZooKeeperMetadataLog) -> None:
+        """From now on, store the last batch that this log has seen."""
+        self._metadata_log = metadata_log
+
+    def announce(self, incarnation_id: bytes) -> None:
+        """This process registers with this incarnation, which is stored from now on."""
+        self._incarnation_id = incarnation_id
 
     async def _connect_to_zookeeper(self, session: ZooKeeperSession | None) -> ZooKeeperService:
         timeout_ms = self._config.zookeeper_session_timeout_ms
@@ -112,10 +120,15 @@ class StoredSession:
             await self.keep(service)
 
     def _seen_end(self) -> SeenEnd:
-        return SeenEnd() if self.metadata_log is None else self.metadata_log.seen_end
+        return SeenEnd() if self._metadata_log is None else self._metadata_log.seen_end
 
     def _write(self, session: ZooKeeperSession, seen: SeenEnd) -> None:
         write_session(
-            self._files, self._directory.path, str(self.connect), session, self.incarnation_id, seen
+            self._files,
+            self._directory.path,
+            str(self.connect),
+            session,
+            self._incarnation_id,
+            seen,
         )
         self._stored = seen

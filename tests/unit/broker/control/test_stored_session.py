@@ -40,7 +40,7 @@ def test_a_directory_that_replaced_the_one_of_the_broker_is_not_written_to(tmp_p
     driver = cast(DedicatedDriver, AtOnce())
     session = StoredSession(files, first, CONFIG, driver, Environment())
     seen = SimpleNamespace(seen_end=SeenEnd(1, 0, "nonce"))
-    session.metadata_log = cast(ZooKeeperMetadataLog, seen)
+    session.follow(cast(ZooKeeperMetadataLog, seen))
 
     async def story() -> None:
         await session.keep(SERVICE)
