@@ -104,7 +104,7 @@ class Described(NamedTuple):
 
 
 class Descriptions:
-    """For the resources of one request. What they have in common is built once."""
+    """The descriptions of the resources of one request. What they have in common is built once."""
 
     def __init__(self, request: DescribeConfigsRequest, context: Context) -> None:
         self._request = request

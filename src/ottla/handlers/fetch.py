@@ -16,7 +16,7 @@ from collections.abc import Awaitable
 from ottla.base.scheduling.steps import Steps
 from ottla.handlers.fetching.large import LargeFetchOperation
 from ottla.handlers.fetching.operation import FetchOperation
-from ottla.handlers.fetching.reading import NOTHING
+from ottla.handlers.fetching.partition_read import NOTHING
 from ottla.handlers.fetching.requested import TOPIC_IDS_FROM
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
@@ -73,9 +73,7 @@ def fetch(
     requested = operation.requested
     requested.update_session()
     if requested.count > SMALL_LOOK_PARTITIONS:
-        large = LargeFetchOperation(request, context)
-        large.requested = requested
-        return large.serving_partitions()
+        return LargeFetchOperation(request, context, requested).serving_partitions()
     is_enough = operation.look_up_all()
     if operation.missing:
         return operation.find()

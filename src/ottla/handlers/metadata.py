@@ -166,7 +166,7 @@ def answer_after(
     context: Context,
     errors: Mapping[str, ErrorCode],
 ) -> Steps[MetadataResponse]:
-    """With the errors of topics that could not be created."""
+    """The response, with the errors of topics that could not be created."""
     response = yield from answer(requested, request, context)
     for topic in response.topics if errors else ():
         if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:

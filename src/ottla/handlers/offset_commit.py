@@ -109,7 +109,7 @@ async def refuse_later(
 def keeping_known(
     request: OffsetCommitRequest, context: Context
 ) -> Steps[list[OffsetCommitResponseTopic]]:
-    """Leave in the request what exists; the answers for the rest."""
+    """Remove from the request what does not exist; returns the answers for that."""
     known, unknown = list[OffsetCommitRequestTopic](), list[OffsetCommitResponseTopic]()
     image, by_id = context.parts.metadata, context.version >= TOPIC_IDS_FROM
     for topic in request.topics:

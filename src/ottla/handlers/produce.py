@@ -70,23 +70,23 @@ def produce(
         context.request_bytes > SMALL_REQUEST_BYTES and has_many_partitions(request)
     ):
         return producing(request, context)
-    operation = ProduceOperation(request, context)
     is_transactional = has_transactional_batch(request)
     if not is_transactional and not (
         context.parts.replicas.opening and opens_batches(request, context)
     ):
-        return operation.run_or_read()
+        return ProduceOperation(request, context).run_or_read()
     if unread := unread_logs(request, context):
         return Deferred(read_and_produce(unread, request, context))
+    guards = None
     if is_transactional:
         if request.transactional_id is None:
             raise BrokerError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-        operation.guards = guards_of(request, context)
-    if request.acks in ACKS:
-        operation.prepared = preparation(request, context)
-        if operation.prepared is not None and not operation.prepared.run_at_once():
-            return Deferred(prepare_and_run(operation, operation.prepared))
-    if operation.guards is not None and operation.guards.guards:
+        guards = guards_of(request, context)
+    prepared = preparation(request, context) if request.acks in ACKS else None
+    operation = ProduceOperation(request, context, guards, prepared)
+    if prepared is not None and not prepared.run_at_once():
+        return Deferred(prepare_and_run(operation, prepared))
+    if operation.must_verify:
         return Deferred(prepare_and_run(operation, None))
     return operation.run()
 
@@ -148,16 +148,15 @@ def producing(request: ProduceRequest, context: Context) -> Steps[Produced | Def
 
 
 def producing_known(request: ProduceRequest, context: Context) -> Steps[Produced | Deferred]:
-    operation = ProduceOperation(request, context)
+    guards = unprepared = None
     if (yield from finding_transactional_batch(request)):
         if request.transactional_id is None:
             raise BrokerError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-        operation.guards = yield from guarding(request, context)
-    unprepared = None
+        guards = yield from guarding(request, context)
     if context.parts.replicas.opening and request.acks in ACKS:
-        unprepared = operation.prepared = yield from preparing(request, context)
-    has_guards = operation.guards is not None and operation.guards.guards
-    if unprepared is not None or has_guards:
+        unprepared = yield from preparing(request, context)
+    operation = ProduceOperation(request, context, guards, unprepared)
+    if unprepared is not None or operation.must_verify:
         return Deferred(prepare_and_run(operation, unprepared))
     return (yield from operation.running())
 

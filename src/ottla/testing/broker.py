@@ -184,7 +184,7 @@ class RunningBroker:
         self.is_paused = False
 
     def wait_for_end(self, timeout_s: float = STOP_S) -> int:
-        """Until the process has ended by itself; its exit code."""
+        """Wait until the process has ended by itself; returns its exit code."""
         return wait_for_end(self._running(), timeout_s)
 
     def restart(self) -> Self:
@@ -228,7 +228,7 @@ class RunningBroker:
 
     @property
     def ahead_s(self) -> float:
-        """By how many seconds the broker's clock is ahead of the real time."""
+        """The number of seconds by which the broker's clock is ahead of the real time."""
         return 0.0 if self._controls is None else self._controls.clock.ahead_s
 
     def _require_controls(self, name: str) -> Controls:

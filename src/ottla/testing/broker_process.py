@@ -113,7 +113,7 @@ def refuse(message: str, code: int) -> int:
 
 
 async def serve(settings: LoadedConfig, loop: MovedLoop, clock: MovedClock) -> int:
-    """Until a signal or the end of standard input."""
+    """Wait for a signal or the end of standard input."""
     lines: asyncio.Queue[str] = asyncio.Queue()  # commands; an empty one ends the broker
     for name in (signal.SIGTERM, signal.SIGINT):  # before it is ready, as it may be stopped then
         loop.add_signal_handler(name, lines.put_nowait, "")

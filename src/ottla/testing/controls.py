@@ -90,7 +90,7 @@ class BrokerFaults:
         self._rule("fail", api, nth, times, error=name)
 
     def delay(self, api: str | int, seconds: float, *, nth: int = 1, times: int | None = 1) -> None:
-        """Carry requests out at once, and answer so many seconds later, by the broker's clock."""
+        """Carry requests out at once, and answer `seconds` later, by the broker's clock."""
         require_seconds("seconds", seconds)
         self._rule("delay", api, nth, times, seconds=seconds)
 

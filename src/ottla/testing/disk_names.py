@@ -116,7 +116,7 @@ class Names:
         self._unsynced_in.clear()
 
     def _choose_survivors(self, rng: Random) -> set[int]:
-        """In each directory those before a random moment."""
+        """The changes that survive: in each directory those before a random moment."""
         survivors = set()
         lost_in: set[int] = set()
         lose_chance = rng.choice((0.0, 0.1, 0.5, 1.0))

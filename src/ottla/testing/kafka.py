@@ -19,7 +19,7 @@ from ottla.testing.differences import counted, difference, listed, shown
 from ottla.testing.external import problem_with
 from ottla.testing.given import require_count, require_name, require_seconds
 from ottla.testing.leftovers import ClusterLeftovers
-from ottla.testing.reading import POLL_S, NoSuchTopic, from_message, read_topic
+from ottla.testing.received import POLL_S, NoSuchTopic, from_message, read_topic
 from ottla.testing.records import Record, Rows, as_record, rows_of
 
 REQUEST_TIMEOUT_S = 30.0  # with what must be answered

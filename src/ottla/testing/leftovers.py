@@ -44,7 +44,7 @@ class ClusterLeftovers:
 
 
 def topics(admin: Any) -> set[str]:
-    """All but Kafka's own."""
+    """All topics but Kafka's own."""
     found = admin.list_topics(timeout=ANSWER_S).topics
     return {name for name in found if not name.startswith(INTERNAL)}
 
@@ -55,6 +55,6 @@ def groups(admin: Any) -> set[str]:
 
 
 def settle(futures: dict[str, Any]) -> None:
-    """Until each was answered. What is refused stays: a group that still has members."""
+    """Wait until each was answered. What is refused stays: a group that still has members."""
     for future in futures.values():
         future.exception(2 * ANSWER_S)

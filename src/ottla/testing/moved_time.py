@@ -18,7 +18,7 @@ SETTLE_S = 10.0  # of real time: work that takes longer is not waited for
 
 
 class MovedClock:
-    """The machine's clocks, so many seconds ahead."""
+    """The machine's clocks, some seconds ahead."""
 
     def __init__(self, ahead_s: float = 0.0) -> None:
         self.ahead_s = ahead_s

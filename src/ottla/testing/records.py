@@ -60,7 +60,7 @@ def rows_of(rows: Rows) -> list[Row]:
     found = [rows] if is_single or not isinstance(rows, Iterable) else list(rows)
     for row in found:
         if isinstance(row, Record):
-            require_place(row)
+            require_valid_numbers(row)
     return found
 
 
@@ -76,7 +76,7 @@ def as_record(row: Row) -> Record:
     return Record(as_bytes(row))
 
 
-def require_place(record: Record) -> None:
+def require_valid_numbers(record: Record) -> None:
     """TypeError or ValueError for a partition, an offset or a timestamp that cannot be one."""
     __tracebackhide__ = True
     for name, greatest in (("partition", 2**31), ("offset", 2**63), ("timestamp_ms", 2**63)):

@@ -15,7 +15,7 @@ TOPIC_LINES = 40
 
 
 def log_size(broker: RunningBroker) -> int:
-    """In bytes, without reading it."""
+    """The size in bytes, without reading it."""
     return broker.log_path.stat().st_size if broker.log_path.exists() else 0
 
 

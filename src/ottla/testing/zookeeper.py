@@ -58,7 +58,7 @@ class ZooKeeperServer:
             wait_for_end(process)
 
     def wait(self) -> int:
-        """Until it has ended: its exit code."""
+        """Wait until it has ended; returns its exit code."""
         assert self._process is not None
         code = self._process.wait()
         self.kill()  # closes the pipes

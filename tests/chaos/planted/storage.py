@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.chaos.planted.plant import Patch, Plant
 
-READING = "ottla.storage.log.reading"
+READING = "ottla.storage.log.read_range"
 STATES = "ottla.storage.producers.producer_state:ProducerStates"
 
 
@@ -98,7 +98,7 @@ STORAGE: dict[str, Plant] = {
         seconds=15.0,
         test=(
             "tests/unit/storage/log/test_aborted_over_segments.py "
-            "tests/unit/storage/log/test_reading.py"
+            "tests/unit/storage/log/test_read_range.py"
         ),
     ),
     "lso-too-eager": Plant(
@@ -106,7 +106,7 @@ STORAGE: dict[str, Plant] = {
         [Patch(STATES, "last_stable_offset", up_to_high_watermark)],
         ["client"],
         seconds=15.0,
-        test="tests/unit/storage/producers tests/unit/storage/log/test_reading.py",
+        test="tests/unit/storage/producers tests/unit/storage/log/test_read_range.py",
     ),
     "index-off-by-one": Plant(
         "a search in the offset index is for the next offset",

@@ -25,7 +25,7 @@ from ottla.storage.directories.directory_ownership import Owner
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.files.meta_properties import read_meta_properties
 from ottla.storage.log.log import Log
-from ottla.storage.log.reading import ReadRange
+from ottla.storage.log.read_range import ReadRange
 from ottla.testing.log_listener import IgnoringListener
 
 FETCH_BYTES = 700  # small, so that a partition is read in many fetches

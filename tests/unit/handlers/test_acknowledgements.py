@@ -32,8 +32,8 @@ from ottla.protocol.messages.produce_response import PartitionProduceResponse, P
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
 from ottla.replication.leadership import Leadership
+from ottla.replication.offset_waiters import CALLED_AT_ONCE
 from ottla.replication.partition import Partition
-from ottla.replication.waiting import CALLED_AT_ONCE
 
 VERSION = 9
 TOPIC = "t"

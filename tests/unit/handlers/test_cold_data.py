@@ -28,7 +28,7 @@ from ottla.protocol.messages.list_offsets_request import (
     ListOffsetsTopic,
 )
 from ottla.storage.compaction.compactor import Compactor
-from ottla.storage.log import reading, time_search
+from ottla.storage.log import read_range, time_search
 from ottla.storage.log.log import Log
 from ottla.testing.disk_handles import MemoryFile
 from ottla.testing.filesystem import MemoryDisk
@@ -251,7 +251,7 @@ def test_many_cold_segments_are_passed_once(world: World, monkeypatch: pytest.Mo
     disk.grow_cold(world)
     searches: list[object] = []
     counted(monkeypatch, time_search, "_finding", searches)
-    counted(monkeypatch, reading, "find_aborted", searches)
+    counted(monkeypatch, read_range, "find_aborted", searches)
     wanted = [ListOffsetsPartition(0, -1, START_MS + 120_000 + MANY - 1)]
     request = ListOffsetsRequest(-1, 0, [ListOffsetsTopic("t", wanted)])
     assert world.ask(request, 7).topics[0].partitions[0].offset == 8 + MANY - 1

@@ -15,7 +15,7 @@ from tests.unit.storage.log_making import COORDINATOR, batch_of
 from ottla.base.files.readers import BLOCKING
 from ottla.handlers.fetching import checking
 from ottla.handlers.fetching.checking import check_all, outcome_of, run_checks
-from ottla.handlers.fetching.reading import PartitionRead, failed
+from ottla.handlers.fetching.partition_read import PartitionRead, failed
 from ottla.network.connection import Connection
 from ottla.network.request_server import AwaitingAnswer
 from ottla.protocol.api_keys import ApiKey

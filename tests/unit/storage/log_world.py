@@ -34,7 +34,7 @@ from ottla.storage.files.file_names import (
 )
 from ottla.storage.log.append import Appended, ProducedBy
 from ottla.storage.log.log import Log
-from ottla.storage.log.reading import ReadRange
+from ottla.storage.log.read_range import ReadRange
 from ottla.storage.producers.append_decisions import AppendOrigin
 from ottla.storage.producers.producer_state import ProducerStates
 from ottla.testing.clock import ManualClock

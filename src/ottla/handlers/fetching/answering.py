@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ottla.base.scheduling.steps import Steps
-from ottla.handlers.fetching.reading import PartitionRead
+from ottla.handlers.fetching.partition_read import PartitionRead
 from ottla.handlers.fetching.requested import RequestedPartitions
 from ottla.handlers.partitions.leaders import current_leader, leader_endpoints
 from ottla.handlers.serving.context import Context

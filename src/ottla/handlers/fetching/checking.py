@@ -13,11 +13,11 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from ottla.base.scheduling.step_scheduler import StepScheduler
-from ottla.handlers.fetching.reading import NOTHING, PartitionRead, failed
+from ottla.handlers.fetching.partition_read import NOTHING, PartitionRead, failed
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.log.reading import RangeCheck
+from ottla.storage.log.read_range import RangeCheck
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ async def check_all(
 
 
 def run_checks(checks: list[RangeCheck | None]) -> list[Exception | None]:
-    """In a thread: the error of each, or None."""
+    """Runs in a thread: the error of each, or None."""
     errors: list[Exception | None] = []
     for check in checks:
         assert check is not None

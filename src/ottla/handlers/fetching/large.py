@@ -17,7 +17,7 @@ from ottla.handlers.fetching.operation import FetchOperation
 from ottla.handlers.serving.disposal import cut_up, freeing
 from ottla.handlers.serving.large_responses import close_account
 from ottla.protocol.messages.fetch_response import FetchResponse
-from ottla.replication.waiting import LargeWaiter
+from ottla.replication.fetch_waiters import LargeWaiter
 
 ANSWER_BYTES = 40  # of a partition without records
 ABORTED_BYTES = 16
@@ -93,7 +93,7 @@ class LargeFetchOperation(FetchOperation):
         deadline_s = loop.time() + self.request.max_wait_ms / 1000
         waiter = LargeWaiter(is_committed=self.requested.is_committed)
         partitions = self.parked_partitions
-        parts.parked_fetches.partitions += partitions
+        parts.parked_fetches.add(partitions)
         try:
             await parts.scheduler.run(self.joining(waiter))
             await parts.scheduler.run(self.freeing_request())
@@ -111,7 +111,7 @@ class LargeFetchOperation(FetchOperation):
                 await parts.scheduler.run(freeing(self.found))
                 await waiter.wait(left_s, pause_s=ended_s - began_s)
         finally:
-            parts.parked_fetches.partitions -= partitions
+            parts.parked_fetches.remove(partitions)
             waiter.close()
 
     def joining(self, waiter: LargeWaiter) -> Steps[None]:

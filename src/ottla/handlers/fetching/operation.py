@@ -18,14 +18,14 @@ from ottla.base.memory.stored_errors import without_traceback
 from ottla.base.scheduling.steps import looking_up
 from ottla.handlers.fetching.answering import response_bytes, response_of
 from ottla.handlers.fetching.checking import check_all
-from ottla.handlers.fetching.reading import NOTHING, PartitionRead, look_up
+from ottla.handlers.fetching.partition_read import NOTHING, PartitionRead, look_up
 from ottla.handlers.fetching.requested import RequestedPartitions
 from ottla.handlers.quotas.request_time import charge_time, exempt_time
 from ottla.handlers.serving.context import Context
 from ottla.protocol.messages.fetch_request import FetchRequest
 from ottla.protocol.messages.fetch_response import FetchResponse
 from ottla.replication.fetch_sessions import WantedPartition
-from ottla.replication.waiting import DataWaiter, Watchable
+from ottla.replication.fetch_waiters import DataWaiter, Watchable
 
 UNPARKED_THROTTLE_MS = 100
 READ_TOGETHER_MAX = 20  # partitions of one fetch
@@ -33,19 +33,21 @@ ABORTED_HERE_MAX = 500  # of one response: with more it is encoded in a thread
 
 
 class FetchOperation:
-    def __init__(self, request: FetchRequest, context: Context) -> None:
+    def __init__(
+        self, request: FetchRequest, context: Context, requested: RequestedPartitions | None = None
+    ) -> None:
+        """`requested` is given if its session was updated before."""
         self.request = request
         self.context = context
-        self.requested = RequestedPartitions(request, context)
+        self.requested = requested or RequestedPartitions(request, context)
         self.quota = None if self.requested.is_follower else context.parts.quotas.fetch
         self.bytes_max = self.limit_bytes()
         self.found: list[PartitionRead] = []
         self.size = 0
         self.missing: list[NotCached] = []  # positions that a thread must read first
         self.reader: CachedReader = CACHED
-        self.unchecked: list[
-            int
-        ] = []  # indexes in `found` that must be checked before they are sent
+        # indexes in `found` that must be checked before they are sent
+        self.unchecked: list[int] = []
         self.has_urgent = False  # something that cannot wait for more data
         self.has_unstable = False  # there is data that is not committed yet
         self.aborted = 0  # transactions, of all partitions
@@ -155,7 +157,7 @@ class FetchOperation:
         return len(self.requested.named)
 
     async def find(self) -> FetchResponse:
-        """After a first look-up for which something was not cached."""
+        """Continue after a first look-up for which something was not cached."""
         if not await self.fetch_missing() and self.may_park:
             return await self.begin_wait()
         return await self.check()
@@ -166,7 +168,7 @@ class FetchOperation:
         It is counted and watches its partitions from now on: the coroutine starts in the next
         iteration of the event loop, and other requests may be served before.
         """
-        self.context.parts.parked_fetches.partitions += self.parked_partitions
+        self.context.parts.parked_fetches.add(self.parked_partitions)
         return self._wait(self.waiter())
 
     async def _wait(self, waiter: DataWaiter) -> FetchResponse:
@@ -179,7 +181,7 @@ class FetchOperation:
             while not await self.is_enough() and (left_s := deadline_s - loop.time()) > 0:
                 await self.waiter().wait(ceil(left_s * 1000))
         finally:
-            parked.partitions -= self.parked_partitions
+            parked.remove(self.parked_partitions)
         return await self.check()
 
     def waiter(self) -> DataWaiter:

@@ -6,7 +6,8 @@ a new one. The constructor only reads the request.
 Promises  of duplicate partitions the last one is used, as in Kafka. A method that ends in `-ing`
           does what the one without does, in slices. A request that the next one of its session has
           ended reads nothing more: the positions are those of the next request by then.
-Leaves    the sessions themselves, and their eviction, to `FetchSessions`; reading to `reading.py`.
+Leaves    the sessions themselves, and their eviction, to `FetchSessions`, reading to
+          `partition_read.py`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from ottla.storage.log.log import Log
 
 
 def loading_producers(logs: Iterable[Log]) -> Steps[None]:
-    """For many logs. The error of one is raised again when it is used."""
+    """Load the producers of many logs. The error of one is raised again when it is used."""
     for log in logs:
         try:
             yield from log.producers.loading()

@@ -18,8 +18,8 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.delete_records_response import DeleteRecordsPartitionResult
 from ottla.replication.low_watermarks import LowWatermarks
+from ottla.replication.offset_waiters import OffsetWaiter
 from ottla.replication.partition import Partition
-from ottla.replication.waiting import OffsetWaiter
 
 UNKNOWN = -1
 

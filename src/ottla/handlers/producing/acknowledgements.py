@@ -15,8 +15,8 @@ from typing import NamedTuple
 from ottla.base.scheduling.loop_timers import LoopTimers
 from ottla.base.scheduling.steps import Steps
 from ottla.protocol.messages.produce_response import PartitionProduceResponse
+from ottla.replication.offset_waiters import OffsetWaiter
 from ottla.replication.partition import Partition
-from ottla.replication.waiting import OffsetWaiter
 
 UNREGISTERED_AT_ONCE = 100  # partitions
 

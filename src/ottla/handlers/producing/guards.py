@@ -107,7 +107,7 @@ def guards_of(request: ProduceRequest, context: Context) -> ProduceGuards:
 
 
 def guarding(request: ProduceRequest, context: Context) -> Steps[ProduceGuards]:
-    """For all partitions of a request."""
+    """The guards of all partitions of a request."""
     guards = ProduceGuards(request, context)
     if not guards.is_needed:
         return guards
@@ -163,7 +163,7 @@ def finding_transactional_batch(request: ProduceRequest) -> Steps[bool]:
 
 
 def has_transactional_batch(request: ProduceRequest) -> bool:
-    """By the batches: the transactional id of the request is not conclusive."""
+    """Whether a batch is transactional: the transactional id of the request is not conclusive."""
     for topic in request.topic_data:
         for part in topic.partition_data:
             records = part.records

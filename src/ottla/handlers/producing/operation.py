@@ -102,17 +102,28 @@ class ProduceOperation:
         "waiting",
     )
 
-    def __init__(self, request: ProduceRequest, context: Context) -> None:
+    def __init__(
+        self,
+        request: ProduceRequest,
+        context: Context,
+        guards: ProduceGuards | None = None,
+        prepared: Preparation | None = None,
+    ) -> None:
         self.request = request
         self.context = context
         self.by = BY_CLIENT[context.version]
-        self.guards: ProduceGuards | None = None  # only for transactions
-        self.prepared: Preparation | None = None  # only where batches are opened
+        self.guards = guards  # only for transactions
+        self.prepared = prepared  # only where batches are opened
         self.unread: list[Log] | None = None  # logs to load, if they are collected
         self.waiting: list[Unreplicated] = []
         self.has_error = False
         self.leaders: set[int] | None = None  # of partitions that are led elsewhere
         self.named = 0  # invalid records listed so far, of all batches
+
+    @property
+    def must_verify(self) -> bool:
+        """Whether the coordinator must verify a transaction before anything is appended."""
+        return self.guards is not None and bool(self.guards.guards)
 
     def run(self) -> Produced:
         return self.finish(self.append_all())
@@ -317,7 +328,8 @@ class ProduceOperation:
 
 
 def must_wait(partition: Partition, end_offset: int, acks: int) -> bool:
-    """For acks=all until it is replicated; for acks=1 as the flush policy requires."""
+    """Whether to wait: for acks=all until it is replicated, for acks=1 as the flush policy
+    requires."""
     if acks == ACKS_ALL:
         return not partition.is_replicated(end_offset)
     return acks != ACKS_NONE and partition.needs_sync(end_offset)
@@ -339,7 +351,7 @@ def answer_bytes(answer: PartitionProduceResponse) -> int:
 def refused(
     index: int, error: BrokerError, partition: Partition | None
 ) -> PartitionProduceResponse:
-    """With the log start offset, except for errors for which Kafka leaves it out."""
+    """The response with the log start offset, except for errors for which Kafka leaves it out."""
     answer = failed(index, error.code, error.message)
     if partition is not None and error.code not in WITHOUT_LOG_START:
         answer.log_start_offset = partition.log.log_start_offset

@@ -42,11 +42,11 @@ class Preparation:
             self._share += share
 
     def run_at_once(self) -> bool:
-        """On the event loop, if the work is small. Returns whether it is done."""
+        """Do the work on the event loop if it is small; returns whether it is done."""
         return self._share <= 1 and all(each.run_at_once() for each in self._by_part.values())
 
     async def run(self, scheduler: StepScheduler) -> None:
-        """In one thread, so that a request does not occupy all of them."""
+        """Do the work in one thread, so that a request does not occupy all of them."""
         await scheduler.in_thread(self._run_all)
 
     def _run_all(self) -> None:

@@ -30,7 +30,8 @@ M = TypeVar("M", RateMeter, TokenBucket)
 
 
 class Meters(Generic[M]):
-    """By clients that share a quota; the least recently used are dropped if there are too many."""
+    """Usage by clients that share a quota; the least recently used are dropped if there are too
+    many."""
 
     def __init__(self, make: Callable[[], M], key: str, windows: Windows) -> None:
         self._make: Callable[[], M] = make

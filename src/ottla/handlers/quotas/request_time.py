@@ -48,7 +48,7 @@ def spend_time(context: Context) -> None:
 
 
 def exempt_time(context: Context) -> None:
-    """For requests without a response, and those of other brokers."""
+    """Do not charge the time: requests without a response, and those of other brokers."""
     context.began_s = None
 
 

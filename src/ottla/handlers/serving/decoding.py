@@ -57,7 +57,7 @@ def decode_here(request: type[Message], frame: memoryview, version: int, at: int
 def decode_large(
     request: type[Message], frame: memoryview, version: int, at: int
 ) -> DecodedRequest:
-    """For any thread. TooManyItems if they would take too much memory."""
+    """May be called in any thread. TooManyItems if they would take too much memory."""
     items_max = min(ITEMS_MAX, ITEMS_MIN + len(frame) // ITEM_BYTES)
     try:
         message, _end, items = request.decode_counted(frame, version, at, items_max)

@@ -42,7 +42,7 @@ class Memory(Protocol):
     def change(self, count: int, /) -> None: ...
 
     async def reserve(self, count: int, address: str, /) -> None:
-        """Return when there is room, with so many bytes counted."""
+        """Return when there is room, with the bytes counted."""
 
 
 class LargeResponses:

@@ -29,11 +29,11 @@ from ottla.metadata.image import Image
 from ottla.network.response_memory import ResponseMemory
 from ottla.protocol.error_codes import ErrorCode
 from ottla.replication.directory_moves import DirectoryMoves
+from ottla.replication.fetch_waiters import ParkedFetches
 from ottla.replication.low_watermarks import LowWatermarks
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.replication.replication_quota import ReplicationQuota
 from ottla.replication.session_cache import FetchSessions
-from ottla.replication.waiting import ParkedFetches
 
 if TYPE_CHECKING:  # it is loaded by members of a cluster only
     from ottla.controller.broker_requests import BrokerRequests

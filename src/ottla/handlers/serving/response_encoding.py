@@ -74,7 +74,7 @@ async def encode_large(
 def encode_and_cut(
     request: Message, response: Message, context: Context
 ) -> tuple[list[FrameSegment], Pieces]:
-    """For any thread."""
+    """May be called in any thread."""
     set_throttle_time(response, context)
     segments = encode_response(context.key, context.version, context.correlation_id, response)
     return segments, pieces_of(request) + pieces_of(response)

@@ -163,7 +163,8 @@ def _closed_from(segments: Sequence[SegmentSummary], offset: int) -> list[Segmen
 def segments_between(
     segments: Sequence[SegmentSummary], start_offset: int, end_offset: int
 ) -> list[SegmentSummary]:
-    """From the one that holds `start_offset` to the last that begins before `end_offset`."""
+    """The segments from the one that holds `start_offset` to the last that begins before
+    `end_offset`."""
     if start_offset >= end_offset:
         return []
     first = _floor_number(segments, start_offset)

@@ -108,7 +108,7 @@ class DirectoryCheckpoints:
             log.offsets.checkpoint_written(job.offsets.recovery_points[log.partition])
 
     def making_urgent_job(self, logs: Sequence[Log]) -> Steps[CheckpointJob]:
-        """As `making_job`; earlier jobs write nothing any more."""
+        """As `making_job`; earlier jobs write nothing from now on."""
         # Without the lock: this thread must not wait for the syncs of a write in progress, which
         # is followed by that of the job.
         self._version += 1

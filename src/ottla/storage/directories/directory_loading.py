@@ -46,7 +46,7 @@ IsPlaced = Callable[[TopicPartition, TopicId | None], bool]  # whether the metad
 
 
 def everything(_partition: TopicPartition, _topic_id: TopicId | None) -> bool:
-    """For a start without metadata."""
+    """Every log is placed here: for a start without metadata."""
     return True
 
 

@@ -64,7 +64,7 @@ class DirectoryLogs:
         self._checkpoints.write_now(self.every())
 
     def writing_checkpoints(self) -> Steps[None]:
-        """Until the current offsets are written; OSError if they are not."""
+        """Write the current offsets; OSError if that fails."""
         return self._checkpoints.writing(self.every)
 
     def making_checkpoint_job(self) -> Steps[CheckpointJob]:

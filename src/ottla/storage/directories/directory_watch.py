@@ -65,7 +65,7 @@ class LastBatch(NamedTuple):
 
     @property
     def data_at(self) -> int:
-        """Where four bytes are nearly always not all zero."""
+        """A position at which four bytes are nearly never all zero."""
         return OFFSET_BYTES if self.position is None else self.end - TAIL_BYTES
 
     def is_in(self, file: File) -> bool:

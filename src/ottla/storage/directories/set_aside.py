@@ -120,7 +120,8 @@ def write_offsets(
 
 
 def read_offsets(files: FileSystem, path: str) -> tuple[Checkpoint, int] | None:
-    """For opening the log again, with its high watermark; None if there is no valid file."""
+    """The offsets for opening the log again, with its high watermark; None if there is no valid
+    file."""
     try:
         fields = json.loads(read_file(files, f"{path}/{SET_ASIDE_NAME}"))
         point, start, mark = (

@@ -128,7 +128,7 @@ def _is_taken_back(found: SetAside, is_placed: IsPlacedHere) -> bool:
 
 
 def known_topic_id(log: Log) -> TopicId | None:
-    """None also if the file with the topic id is damaged."""
+    """The topic id; None also if the file is damaged."""
     try:
         return log.topic_id.load(BLOCKING)
     except StorageError:

@@ -71,7 +71,7 @@ class TransactionIndex:
         return self._file_bytes // ENTRY_BYTES
 
     def iterate(self, reader: Reader, first: int = 0) -> Iterator[AbortedTransaction]:
-        """All but the first so many."""
+        """The entries from number `first` on."""
         count = self.count(reader)
         for start in range(first, count, _READ_ENTRIES):
             yield from self._read(reader, start, min(start + _READ_ENTRIES, count))

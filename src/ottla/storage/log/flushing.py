@@ -149,7 +149,7 @@ def flush(log: Log) -> None:
 
 
 def is_flush_due(log: Log, now_ms: int) -> bool:
-    """By flush.ms."""
+    """Whether the log must be synced because of `flush.ms`."""
     if log.offsets.recovery_point >= log.offsets.end:
         return False
     return now_ms - log.unsynced.last_sync_ms >= log.config.flush_ms

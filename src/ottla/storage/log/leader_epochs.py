@@ -50,7 +50,7 @@ class LeaderEpochs:
 
     @classmethod
     def open(cls, reader: Reader, files: FileSystem, path: str) -> LeaderEpochs:
-        """From the file; empty if there is none. CorruptLogError if it is damaged."""
+        """Read from the file; empty if there is none. CorruptLogError if it is damaged."""
         try:
             lines = read_checkpoint(reader, files, path)
         except FileNotFoundError:

@@ -27,7 +27,7 @@ from ottla.storage.errors import CorruptLogError
 from ottla.storage.log import (
     append,
     flushing,
-    reading,
+    read_range,
     replacement,
     retention,
     rolling,
@@ -180,7 +180,7 @@ class Log:
             states.high_watermark_advanced(offset)
         return offset
 
-    # Reading: `reading.py`, `time_search.py`
+    # Reading: `read_range.py`, `time_search.py`
 
     def read(
         self,
@@ -191,9 +191,9 @@ class Log:
         *,
         at_least_one: bool = True,
         with_aborted: bool = False,
-    ) -> reading.ReadRange:
+    ) -> read_range.ReadRange:
         try:
-            return reading.read(
+            return read_range.read(
                 reader, self, offset, bytes_max, end_offset,
                 at_least_one=at_least_one, with_aborted=with_aborted,
             )  # fmt: skip
@@ -297,7 +297,7 @@ class Log:
     # Deleting from the start: `retention.py`
 
     def enforce_retention(self, count_max: int = maxsize) -> int:
-        """Delete so many segments at most; how many were."""
+        """Delete at most `count_max` segments; returns how many were deleted."""
         return retention.enforce_retention(self, count_max)
 
     def advance_log_start(self, offset: int) -> bool:
@@ -317,7 +317,7 @@ class Log:
         return True
 
     def delete_oldest(self, count: int) -> int:
-        """Delete the `count` oldest segments; how many were. An empty one replaces all."""
+        """Delete the `count` oldest segments; returns how many. An empty one replaces all."""
         if not count:
             return 0
         try:

@@ -13,7 +13,7 @@ from ottla.protocol.records.batch import read_header
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.leader_epochs import UNDEFINED, EpochEndOffset
 from ottla.storage.log.log import Log
-from ottla.storage.log.reading import ReadRange
+from ottla.storage.log.read_range import ReadRange
 from ottla.storage.log.snapshotting import take_snapshot
 
 CHUNK_BYTES = 1024 * 1024

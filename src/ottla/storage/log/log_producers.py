@@ -82,7 +82,7 @@ class LogProducers:
         )
 
     def expiring(self, now_ms: int, expiration_ms: int) -> Steps[int]:
-        """Remove idle producers; how many. Nothing is read for it."""
+        """Remove idle producers; returns how many. Reads no file."""
         if self.in_memory is None:
             return 0
         return (yield from self.in_memory.expiring(now_ms, expiration_ms))

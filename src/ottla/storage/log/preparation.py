@@ -70,7 +70,7 @@ class Prepared:
         return True
 
     def run(self) -> None:
-        """In a thread. If the batch is refused, `finish` raises the error."""
+        """Runs in a thread. If the batch is refused, `finish` raises the error."""
         if self._admitted is not None:
             return
         try:

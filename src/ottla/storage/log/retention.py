@@ -94,13 +94,13 @@ def preload_retention(reader: Reader, log: Log) -> None:
 
 
 def enforce_retention(log: Log, count_max: int) -> int:
-    """Delete so many segments by all three rules; how many were."""
+    """Delete at most `count_max` segments by all three rules; returns how many were deleted."""
     log.health.check()
     return log.delete_oldest(_count_due(BLOCKING, log, count_max))
 
 
 def _count_due(reader: Reader, log: Log, count_max: int) -> int:
-    """By all three rules, each applied to what the ones before it leave."""
+    """How many segments to delete by all three rules, each applied to what the others leave."""
     segments, config, offsets = log.segments, log.config, log.offsets
     count = count_before_start(segments, offsets.start, count_max)
     if not config.is_deleted:

@@ -259,7 +259,7 @@ class _Opened:
         return FoundTime(*found, header.partition_leader_epoch)
 
     def _search_elsewhere(self) -> FoundRecord | None:
-        """In a thread."""
+        """Runs in a thread."""
         try:
             return self._search(BLOCKING)
         except Exception as error:

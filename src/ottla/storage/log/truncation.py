@@ -35,7 +35,7 @@ class Cut:
 
 
 def decide_cut(reader: Reader, segments: Segments, offset: int) -> Cut:
-    """To end at `offset` or before it. Reads, and changes nothing."""
+    """What must be removed so that the log ends at `offset` or before. Changes nothing."""
     segment = segments.floor(offset)
     assert segment is not None, "the caller has compared with the first base offset"
     if offset == segment.base_offset:

@@ -44,7 +44,7 @@ class ProducerBound:
         self._excess = 0  # still to be evicted
 
     def producer_added(self, producers: Producers) -> None:
-        """One will be, to these."""
+        """A producer is about to be added to these."""
         if producers.count >= self.partition_max:
             producers.evict(EVICTED_AT_ONCE)
         self._note(producers)
@@ -65,7 +65,7 @@ class ProducerBound:
         self._partitions.add(ref(producers, self._partitions.discard))
 
     def of_one_partition(self) -> ProducerBound:
-        """While the producers of a log are being read, in any thread."""
+        """The bound while producers of a log are read, in any thread: that of one partition."""
         return ProducerBound(self.partition_max, NO_LIMIT)
 
     def _begin_pass(self) -> None:

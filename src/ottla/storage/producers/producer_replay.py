@@ -96,7 +96,7 @@ class SnapshotFiles:
         return paths
 
     def remove_strays(self, base_offsets: Iterable[int]) -> None:
-        """Keep one a segment, which recovery may need, and the newest."""
+        """Keep one snapshot for each segment, which recovery may need, and the newest."""
         kept = {*base_offsets, self.newest}
         self.remove(offset for offset in self.offsets() if offset not in kept)
 
@@ -126,7 +126,7 @@ class HeaderRange(NamedTuple):
 def _load(
     files: FileSystem, path: str, offset: int, before: list[HeaderRange]
 ) -> ProducerStates | Exception:
-    """For any thread: the state of a snapshot, or what is wrong with it."""
+    """The state of a snapshot, or what is wrong with it. May be called in any thread."""
     states = ProducerStates(offset)
     try:
         states.load(read_snapshot(files, path).items(), offset)
@@ -138,7 +138,7 @@ def _load(
 
 
 def headers_in(ranges: Iterable[HeaderRange]) -> Iterator[BatchHeader]:
-    """In a thread."""
+    """Runs in a thread."""
     for each in ranges:
         for _, header in scan_headers(BLOCKING, *each):
             yield header

@@ -78,7 +78,7 @@ class ProducerStates:
         return self._transactions.first_undecided_offset
 
     def last_stable_offset(self, high_watermark: int) -> int:
-        """Up to here readers of committed data may read."""
+        """The end of what readers of committed data may read."""
         unstable = self._transactions.first_unstable_offset
         return high_watermark if unstable is None else min(unstable, high_watermark)
 
@@ -227,7 +227,7 @@ class ProducerStates:
         self.end_offset = max(self.end_offset, log_start_offset)
 
     def expiring(self, now_ms: int, expiration_ms: int) -> Steps[int]:
-        """Remove producers that are idle and have no open transaction; how many."""
+        """Remove producers that are idle and have no open transaction; returns how many."""
         count = 0
         for producer_id in list(self._producers):
             entry = self._producers.get(producer_id)

@@ -61,7 +61,7 @@ def scan_headers(
 
 
 def fetch_headers(file: File, position: int, end: int) -> None:
-    """In a thread: read what `scan_headers` will. What is wrong with it is found then."""
+    """Runs in a thread: read what `scan_headers` will, which then finds what is wrong with it."""
     try:
         for _ in scan_headers(BLOCKING, file, position, end):
             pass

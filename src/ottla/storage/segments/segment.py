@@ -186,7 +186,7 @@ class Segment:
         self.prepared(bytes_since_index)
 
     def transactions_checked(self, count: int) -> None:
-        """So many entries of the index of aborted transactions agree with the records."""
+        """Note that the first `count` entries of the transaction index agree with the records."""
         self.checked_transactions = count
 
     def all_transactions_checked(self) -> None:

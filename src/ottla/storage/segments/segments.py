@@ -57,7 +57,7 @@ class Segments(Sequence[Segment]):
         return self._segments[max(0, bisect_right(self._base_offsets, offset) - 1) :]
 
     def base_offsets_between(self, start: int, end: int) -> list[int]:
-        """Of the segments that begin at or after `start`, and up to `end`."""
+        """The base offsets from `start` up to and including `end`."""
         offsets = self._base_offsets
         return offsets[bisect_left(offsets, start) : bisect_right(offsets, end)]
 

@@ -32,7 +32,7 @@ from ottla.storage.log.log_copying import (
     is_at_end,
     prepare_to_replace,
 )
-from ottla.storage.log.reading import RangeCheck
+from ottla.storage.log.read_range import RangeCheck
 from ottla.storage.log.recovery import Checkpoint
 
 

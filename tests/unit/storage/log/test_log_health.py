@@ -12,7 +12,7 @@ from ottla.base.files.readers import BLOCKING
 from ottla.base.scheduling.steps import run_blocking
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.log import Log
-from ottla.storage.log.reading import RangeCheck
+from ottla.storage.log.read_range import RangeCheck
 
 
 def read_again(log: Log) -> None:

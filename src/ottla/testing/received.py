@@ -61,7 +61,7 @@ def read_to_end(consumer: Any, reading: set[int], request_timeout_s: float) -> l
 
 
 def read_more(consumer: Any, count: int, timeout: float) -> list[Record]:
-    """So many records that come later, or as many as come in time."""
+    """At most `count` records that arrive later, within the time."""
     found: list[Record] = []
     deadline_s = time.monotonic() + timeout
     while len(found) < count and time.monotonic() < deadline_s:

@@ -27,7 +27,7 @@ from ottla.protocol.messages.fetch_response import (
 from ottla.replication.fetch_sessions import NO_MARK, WantedPartition
 from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.log.reading import RangeCheck
+from ottla.storage.log.read_range import RangeCheck
 
 NOTHING = b""  # zero bytes, never null: some clients treat null as an error
 
@@ -120,18 +120,15 @@ def _read(
     if requested.is_follower:
         partition.check_follower(requested.follower, wanted.current_leader_epoch)
     if wanted.last_fetched_epoch >= 0:
-        end = partition.divergence(reader, wanted.last_fetched_epoch, wanted.fetch_offset)
-        if end is not None:
-            answer = _describe(reader, wanted, partition, requested.is_committed)
-            answer.diverging_epoch = EpochEndOffset(*end)
-            answer.aborted_transactions = None
-            return PartitionRead(wanted, answer, partition)
+        diverging = _find_divergence(reader, wanted, requested, partition)
+        if diverging is not None:
+            return diverging
     if requested.is_follower:
         _note_progress(wanted, requested, partition, context)
     answer = _describe(reader, wanted, partition, requested.is_committed)
     if requested.is_follower and _is_held_back(requested.follower, partition, context):
         mark = NO_MARK if requested.session is None else requested.mark_of(wanted.key)
-        return PartitionRead(wanted, answer, partition, mark=mark)  # it stays to be read
+        return PartitionRead(wanted, answer, partition, mark=mark)  # still to be read
     if requested.rack:
         closest = closest_replica(partition, wanted.fetch_offset, requested.rack, context)
         if closest != THIS_REPLICA:
@@ -157,6 +154,19 @@ def _read(
         answer.aborted_transactions = None
     mark = NO_MARK if requested.session is None else requested.mark_of(wanted.key)
     return PartitionRead(wanted, answer, partition, found.check, mark)
+
+
+def _find_divergence(
+    reader: Reader, wanted: WantedPartition, requested: RequestedPartitions, partition: Partition
+) -> PartitionRead | None:
+    """The response if the log of the reader differs from this one before the wanted offset."""
+    end = partition.divergence(reader, wanted.last_fetched_epoch, wanted.fetch_offset)
+    if end is None:
+        return None
+    answer = _describe(reader, wanted, partition, requested.is_committed)
+    answer.diverging_epoch = EpochEndOffset(*end)
+    answer.aborted_transactions = None
+    return PartitionRead(wanted, answer, partition)
 
 
 def _note_progress(
