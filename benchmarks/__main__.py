@@ -5,6 +5,8 @@ python -m benchmarks end_to_end          whole brokers, compared with Apache Kaf
 python -m benchmarks spark               our data source, compared with Spark's connector (spark/)
 python -m benchmarks storage latency     single benchmarks; further arguments are passed to them:
 python -m benchmarks latency --rounds 5 --only ottla
+
+If throughput and latency are among them, with Apache Kafka, a plot of both is written to PLOT.
 """
 
 from __future__ import annotations
@@ -15,9 +17,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tools.reference.benchmark_plot import benchmark_plot, has_figures
+
 import ottla
 
 FOLDER = Path(__file__).parent
+PLOT = FOLDER.parent / ".cache" / "benchmarks.svg"
 FOLDERS = MICRO, _, _ = "micro", "end_to_end", "spark"
 HELPERS = ("background_work", "audit_work")  # processes that `latency` and `audit_beside` start
 
@@ -33,11 +38,28 @@ def main() -> int:
         print(f"no such benchmark: {', '.join(unknown)}", file=sys.stderr)
         return 2
     compile_modules()
-    failed = 0
+    failed, tables = 0, ""
     for module in modules:
         print(f"\n== {module.rpartition('.')[2]}\n", flush=True)
-        failed |= subprocess.run([sys.executable, "-m", module, *options]).returncode
+        code, text = run([sys.executable, "-m", module, *options])
+        failed |= code
+        tables += text
+    if has_figures(tables):
+        PLOT.parent.mkdir(exist_ok=True)
+        PLOT.write_text(benchmark_plot(tables))
+        print(f"plot: {PLOT}")
     return failed
+
+
+def run(command: list[str]) -> tuple[int, str]:
+    """Its exit code, and what it has written to standard output, which is also shown."""
+    lines = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            lines.append(line)
+    return process.returncode, "".join(lines)
 
 
 def compile_modules() -> None:

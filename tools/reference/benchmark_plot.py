@@ -1,8 +1,9 @@
-"""The plot in the README: figures of `docs/reference/benchmarks.md`, compared with Apache Kafka.
+"""The plot of throughput and latency compared with Apache Kafka, as an SVG.
 
-`make bench BENCH=end_to_end` prints the tables of that page; `make generate` draws the plot. A
-table is found by its title, a bar by the name of its row; a missing one is an error, so that the
-plot always shows the figures of the page.
+`make bench BENCH=end_to_end` prints the tables of `docs/reference/benchmarks.md`, and draws the
+plot of that run. The plot in the README is drawn from the page, by `make generate`. A table is
+found by its title, a bar by the name of its row; a missing one is an error, so that the plot always
+shows the figures of the page.
 """
 
 from __future__ import annotations
@@ -72,8 +73,18 @@ class Figures(NamedTuple):
     theirs: float
 
 
-def benchmark_plot() -> str:
-    text = PAGE.read_text()
+def has_figures(text: str) -> bool:
+    """Whether a text has all figures of the plot, of both brokers."""
+    return all(
+        f"**{panel.table}**" in text
+        and {bar.row for bar in panel.bars} <= table_of(text, panel.table).keys()
+        for panel in PANELS
+    )
+
+
+def benchmark_plot(text: str | None = None) -> str:
+    """The figures of the page, or of a run."""
+    text = PAGE.read_text() if text is None else text
     parts: list[str] = []
     y = MARGIN
     for panel in PANELS:
@@ -86,14 +97,16 @@ def benchmark_plot() -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
         f'width="{WIDTH}" height="{height}" font-family="sans-serif" font-size="12" fill="{TEXT}">'
     )
-    return "\n".join([head, "<title>Ottla beside Apache Kafka</title>", *parts, "</svg>", ""])
+    return "\n".join(
+        [head, "<title>Ottla compared with Apache Kafka</title>", *parts, "</svg>", ""]
+    )
 
 
 def table_of(text: str, title: str) -> dict[str, Figures]:
     """The medians of each row of a table with this title."""
     start = text.find(f"**{title}**")
     if start < 0:
-        raise ValueError(f"{PAGE.name} has no table {title!r}")
+        raise ValueError(f"there is no table {title!r}")
     rows = {}
     for line in text[start:].split("\n")[1:]:
         if line.startswith("**"):
