@@ -51,7 +51,7 @@ PURE_EXCEPT: dict[str, set[str]] = {
     "controller": {
         "broker_sessions", "controller", "controller_election", "periodic_elections",
     },
-    "coordinators": {"internal_topic", "runtime"},
+    "coordinators": {"internal_topic", "replicated_answers", "runtime"},
     "coordinators/groups": {"coordinator", "expiration", "replies"},
     "coordinators/transactions": {
         "expiration", "finishing", "marker_writing", "markers", "verifying",
@@ -60,9 +60,9 @@ PURE_EXCEPT: dict[str, set[str]] = {
     "metadata/zookeeper": {"kazoo_service", "log_following", "log_loading", "zookeeper_log"},
     "pipelines/declaration": set(),
     "replication": {
-        "damaged_replicas", "deletions", "directory_moves", "new_partitions", "replica_manager",
-        "session_cache", "waiting",
-        "directory_reports", "in_sync_changes", "leader_events", "withdrawals",
+        "damaged_replicas", "deletions", "directory_moves", "directory_reports", "fetch_waiters",
+        "in_sync_changes", "leader_events", "new_partitions", "offset_waiters", "replica_manager",
+        "session_cache", "withdrawals",
     },
     "replication/following": {"leader_fetcher", "leader_fetchers", "lost_leaders"},
     "spark/options": set(),
@@ -71,6 +71,24 @@ PURE_EXCEPT: dict[str, set[str]] = {
     "spark/sink": {"decision_log", "driver", "task_writer"},
     "storage/producers": set(),
 }  # fmt: skip
+
+# Modules that only decide, in folders whose others use files, brokers and Spark.
+DECISIONS = {
+    "cli/decommission/plan.py",
+    "pipelines/audit/books.py",
+    "pipelines/audit/comparison.py",
+    "pipelines/audit/fold_plan.py",
+    "pipelines/audit/repair_command.py",
+    "pipelines/audit/report_format.py",
+    "pipelines/audit/reports.py",
+    "pipelines/audit/verifying.py",
+    "pipelines/lake/manifest.py",
+    "pipelines/running/limits.py",
+    "pipelines/running/restarts.py",
+    "pipelines/trials/comparing.py",
+    "pipelines/verbs/missing.py",
+}
+FILES_AND_PROCESSES = {"pathlib", "pyspark", "shutil", "subprocess", "tempfile"}
 
 
 def folders_imported(path: Path) -> set[str]:
@@ -118,6 +136,14 @@ def test_decisions_touch_no_clock_disk_or_network(folder: str) -> None:
     for path in PURE[folder]:
         used = {name.split(".")[0] for name in imported_modules(path)}
         assert not used & IMPURE, name_of(path)
+
+
+@pytest.mark.parametrize("name", sorted(DECISIONS))
+def test_decisions_of_pipelines_use_no_files_brokers_or_spark(name: str) -> None:
+    imported = imported_modules(SOURCE / name)
+    used = {each.split(".")[0] for each in imported}
+    assert not used & (IMPURE | FILES_AND_PROCESSES)
+    assert not [each for each in imported if each.startswith("ottla.client.")]
 
 
 def test_a_broker_gets_the_time_from_the_clock_that_it_is_handed() -> None:

@@ -76,7 +76,7 @@ Piece = Literal | Field
 
 def parse_template(text: str) -> tuple[Piece, ...]:
     """BadTemplate says what is wrong."""
-    return _Parser(text).parse(KINDS)
+    return _TemplateParser(text).parse(KINDS)
 
 
 def parse_literal(text: str) -> bytes:
@@ -88,7 +88,7 @@ def parse_literal(text: str) -> bytes:
     )
 
 
-class _Parser:
+class _TemplateParser:
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
@@ -124,7 +124,7 @@ class _Parser:
             raise BadTemplate(f"%{letter} is not a field; the fields are %{' %'.join(kinds)}")
         encoding = self._braces() if self._peek() == "{" else encoding
         if kinds[letter] == HEADERS:
-            return Field(letter, "", _Parser(encoding or "%k=%v,").parse(IN_HEADERS))
+            return Field(letter, "", _TemplateParser(encoding or "%k=%v,").parse(IN_HEADERS))
         _check_encoding(letter, kinds[letter], encoding)
         return Field(letter, encoding)
 

@@ -83,11 +83,11 @@ def parse_ddl(text: str) -> StructType:
         raise InvalidOption(
             "Option valueSchema is a Python object: give its text, schema.simpleString()."
         )
-    parser = _Parser(text)
+    parser = _SchemaParser(text)
     return parser.whole_struct() if _STRUCT.match(text) else StructType(parser.fields(until=""))
 
 
-class _Parser:
+class _SchemaParser:
     def __init__(self, text: str) -> None:
         self._text = text
         self._tokens = _tokens(text)
