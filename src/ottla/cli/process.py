@@ -67,7 +67,7 @@ class Messages:
 
 
 def wait_for_end_of_input() -> None:
-    """Until standard input ends. One that cannot be read has ended as well."""
+    """Wait until standard input ends. One that cannot be read has ended as well."""
     with suppress(OSError):
         while os.read(0, INPUT_BYTES):
             pass

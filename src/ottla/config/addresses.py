@@ -28,7 +28,7 @@ def parse_addresses(text: str) -> list[Address]:
 
 
 def parse_address(text: str, default_port: int | None = DEFAULT_PORT) -> Address:
-    """Without a default a port is required."""
+    """The host and the port; without a default a port is required."""
     protocol, separator, address = text.rpartition("://")
     if separator and protocol.lower() not in PROTOCOLS:
         raise ValueError(f"{text!r}: expected HOST:PORT without {protocol}://")

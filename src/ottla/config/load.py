@@ -162,7 +162,7 @@ def _is_repeated(problem: ConfigProblem, known: Mapping[str, GivenSetting]) -> b
 
 
 def _with_source(problem: ConfigProblem, known: Mapping[str, GivenSetting]) -> str:
-    """With the file, variable or argument of the first of its settings."""
+    """The error with the file, variable or argument of the first of its settings."""
     source = next((known[name].source for name in problem.settings if name in known), None)
     return problem.message if source is None else f"{source}: {problem.message}"
 

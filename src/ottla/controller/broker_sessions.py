@@ -33,7 +33,7 @@ class BrokerSessions:
         self._changed = asyncio.Event()
 
     async def fence_ended(self, image: Image) -> None:
-        """Until cancelled, or until the controller resigns."""
+        """Run until cancelled, or until the controller resigns."""
         while True:
             self._changed.clear()
             members = await read_members(self._service, self._changed.set)

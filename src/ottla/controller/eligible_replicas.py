@@ -17,7 +17,7 @@ MIN_IN_SYNC = "min.insync.replicas"
 def records_for_new_min_in_sync(
     state: ControllerState, changes: Iterable[ConfigChanged]
 ) -> list[PartitionChanged]:
-    """For the topics whose setting changes, or for all if the cluster-wide one does."""
+    """Records of the topics whose setting changes, or of all if the cluster-wide one does."""
     changed = [
         change.resource
         for change in changes

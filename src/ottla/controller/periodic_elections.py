@@ -20,7 +20,7 @@ class PeriodicElections:
         self._config = config
 
     async def run(self) -> None:
-        """Until cancelled, or until the controller resigns (BrokerError)."""
+        """Run until cancelled, or until the controller resigns (BrokerError)."""
         config = self._config
         works: list[Awaitable[None]] = [
             self._repeat(

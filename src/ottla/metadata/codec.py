@@ -145,7 +145,7 @@ ENTITY = FieldCodec(_same, _entity)
 
 
 def nullable(shape: FieldCodec) -> FieldCodec:
-    """For a required field that may be null."""
+    """The encoding of a required field that may be null."""
     return FieldCodec(
         lambda value: None if value is None else shape.encode(value),
         lambda value: None if value is None else shape.decode(value),

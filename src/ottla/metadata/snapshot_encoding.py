@@ -15,7 +15,7 @@ PART_RECORDS = 200
 
 
 def encode_snapshot(image: Image) -> bytes:
-    """For any thread. The image must not change meanwhile."""
+    """May be called in any thread. The image must not change meanwhile."""
     records = image.to_records()
     parts, count = [], 0
     while part := list(islice(records, PART_RECORDS)):

@@ -49,11 +49,11 @@ class Position:
 
 
 class Start(Position):
-    """So many offsets after the log start offset."""
+    """This number of offsets after the log start offset."""
 
 
 class End(Position):
-    """So many offsets before the end offset."""
+    """This number of offsets before the end offset."""
 
 
 class At(Position):

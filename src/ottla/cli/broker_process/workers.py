@@ -83,7 +83,7 @@ class Workers:
         self._all_ready = asyncio.Event()
 
     async def run(self) -> int:
-        """Until a signal; 0 if all have stopped cleanly."""
+        """Run until a signal; returns 0 if all have stopped cleanly."""
         loop = asyncio.get_running_loop()
         for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(name, self._stopping.set)

@@ -102,7 +102,7 @@ def with_other_partitions(
 
 
 def advice_about(error: Any, name: str, topics: Iterable[str]) -> list[str]:
-    """For errors that are about the topic's name."""
+    """Advice for errors that are about the topic's name."""
     if error.code() == confluent_kafka().KafkaError.UNKNOWN_TOPIC_OR_PART:
         return suggestions(name, topics) or [SEE_TOPICS]
     return []

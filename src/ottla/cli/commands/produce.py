@@ -154,7 +154,7 @@ def open_input(arguments: argparse.Namespace) -> tuple[BinaryIO, bool]:
 
 
 def check_format(arguments: argparse.Namespace) -> None:
-    """Before anything is read."""
+    """Refuse a wrong format before anything is read."""
     given_records(arguments, io.BytesIO())
 
 

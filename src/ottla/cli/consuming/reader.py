@@ -260,7 +260,7 @@ class RecordReader:
             self._add_new(existing)
 
     def report_leaderless(self, existing: Mapping[str, Any]) -> None:
-        """Once, for each partition that has none."""
+        """Report each partition without a leader, once."""
         found = leaderless(self._selection.current_partitions(existing), existing)
         if new := [each for each in found if each not in self._leaderless]:
             report(f"waiting for a leader of {partition_names(new)}; {SEE_STATUS}")

@@ -34,7 +34,7 @@ class TooFewBrokers(Exception):
 
     @property
     def factors(self) -> dict[str, int]:
-        """By topic, the largest number of replicas."""
+        """The largest number of replicas of each topic."""
         found: dict[str, int] = {}
         for at, factor in self.partitions.items():
             found[at.topic] = max(factor, found.get(at.topic, 0))

@@ -43,7 +43,7 @@ def under_way(state: ClusterState) -> list[Move]:
 
 
 def move_all(cluster: Cluster, broker_id: int, rate: int | None, report: Report) -> list[Move]:
-    """Until the broker has no replica. Returns what was begun."""
+    """Move all replicas away, and wait until the broker has none. Returns what was begun."""
     state = read(cluster)
     check(state, broker_id)
     begun = plan(state, broker_id)

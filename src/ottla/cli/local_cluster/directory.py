@@ -99,7 +99,7 @@ class ClusterDirectory:
         return "" if self.name == DEFAULT_DATA else f" --data {self.name}"
 
     def require_cluster(self) -> None:
-        """For commands other than `up`."""
+        """CommandFailed if there is no cluster: for commands other than `up`."""
         if not self.description_path.exists():
             raise CommandFailed(
                 f"there is no cluster in {self.name}",
@@ -158,7 +158,7 @@ class ClusterDirectory:
             )
 
     def write(self, description: Description) -> None:
-        """Whatever does not exist yet."""
+        """Create what does not exist yet."""
         replace_file(self.description_path, description.encode())
         for broker_id in description.broker_ports:
             path = self.properties(broker_id)

@@ -86,7 +86,7 @@ class Member:
         }
 
     def start(self) -> None:
-        """Until it is ready. CommandFailed with the end of its log if it ends before."""
+        """Start it and wait until it is ready; CommandFailed with the end of its log if it ends."""
         with self._operation:
             try:
                 process = self._spawn()
@@ -161,7 +161,7 @@ class Member:
             self._end(ProcessState.STOPPED, signal.SIGTERM)
 
     def kill_now(self) -> None:
-        """Without waiting for anything."""
+        """End it without waiting for anything."""
         if self._process is not None:
             self._process.kill()  # harmless if it has ended
 

@@ -96,7 +96,7 @@ class Supervisor:
     # Life
 
     def run(self, on_ready: Callable[[], None]) -> int:
-        """Until it is stopped; the exit code. CommandFailed if it does not start."""
+        """Run until it is stopped; returns the exit code. CommandFailed if it does not start."""
         with self._stop_signals(), ControlServer(self._directory, self.run_verb) as server:
             serving = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
             serving.start()

@@ -119,7 +119,8 @@ class RecordSender:
 
     @property
     def _unknown_count(self) -> int:
-        """Without an answer so far. `len(producer)` also counts other events, such as errors."""
+        """Records without an answer so far. `len(producer)` also counts other events, such as
+        errors."""
         return self._sent_count - self._acknowledged_count - self._failed_count
 
     def _send(self, number: int, record: TopicRecord) -> None:

@@ -126,7 +126,7 @@ def find_fault(seen: SeenEnd, found: Stored) -> str | None:
 
 
 def find_gap(seen: SeenEnd, found: Stored) -> str | None:
-    """Later batches after one that is missing."""
+    """What is wrong if there are later batches after one that is missing; otherwise None."""
     if found.snapshot_offset > seen.offset:
         return None
     later = [each for each in found.offsets or () if each >= seen.offset]

@@ -239,7 +239,7 @@ async def remove_member(service: ZooKeeperService, member: LiveBroker) -> None:
 
 
 async def _remove(service: ZooKeeperService, path: str, znode: Znode) -> None:
-    """Unless it has changed; the caller reads it again if necessary."""
+    """Delete it unless it has changed; the caller reads it again if necessary."""
     with suppress(ZnodeMissing, VersionMismatch, OutcomeUnknown):
         await service.multi([Delete(path, znode.version)])
 

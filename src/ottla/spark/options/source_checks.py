@@ -73,7 +73,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def check_batch(options: SourceOptions) -> None:
-    """For `spark.read`."""
+    """Check the options for `spark.read`."""
     check_common(options)
     start, end = starting_position(options, Earliest()), ending_position(options)
     if isinstance(start, Latest) or _holds(start, LATEST_OFFSET):
@@ -105,7 +105,7 @@ def _check_order(start: AtOffsets, end: AtOffsets) -> None:
 
 
 def check_stream(options: SourceOptions) -> None:
-    """For `spark.readStream`."""
+    """Check the options for `spark.readStream`."""
     check_common(options)
     for name, attribute in ENDING.items():
         if getattr(options, attribute) is not None:

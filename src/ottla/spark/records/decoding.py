@@ -32,12 +32,12 @@ SMALL_ROWS, SMALL_BYTES = 8_192, 1024 * 1024  # batches below both are combined
 
 
 def offset_text(partition: TopicPartition, offset: int) -> str:
-    """For error messages."""
+    """A description for error messages."""
     return f"topic {partition.topic}, partition {partition.partition}, offset {offset}"
 
 
 class Decoder:
-    """For all partitions of one task."""
+    """Decodes the records of all partitions of one task."""
 
     def __init__(self, plan: ReadPlan) -> None:
         self._plan = plan

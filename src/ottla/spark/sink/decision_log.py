@@ -121,7 +121,7 @@ class DecisionLog:
         self._append({key_of(ENDED, decision.sink): encode_ended(decision)})
 
     def forget(self, sink: str) -> None:
-        """For a sink that will not be used again."""
+        """Delete the decisions of a sink that will not be used again."""
         self._append({key_of(ENDED, sink): None, key_of(DECISION, sink): None})
 
     def _append(self, entries: dict[bytes, bytes | None]) -> None:

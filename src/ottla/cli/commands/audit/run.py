@@ -148,7 +148,7 @@ def repeat(one_pass: Callable[[], None], writer: ReportWriter, pause_s_max: floa
 
 @contextmanager
 def suppress_failures() -> Iterator[None]:
-    """But not the one that ends this audit."""
+    """Suppress failures, but not the one that ends this audit."""
     from ottla.client.errors import ClientError, ProducerFenced
 
     try:
