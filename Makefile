@@ -87,15 +87,17 @@ fuzz: setup  ## fuzz the decoders; FUZZ_RUNS=10000000 for a long run
 SEEDS ?= 2000
 CLUSTER_SEEDS ?= 50
 DISK_SEEDS ?= 12
+SCRIPT_SEEDS ?= 10
 
 FIRST_SEED = $(if $(FIRST),--first $(FIRST))
 
-simulation: setup  ## elections, replicas of a partition, whole clusters, with faults; SEEDS=, CLUSTER_SEEDS=, DISK_SEEDS=
+simulation: setup  ## elections, partitions, whole clusters, scripts; SEEDS= CLUSTER_SEEDS= DISK_SEEDS= SCRIPT_SEEDS=
 	$(BIN)/python -m tests.unit.controller.election_world --seeds $(SEEDS) $(FIRST_SEED)
 	$(BIN)/python -m tests.simulation.partitions.run --seeds $(SEEDS) $(FIRST_SEED)
 	$(BIN)/python -m tests.simulation.cluster.run --seeds $(CLUSTER_SEEDS) $(FIRST_SEED)
 	$(BIN)/python -m tests.simulation.cluster.run --seeds $(DISK_SEEDS) $(FIRST_SEED) --world flushed
 	$(BIN)/python -m tests.simulation.cluster.run --seeds $(DISK_SEEDS) $(FIRST_SEED) --world damaged
+	$(BIN)/python -m tests.scenarios.play tests/scenarios/*.scenario --seeds $(SCRIPT_SEEDS)
 
 CLUSTER_FAULTS_S ?= 60
 
@@ -114,7 +116,7 @@ DEATHS := $(BIN)/python -m tests.integration.spark.sink.random_deaths
 
 faults: setup  ## long runs, over an hour: expensive requests; a cluster; kill -9 at every point of a Spark write
 	$(BIN)/python -m tests.integration.faults.expensive_requests
-	$(MAKE) simulation SEEDS=10000 CLUSTER_SEEDS=300 DISK_SEEDS=150
+	$(MAKE) simulation SEEDS=10000 CLUSTER_SEEDS=300 DISK_SEEDS=150 SCRIPT_SEEDS=200
 	$(BIN)/python -m tests.integration.cluster.chaos --seconds 600
 	set -e; for campaign in $(CAMPAIGNS); do $(BIN)/python -m tests.chaos --campaign $$campaign; done
 	$(CRASHES) --node ottla

@@ -12,6 +12,7 @@ import asyncio
 import logging
 import os
 import sys
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from unittest.mock import patch
@@ -34,7 +35,7 @@ from tests.scenarios.requests import Answer
 from tests.scenarios.stage import LOOK_S, Stage
 from tests.simulation.cluster.network import SimulatedLoop
 from tests.simulation.cluster.process import track_tasks
-from tests.simulation.cluster.trace import Trace
+from tests.simulation.cluster.trace import SHOWN_DIGITS, Trace
 
 PATIENCE_S = 10.0
 ACKS = {"all": -1, "1": 1, "0": 0}
@@ -232,15 +233,17 @@ def main() -> int:
         logging.disable(logging.CRITICAL)  # brokers report each fault
     failures = 0
     for path in given.script:
-        script = read_script(path)
+        script, digests = read_script(path), sha256()
         for seed in range(given.seed, given.seed + given.seeds):
             try:
-                trace = play(script, seed)
+                digests.update(play(script, seed).digest.encode())
             except ScenarioError as error:
-                print(f"{error} (seed {seed})")
+                print(f"{error} (seed {seed})", flush=True)
                 failures += 1
-            else:
-                print(f"{path.name}: passed with seed {seed}, trace #{trace.digest}")
+        last = given.seed + given.seeds - 1
+        traces = digests.hexdigest()[:SHOWN_DIGITS]
+        print(f"{path.name}: seeds {given.seed} to {last}, traces #{traces}", flush=True)
+    print(f"{failures} failed")
     return min(failures, 1)
 
 

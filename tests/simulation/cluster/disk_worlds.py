@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os.path
 
 from tests.simulation.cluster.client import PAUSE_S, Client, Consumer
 from tests.simulation.cluster.network import SimulatedLoop
@@ -31,6 +32,7 @@ class FlushedWorld(World):
     async def _make_fault(self) -> None:
         if self.rng.random() < 0.1:
             self.note("all lose power")
+            self.faults["times without any power"] += 1
             for broker_id in list(self.processes):
                 self._end(broker_id, loses_power=True)
         else:
@@ -38,6 +40,9 @@ class FlushedWorld(World):
 
 
 class DamagedWorld(World):
+    # Several segments, with indexes and snapshots
+    SETTINGS = ("log.index.interval.bytes=200", "log.roll.ms=5000")
+
     def __init__(self, seed: int, loop: SimulatedLoop) -> None:
         super().__init__(seed, loop)
         self.failing: set[int] = set()  # whose disk has failed since they started: they may end
@@ -49,7 +54,8 @@ class DamagedWorld(World):
     async def _make_fault(self) -> None:
         broker_id = self.rng.choice(BROKERS)
         if self.rng.random() < 0.3 and self._may_be_damaged(broker_id):
-            await self.rng.choice((self._damage_files, self._fill, self._fail))(broker_id)
+            faults = (*3 * [self._damage_files], self._fill, self._fail)
+            await self.rng.choice(faults)(broker_id)
         else:
             await super()._make_fault()
 
@@ -61,8 +67,9 @@ class DamagedWorld(World):
         self.lost.add(broker_id)
         disk = self.disks[broker_id]
         paths = sorted(path for path, file in disk.files() if file.data and is_of_a_log(path))
-        for path in self.rng.sample(paths, min(len(paths), self.rng.randrange(1, 4))):
+        for path in self.rng.sample(paths, min(len(paths), self.rng.randrange(1, 7))):
             size = disk.size(path)
+            self.faults[f"{kind_of(path)} damaged"] += 1
             if self.rng.random() < 0.7:
                 disk.flip_bit(path, self.rng.randrange(size), self.rng.randrange(8))
                 self.note(f"a bit of {path} of {broker_id} rots")
@@ -74,6 +81,7 @@ class DamagedWorld(World):
 
     async def _fill(self, broker_id: int) -> None:
         self.note(f"the disk of {broker_id} is full")
+        self.faults["full disks"] += 1
         disk = self.disks[broker_id]
         disk.space_bytes = disk.used_bytes
         await self._let_fail(broker_id)
@@ -83,6 +91,7 @@ class DamagedWorld(World):
     async def _fail(self, broker_id: int) -> None:
         kind = self.rng.choice(ERRORS)
         self.note(f"a {kind} of {broker_id} fails")
+        self.faults[f"failed {kind}s"] += 1
         disk = self.disks[broker_id]
         disk.fail(kind, f"{DATA}/*-*/*", error=errno.EIO)
         await self._let_fail(broker_id)
@@ -143,7 +152,13 @@ class ReplicaConsumer(Consumer):
 
 
 def is_of_a_log(path: str) -> bool:
-    """Not the files of the whole directory: a broker refuses to start with a damaged identity. A
-    partition whose topic id cannot be read is offline until somebody has looked at it."""
+    """Files of partitions, and checkpoints of all of them. A broker refuses to start with a damaged
+    identity. A partition whose topic id cannot be read is offline until somebody has looked at
+    it."""
     is_deep = path.count("/") > DATA.count("/") + 1
-    return is_deep and not path.endswith("/partition.metadata")
+    return path.endswith("-checkpoint") or (is_deep and not path.endswith("/partition.metadata"))
+
+
+def kind_of(path: str) -> str:
+    name = path.rpartition("/")[2]
+    return name if name.endswith("-checkpoint") else f"*{os.path.splitext(name)[1]}"

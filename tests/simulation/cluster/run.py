@@ -15,6 +15,7 @@ import logging
 import random
 import sys
 import time
+from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 
@@ -63,6 +64,7 @@ def run_many(first: int, count: int, kind: type[World]) -> int:
     began_s = time.process_time()
     acknowledged = failures = 0
     virtual_s, digests = 0.0, sha256()
+    faults: Counter[str] = Counter()
     for seed in range(first, first + count):
         try:
             world = run_seed(seed, kind)
@@ -73,8 +75,10 @@ def run_many(first: int, count: int, kind: type[World]) -> int:
         else:
             acknowledged += world.acknowledged
             virtual_s += world.loop.time()
+            faults.update(world.faults)
             digests.update(world.trace.digest.encode())
     took_s = time.process_time() - began_s
+    print(", ".join(f"{count} {what}" for what, count in sorted(faults.items())))
     print(
         f"{count - failures} seeds passed, {failures} failed, {acknowledged} acknowledged, "
         f"{virtual_s:.0f} s of virtual time, {took_s:.0f} s of CPU time, "

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from contextlib import ExitStack
 from hashlib import sha256
 from random import Random
@@ -55,6 +56,7 @@ class World:
         self.metadata = MetadataJudge(self.ensemble)
         self.ensemble.listeners.append(self.metadata.judge)
         self.events: list[str] = []
+        self.faults: Counter[str] = Counter()  # by kind
         self.disks = {each: MemoryDisk() for each in BROKERS}
         for disk in self.disks.values():
             disk.make_directory(DATA)
@@ -262,6 +264,7 @@ class World:
 
     def _end(self, broker_id: int, *, loses_power: bool) -> None:
         self.note(f"{broker_id} {'loses power' if loses_power else 'is killed'}")
+        self.faults["brokers without power" if loses_power else "brokers killed"] += 1
         self.failed.add(broker_id)
         process = self.processes.pop(broker_id)
         if loses_power:
