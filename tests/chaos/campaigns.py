@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.chaos.clients.librdkafka import TRANSACTION_S
 from tests.chaos.cluster.settings import SESSION_S
 from tests.chaos.faults.kinds import ALL
 from tests.chaos.run import Plan
@@ -61,6 +62,7 @@ CAMPAIGNS: dict[str, Plan] = {
         copiers=3,
         kinds_min={"step": 24, "kill-one": 24, "client": 24},  # each step twice
         copied_min=100_000,
+        open_s_max=TRANSACTION_S + 10.0,
     ),
     "answers": replace(
         LONG,
@@ -73,13 +75,19 @@ CAMPAIGNS: dict[str, Plan] = {
     ),
     "groups": replace(
         LONG,
-        kinds=["member", "member", "replace", "kill-one"],
-        members=12,
+        kinds=["member", "member", "replace", "kill-one", "topics"],
+        members=13,  # and six static ones, and one in Python
         kinds_min={"kill-one": 60},  # of which a third has the coordinator of a group
         rebalances_min=200,
         acknowledged_min=200_000,
     ),
-    "rolls": replace(LONG, kinds=["roll"], faults_min=10, acknowledged_min=200_000),
+    "rolls": replace(
+        LONG,
+        kinds=["roll", "configure"],
+        kinds_min={"roll": 10},
+        acknowledged_min=200_000,
+        gap_s_max=3.0,
+    ),
     "strands": replace(
         LONG,
         kinds=["strand", "last", "zombie", "flip"],

@@ -152,6 +152,11 @@ def read_file(process: str, data: bytes) -> tuple[list[Operation], list[Observat
     return [each.finished() for each in begun.values()], observations
 
 
+def undelivered(notes: Iterable[str]) -> list[str]:
+    """Of all notes, those of records that a client has given up: it must not have to."""
+    return [each for each in notes if " was not delivered: " in each or " was not sent: " in each]
+
+
 def read_notes(paths: Iterable[Path]) -> list[str]:
     """What clients noted, with their names, in the order of time."""
     found: list[tuple[float, str]] = []

@@ -21,6 +21,7 @@ from tests.chaos.checker.check import Verdict, check
 from tests.chaos.checker.copies import copy_findings
 from tests.chaos.checker.groups import group_skips
 from tests.chaos.checker.history import History
+from tests.chaos.checker.timing import longest_open_s
 from tests.chaos.clients.final_reader import FinalReader
 from tests.chaos.clients.values import source_of
 from tests.chaos.clients.watcher import Watcher
@@ -35,7 +36,7 @@ from tests.chaos.cluster.topics import (
 )
 from tests.chaos.faults.context import Event, FaultContext
 from tests.chaos.faults.kinds import draws
-from tests.chaos.recording import read_history
+from tests.chaos.recording import read_history, read_notes, undelivered
 from tests.chaos.workload import COPIERS, GROUPS, TOPICS, Workload
 
 START_S = 180.0
@@ -63,6 +64,7 @@ class Plan:
     seconds_max: float = 3600.0
     recovery_s: float = 60.0  # until all replicas are in sync; machines may be busy
     gap_s_max: float = float("inf")  # without acknowledgements, in a partition of a producer
+    open_s_max: float = float("inf")  # that a last stable offset stays behind the high watermark
     drain_s: float = 120.0
     plant: str = ""  # the bug to be found
 
@@ -282,6 +284,14 @@ class Run:
         analysis = Analysis(history)
         twice = [f"{value} was sent twice to {key}" for key, value in analysis.sent_twice]
         self.outcome.require("clients", twice)
+        notes = read_notes(self._directory.glob("*.jsonl"))
+        self.outcome.require("deliveries", undelivered(notes))
+        open_too_long = [
+            f"{key}: {seconds:.1f} s"
+            for key, seconds in longest_open_s(history.observations).items()
+            if seconds > self._plan.open_s_max
+        ]
+        self.outcome.require("open transactions", open_too_long)
         for source in (f"records-{at}" for at in range(TOPICS["records"])):
             copy = source.replace("records", "copies")
             end = self._committed[COPIERS].get(source, 0)

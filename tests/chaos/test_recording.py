@@ -15,7 +15,7 @@ from tests.chaos.checker.history import (
     Subscribe,
 )
 from tests.chaos.clients.values import copied, decode, encode, source_of
-from tests.chaos.recording import Recorder, read_history, read_notes
+from tests.chaos.recording import Recorder, read_history, read_notes, undelivered
 
 
 def test_operations_and_observations_are_read_as_they_were_recorded(tmp_path: Path) -> None:
@@ -64,6 +64,16 @@ def test_the_result_of_what_a_killed_client_has_begun_is_unknown(tmp_path: Path)
         float("inf"),
     )
     assert second.steps == ()
+
+
+def test_records_that_were_given_up_are_found_among_the_notes(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "client.jsonl")
+    for text in ("p:1 was not delivered: fenced", "finished", "p:2 was not sent: closed"):
+        recorder.note(text)
+    recorder.close()
+    first, second = undelivered(read_notes(tmp_path.iterdir()))
+    assert first.endswith("client: p:1 was not delivered: fenced")
+    assert second.endswith("client: p:2 was not sent: closed")
 
 
 def test_values_have_a_name_and_a_checksum() -> None:

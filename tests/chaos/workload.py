@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -139,11 +140,17 @@ class Workload:
         )
 
     def rebalances(self) -> int:
-        """Polls of members that were given other partitions."""
-        members = [each for each in self.clients if each.task.group]
+        """At least: of each group, those in which one of its members, or its successors, was."""
+        counts: defaultdict[str, list[int]] = defaultdict(list)
+        for client in self.clients:
+            if client.task.group:
+                counts[client.task.group].append(self._rebalances_of(client))
+        return sum(map(max, counts.values()))
+
+    def _rebalances_of(self, client: ClientProcess) -> int:
+        """Its polls before which it was given other partitions."""
         return sum(
             line.startswith(b'["p"') and line.endswith(b",true]")
-            for client in members
             for path in self._directory.glob(f"{client.task.name}.*.jsonl")
             for line in path.read_bytes().splitlines()
         )

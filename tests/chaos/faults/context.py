@@ -11,8 +11,11 @@ from typing import NamedTuple
 
 from tests.chaos.clients.processes import ClientProcess
 from tests.chaos.cluster.cluster import ChaosCluster
+from tests.chaos.cluster.settings import LAG_S
 from tests.chaos.cluster.topics import controller_of, states
 from tests.chaos.network.rules import Rule
+
+LEAVES_S = LAG_S + 5.0  # what a cut broker may take to leave the in-sync replicas
 
 
 class Event(NamedTuple):
@@ -80,13 +83,34 @@ class FaultContext:
     def others(self, broker_id: int) -> list[int]:
         return [each for each in self.cluster.ids if each != broker_id]
 
-    def cut(self, rules: Iterable[Rule]) -> float:
-        """Hold the bytes of these links for a while; for how long."""
+    def cut(self, rules: Iterable[Rule], leaving: int | None = None) -> float:
+        """Hold the bytes of these links for a while; for how long. AssertionError if it is long,
+        and a broker that it cuts off is still in sync where others lead."""
+        seconds = self.rng.uniform(*self.hold_s)
+        left_s = 0.0 if leaving is None or seconds <= LEAVES_S else seconds - LEAVES_S
         self.cluster.network.apply(rules)
         try:
-            return self.hold()
+            time.sleep(seconds - left_s)
+            if leaving is not None and left_s:
+                self.check_left(leaving)
+            time.sleep(left_s)
         finally:
             self.cluster.network.heal()
+        return seconds
+
+    def check_left(self, broker_id: int) -> None:
+        """Of the first topic, which is written to all the time: only then is a replica behind."""
+        asked = self.others(broker_id)[0]
+        stayed = [
+            each
+            for each in states(self.cluster, asked, self.topics[0])
+            if each.leader != broker_id and broker_id in each.in_sync
+        ]
+        assert not stayed, f"broker {broker_id} is cut off for {LEAVES_S:.0f} s, and in {stayed}"
+
+    def unless_controller(self, broker_id: int) -> int | None:
+        """Leaders that cannot reach the controller cannot have a follower removed."""
+        return None if controller_of(self.cluster) == broker_id else broker_id
 
 
 Fault = Callable[[FaultContext], str]  # carries it out and ends it; says what it did

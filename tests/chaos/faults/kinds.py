@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from tests.chaos.faults.administration import ELECT, REASSIGN
+from tests.chaos.faults.administration import CONFIGURE, ELECT, REASSIGN, TOPICS
 from tests.chaos.faults.context import Fault
 from tests.chaos.faults.network import CUT, DELAY, FLIP, LOSE, RESET, STRAND
 from tests.chaos.faults.processes import (
@@ -36,6 +36,8 @@ KINDS: dict[str, list[Fault]] = {
     "roll": ROLL,
     "elect": ELECT,
     "reassign": REASSIGN,
+    "configure": CONFIGURE,
+    "topics": TOPICS,
     "client": CLIENT,
     "member": MEMBER,
     "strand": STRAND,

@@ -35,13 +35,14 @@ def alone(context: FaultContext) -> str:
         Rule("*", f"zookeeper-{broker_id}"),
         Rule("*", f"clients-{broker_id}"),
     ]
-    return f"broker {broker_id} alone for {context.cut(rules):.1f} s"
+    return f"broker {broker_id} alone for {context.cut(rules, leaving=broker_id):.1f} s"
 
 
 def leader_from_followers(context: FaultContext) -> str:
     """It still has its clients and ZooKeeper."""
     broker_id = context.pick("leader")
-    seconds = context.cut(between_brokers(broker_id))
+    leaving = context.unless_controller(broker_id)
+    seconds = context.cut(between_brokers(broker_id), leaving)
     return f"broker {broker_id}, leader, cut from other brokers for {seconds:.1f} s"
 
 
@@ -55,13 +56,15 @@ def from_zookeeper(context: FaultContext) -> str:
 def deaf(context: FaultContext) -> str:
     """It sends to other brokers, and hears nothing of them."""
     broker_id = context.pick("leader")
-    seconds = context.cut(from_one_to_another("*", broker_id))
+    leaving = context.unless_controller(broker_id)
+    seconds = context.cut(from_one_to_another("*", broker_id), leaving)
     return f"broker {broker_id} hears no other broker for {seconds:.1f} s"
 
 
 def mute(context: FaultContext) -> str:
     broker_id = context.pick("leader")
-    seconds = context.cut(from_one_to_another(broker_id, "*"))
+    leaving = context.unless_controller(broker_id)
+    seconds = context.cut(from_one_to_another(broker_id, "*"), leaving)
     return f"broker {broker_id} is heard by no other broker for {seconds:.1f} s"
 
 
