@@ -15,7 +15,8 @@ from ottla.client.admin.topics import topic_configs
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.cluster.retries import Reaction, reaction_to
 from ottla.client.errors import ClientError, OffsetOutOfRange, kafka_error
-from ottla.client.fetching.fetched_records import ReadPosition, is_gap, waiting_for
+from ottla.client.fetching.fetched_records import is_gap, waiting_for
+from ottla.client.fetching.read_position import ReadPosition
 from ottla.client.settings import READ_UNCOMMITTED
 from ottla.protocol.error_codes import ErrorCode
 
@@ -28,7 +29,7 @@ def check_topic(cluster: Cluster, position: ReadPosition) -> None:
     cluster.check_topic_id(topic, position.topic_id)
     known = cluster.topology.topics.get(topic)
     if known is not None:
-        position.topic_id = known.topic_id
+        position.of_topic(known.topic_id)
 
 
 def classify_error(cluster: Cluster, position: ReadPosition, code: ErrorCode) -> ClientError:
@@ -56,12 +57,10 @@ def _classify_out_of_range(cluster: Cluster, position: ReadPosition) -> ClientEr
 def is_empty_to_end(cluster: Cluster, position: ReadPosition) -> bool:
     """Whether there is no record up to the end. An apparent gap may also be a broker that does not
     deliver records, for a short time or permanently."""
-    now_s = time.monotonic()
-    if position.silent_since_s is None:
-        position.silent_since_s = now_s
+    silent_s = position.silent_s(time.monotonic())
     topic = position.partition.topic
     configs = topic_configs(cluster, [topic])[topic]
-    if not is_gap(configs, now_s - position.silent_since_s):
+    if not is_gap(configs, silent_s):
         return False
     if not is_gap(configs, 0):
         log.warning("%s: assumed to have been compacted", waiting_for(position))

@@ -22,13 +22,11 @@ from ottla.base.ids import TopicPartition
 from ottla.client.cluster.topology import Leader
 from ottla.client.errors import code_of
 from ottla.client.fetching.fetched_records import (
-    FetchedRecords,
-    ReadPosition,
     fetched_records,
     waiting_for,
     whole_batches,
 )
-from ottla.client.fetching.replica_choice import has_stalled
+from ottla.client.fetching.read_position import ReadPosition
 from ottla.client.fetching.response_content import FetchProblem, ResponseContent
 from ottla.config.addresses import Address
 from ottla.protocol.error_codes import ErrorCode
@@ -40,20 +38,10 @@ from ottla.protocol.messages.fetch_request import (
 )
 from ottla.protocol.messages.fetch_response import FetchResponse, PartitionData
 
-__all__ = [
-    "ResponseContent",
-    "FetchLimits",
-    "ClientFetchSession",
-    "FetchedRecords",
-    "ReadPosition",
-    "FetchProblem",
-]
-
 TOPIC_IDS_FROM = 13
 NO_SESSION_EPOCH = -1
 FIRST_EPOCH = 0
 EPOCH_MAX = 2**31 - 1
-EMPTY_ANSWERS_MAX = 3  # this many in a row, before the end of the log, look like a gap
 
 
 @dataclass(frozen=True)
@@ -175,7 +163,7 @@ class ClientFetchSession:
         """Positions that are to be read from another replica leave the session: followers that
         have stalled are problems, the others are moved."""
         for position in list(self.positions.values()):
-            if has_stalled(position, now_s):
+            if position.has_stalled(now_s):
                 code = ErrorCode.OFFSET_NOT_AVAILABLE
                 content.problems.append(FetchProblem(position, code, Leader(-1, -1), {}))
             elif position.review_s <= now_s:
@@ -218,17 +206,15 @@ class ClientFetchSession:
             content.problems.append(FetchProblem(position, code, leader, endpoints))
             return
         is_committed = self._limits.isolation_number
-        position.readable_offset = part.last_stable_offset if is_committed else part.high_watermark
+        position.log_ends(part.last_stable_offset if is_committed else part.high_watermark)
         if part.records:
-            data, end_offset, position.read_epoch = whole_batches(part.records, position)
-            position.checked_epoch = position.leader_epoch  # the log that the records are from
+            data, end_offset, epoch = whole_batches(part.records, position)
             content.records.append(fetched_records(position, part, data, end_offset))
-            position.offset, position.empty_answers, position.silent_since_s = end_offset, 0, None
-            position.stalled_since_s = None
+            position.records_read(end_offset, epoch)
         if position.is_done:
             content.done.append(position)
         elif part.preferred_read_replica >= 0:
-            position.replica = part.preferred_read_replica
+            position.refer_to(part.preferred_read_replica)
             content.moved.append(position)
 
     def _note_emptiness(
@@ -242,16 +228,13 @@ class ClientFetchSession:
         for position in self.positions.values():
             end_offset = position.end_offset
             if not is_idle or end_offset is None or position.readable_offset < end_offset:
-                position.empty_answers = 0
+                position.note_no_gap()
             elif not self._was_full:
                 self.reset()
-            elif position.partition in included:
-                position.empty_answers += 1
+            elif position.partition in included and position.note_empty():
+                content.gaps.append(position)
             if is_idle and end_offset is not None:
                 content.waiting = waiting_for(position)
-            if position.empty_answers >= EMPTY_ANSWERS_MAX:
-                position.empty_answers = 0
-                content.gaps.append(position)
 
     def _rotate(self, content: ResponseContent) -> None:
         """Partitions with records go to the end of the request, so that all are served."""

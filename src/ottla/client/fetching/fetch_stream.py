@@ -20,7 +20,8 @@ from ottla.client.cluster.retries import Reaction, reaction_to
 from ottla.client.connections.connection import ClientConnection
 from ottla.client.errors import ClientError, ConnectionLost, MalformedAnswer, kafka_error
 from ottla.client.fetching.bounded_queue import BoundedQueue
-from ottla.client.fetching.fetch_session import ClientFetchSession, FetchLimits, ReadPosition
+from ottla.client.fetching.fetch_session import ClientFetchSession, FetchLimits
+from ottla.client.fetching.read_position import ReadPosition
 from ottla.client.fetching.response_content import ResponseContent
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.errors import MalformedMessage

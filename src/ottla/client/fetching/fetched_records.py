@@ -1,4 +1,4 @@
-"""Fetched records, and the position of a reader in a partition.
+"""Fetched records: complete batches of one partition.
 
 Owns      cutting the bytes of a response into complete batches, up to the end of the range.
 """
@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
 from struct import Struct
 from typing import NamedTuple
 
-from ottla.base.ids import NO_LEADER_EPOCH, TopicPartition
+from ottla.base.ids import TopicPartition
 from ottla.client.fetching.aborted_transactions import AbortedProducer, wanted_batches
+from ottla.client.fetching.read_position import ReadPosition
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.messages.fetch_response import PartitionData
 from ottla.protocol.records.batch import (
@@ -26,7 +26,6 @@ from ottla.protocol.records.batch import (
 
 COMPACT = "compact"
 TIERED = ("remote.storage.enable", "redpanda.remote.read")
-LEADER = -1  # instead of a follower
 SILENCE_MIN_S = 20.0  # long for a broker with tiered storage, shorter than all timeouts
 
 _BASE_LENGTH_MAGIC = Struct(">qi4xB").unpack_from
@@ -52,53 +51,6 @@ class FetchedRecords:
     @cached_property
     def is_wanted(self) -> Callable[[BatchHeader], bool]:
         return wanted_batches(self.data, self.aborted_transactions)
-
-
-class KnownEnd(NamedTuple):
-    """The records before `offset` are known from a leader of this epoch."""
-
-    offset: int
-    epoch: int
-
-
-@dataclass
-class ReadPosition:
-    """The position of a reader in one partition."""
-
-    partition: TopicPartition
-    topic_id: bytes
-    offset: int
-    end_offset: int | None  # None: without an end
-    leader_epoch: int = NO_LEADER_EPOCH  # of the leader in the next request
-    end_epoch: int = NO_LEADER_EPOCH  # of the leader that returned the end of the range
-    read_epoch: int = NO_LEADER_EPOCH  # of the last batch that was read
-    checked_epoch: int = NO_LEADER_EPOCH  # of the last leader that was found to have what is known
-    replica: int = LEADER  # the follower to read from
-    stalled_since_s: float | None = None  # when a follower lacked the rest of the range first
-    review_s: float = inf  # when the choice between leader and follower is made again
-    readable_offset: int = -1  # the end of the readable log in the last response
-    empty_answers: int = 0
-    silent_since_s: float | None = None  # when a gap was first suspected here
-
-    @property
-    def is_done(self) -> bool:
-        return self.end_offset is not None and self.offset >= self.end_offset
-
-    @property
-    def known(self) -> KnownEnd | None:
-        """What a new leader must have. If the end of the range came with an epoch, a leader that
-        has the records up to there has everything before it."""
-        if self.end_offset is not None and self.end_epoch != NO_LEADER_EPOCH:
-            return KnownEnd(self.end_offset, self.end_epoch)
-        return (
-            None if self.read_epoch == NO_LEADER_EPOCH else KnownEnd(self.offset, self.read_epoch)
-        )
-
-    def must_check(self, leader_epoch: int) -> bool:
-        """Whether a leader of this epoch may lack what is known. Leaders of the same epoch are one
-        and the same, whose log only grows."""
-        known = self.known
-        return known is not None and leader_epoch > max(known.epoch, self.checked_epoch)
 
 
 def fetched_records(

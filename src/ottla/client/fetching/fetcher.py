@@ -10,7 +10,8 @@ Promises  every batch of the range once and in order, despite leader changes, br
           `fetch.max.bytes` per broker are in memory. Without progress, GaveUp is raised after
           `default.api.timeout.ms`.
 Leaves    the requests to `fetch_session.py`, the sockets to `fetch_stream.py`, which errors are
-          retriable to `fetch_errors.py`, the choice of followers to `replica_choice.py`.
+          retriable to `fetch_errors.py`, how long a reader stays with a replica to
+          `read_position.py`.
 Threads   one reads (the cluster's); each broker has an internal thread.
 """
 
@@ -30,8 +31,8 @@ from ottla.client.fetching.bounded_queue import BoundedQueue
 from ottla.client.fetching.fetch_errors import check_topic, classify_error, is_empty_to_end
 from ottla.client.fetching.fetch_session import FetchLimits
 from ottla.client.fetching.fetch_stream import Delivery, FetchStream
-from ottla.client.fetching.fetched_records import LEADER, FetchedRecords, ReadPosition
-from ottla.client.fetching.replica_choice import FetchSource, leave_follower, move, source_of
+from ottla.client.fetching.fetched_records import FetchedRecords
+from ottla.client.fetching.read_position import FetchSource, ReadPosition
 from ottla.client.fetching.response_content import FetchProblem, ResponseContent
 from ottla.client.fetching.truncation import check_histories
 from ottla.client.settings import ClientSettings
@@ -201,8 +202,8 @@ class Fetcher:
 
     def _move(self, position: ReadPosition) -> None:
         settings = self._cluster.settings
-        move(position, self._retries.now_s, settings.metadata_max_age_ms / 1000)
-        if position.replica >= 0 and position.replica not in self._cluster.topology.brokers:
+        position.move(self._retries.now_s, settings.metadata_max_age_ms / 1000)
+        if position.is_at_follower and position.replica not in self._cluster.topology.brokers:
             self._cluster.read_metadata([position.partition.topic], self._retries)
         self._unassigned.append(position)
 
@@ -219,8 +220,8 @@ class Fetcher:
             if leader is None or position.must_check(leader.epoch):  # it has just changed
                 waiting.append(position)
             else:
-                position.leader_epoch = leader.epoch
-                source = source_of(position, leader, self._cluster.settings.client_rack)
+                position.led_by(leader.epoch)
+                source = position.source(leader, self._cluster.settings.client_rack)
                 shares.setdefault(source, []).append(position)
         self._unassigned = waiting
         for source, positions in shares.items():
@@ -265,14 +266,14 @@ class Fetcher:
     def _is_elsewhere(self, position: ReadPosition) -> bool:
         leader = self._cluster.leader_of(position.partition)
         is_led = leader is not None and leader.epoch > position.leader_epoch
-        return is_led or position.replica != LEADER
+        return is_led or position.is_at_follower
 
     def _handle(self, problems: list[FetchProblem]) -> None:
         is_pause_due = False
         for position, code, leader, endpoints in problems:
             self._unassigned.append(position)
             has_hint = self._cluster.topology.note_hint(position.partition, leader, endpoints)
-            was_at_follower = leave_follower(position, self._retries.now_s)
+            was_at_follower = position.leave_follower(self._retries.now_s)
             if has_hint:
                 continue
             if not was_at_follower:
@@ -290,7 +291,7 @@ class Fetcher:
             raise error
         self._last = error
         now_s = self._retries.now_s
-        at_leader = [each.partition for each in returned if not leave_follower(each, now_s)]
+        at_leader = [each.partition for each in returned if not each.leave_follower(now_s)]
         self._cluster.forget_leaders(at_leader)
         if at_leader and not self._ready:
             self._retries.pause(error)

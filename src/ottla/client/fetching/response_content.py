@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ottla.client.cluster.topology import Leader
-from ottla.client.fetching.fetched_records import FetchedRecords, ReadPosition
+from ottla.client.fetching.fetched_records import FetchedRecords
+from ottla.client.fetching.read_position import ReadPosition
 from ottla.config.addresses import Address
 from ottla.protocol.error_codes import ErrorCode
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from ottla.client.admin.leader_epochs import EpochEnd, epoch_ends, replaced_from
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import LogTruncated
-from ottla.client.fetching.fetched_records import ReadPosition
+from ottla.client.fetching.read_position import ReadPosition
 
 
 def check_histories(cluster: Cluster, positions: Iterable[ReadPosition]) -> None:
@@ -31,7 +31,8 @@ def check_histories(cluster: Cluster, positions: Iterable[ReadPosition]) -> None
     for at, position in due.items():
         leader = cluster.leader_of(at)
         if at not in found:
-            position.checked_epoch = position.checked_epoch if leader is None else leader.epoch
+            if leader is not None:
+                position.history_checked(leader.epoch)
         else:
             _check(position, found[at])
 
@@ -42,4 +43,4 @@ def _check(position: ReadPosition, end: EpochEnd) -> None:
     if (lost_from := replaced_from(offset, end)) is not None:
         topic, partition = position.partition
         raise LogTruncated(topic, partition, offset, epoch, lost_from)
-    position.checked_epoch = end.current_epoch
+    position.history_checked(end.current_epoch)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ottla.base.ids import NO_LEADER_EPOCH, TopicPartition
 from ottla.base.uuids import uuid_from_text, uuid_to_text
-from ottla.client.fetching.fetched_records import KnownEnd
+from ottla.client.fetching.read_position import KnownEnd
 from ottla.spark.errors import named
 from ottla.spark.planning.range_splitting import TaskRange
 from ottla.spark.planning.stream_offsets import StreamOffsets

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 
 from ottla.base.ids import TopicPartition
-from ottla.client.fetching.fetch_session import FetchedRecords
+from ottla.client.fetching.fetched_records import FetchedRecords
 from ottla.protocol.errors import InvalidBatch
 from ottla.protocol.records.arrow import ROWS_MAX, read_arrow
 from ottla.protocol.records.batch import iterate_headers

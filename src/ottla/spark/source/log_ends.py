@@ -16,7 +16,7 @@ from ottla.base.ids import TopicPartition
 from ottla.client.admin.leader_epochs import epoch_ends, replaced_from
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.cluster.retries import Retries
-from ottla.client.fetching.fetched_records import KnownEnd
+from ottla.client.fetching.read_position import KnownEnd
 from ottla.spark.data_loss import LossPolicy
 from ottla.spark.planning.stream_changes import moved_back, moved_back_text, truncated_text
 from ottla.spark.source.position_lookup import Logs, Offsets

@@ -23,7 +23,7 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.client.admin.list_offsets import latest_offsets
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import LogTruncated, OffsetOutOfRange, TopicRecreated, UnknownTopic
-from ottla.client.fetching.fetch_session import FetchedRecords
+from ottla.client.fetching.fetched_records import FetchedRecords
 from ottla.client.fetching.fetcher import PartitionRange, fetch_ranges
 from ottla.client.settings import ClientSettings
 from ottla.config.options import MIB

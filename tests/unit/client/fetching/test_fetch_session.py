@@ -9,8 +9,9 @@ from tests.support.raw_client import batch_of
 
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster.topology import Leader
-from ottla.client.fetching.fetch_session import EMPTY_ANSWERS_MAX, ClientFetchSession, FetchLimits
-from ottla.client.fetching.fetched_records import ReadPosition, whole_batches
+from ottla.client.fetching.fetch_session import ClientFetchSession, FetchLimits
+from ottla.client.fetching.fetched_records import whole_batches
+from ottla.client.fetching.read_position import EMPTY_ANSWERS_MAX, ReadPosition
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.messages.fetch_request import FetchRequest

@@ -15,17 +15,9 @@ from tests.unit.client.scripted import TOPIC_ID, ScriptedBroker, metadata
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.cluster.topology import Leader
 from ottla.client.errors import OffsetOutOfRange
-from ottla.client.fetching import replica_choice
-from ottla.client.fetching.fetched_records import LEADER, ReadPosition
+from ottla.client.fetching import read_position
 from ottla.client.fetching.fetcher import fetch_range
-from ottla.client.fetching.replica_choice import (
-    STALL_S,
-    FetchSource,
-    has_stalled,
-    leave_follower,
-    move,
-    source_of,
-)
+from ottla.client.fetching.read_position import LEADER, STALL_S, FetchSource, ReadPosition
 from ottla.client.settings import ClientSettings
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages import list_offsets_response
@@ -141,7 +133,7 @@ def test_a_follower_that_lacks_the_rest_is_left_for_the_leader(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One that is cut off from its leader answers, but has nothing new."""
-    monkeypatch.setattr(replica_choice, "STALL_S", 0.05)
+    monkeypatch.setattr(read_position, "STALL_S", 0.05)
     with leader_and_follower() as (leader, follower), in_rack(leader) as cluster:
         behind = fetched(b"")
         behind.responses[0].partitions[0].high_watermark = 0
@@ -152,26 +144,26 @@ def test_a_follower_that_lacks_the_rest_is_left_for_the_leader(
 
 def test_a_follower_may_lack_the_rest_for_a_moment() -> None:
     position = ReadPosition(HERE, TOPIC_ID, 0, 10, replica=2, readable_offset=5)
-    assert [has_stalled(position, now_s) for now_s in (1.0, 1.0 + STALL_S)] == [False, True]
-    position.readable_offset = 10
-    assert not has_stalled(position, 9.0)
-    position.readable_offset = 5
-    assert not has_stalled(position, 9.0), "it counts from here again"
-    assert not has_stalled(ReadPosition(HERE, TOPIC_ID, 0, None, replica=2), 99.0), "without an end"
+    assert [position.has_stalled(now_s) for now_s in (1.0, 1.0 + STALL_S)] == [False, True]
+    position.log_ends(10)
+    assert not position.has_stalled(9.0)
+    position.log_ends(5)
+    assert not position.has_stalled(9.0), "it counts from here again"
+    assert not ReadPosition(HERE, TOPIC_ID, 0, None, replica=2).has_stalled(99.0), "without an end"
 
 
 def test_a_position_goes_from_the_leader_to_a_follower_and_back() -> None:
     position, leader = ReadPosition(HERE, TOPIC_ID, 0, None), Leader(1, 3)
-    assert source_of(position, leader, RACK) == FetchSource(1, RACK)
-    assert not leave_follower(position, 5.0)
-    position.replica = 2
-    move(position, 5.0, 100.0)
-    assert (source_of(position, leader, RACK), position.review_s) == (FetchSource(2), 105.0)
-    move(position, 105.0, 100.0)
-    assert source_of(position, leader, RACK) == FetchSource(1, RACK)
-    position.replica = 2
-    assert leave_follower(position, 7.0)
-    assert source_of(position, leader, RACK) == FetchSource(1), "for a while without asking"
-    assert position.review_s == 7.0 + replica_choice.LEADER_ONLY_S
-    move(position, position.review_s, 100.0)
+    assert position.source(leader, RACK) == FetchSource(1, RACK)
+    assert not position.leave_follower(5.0)
+    position.refer_to(2)
+    position.move(5.0, 100.0)
+    assert (position.source(leader, RACK), position.review_s) == (FetchSource(2), 105.0)
+    position.move(105.0, 100.0)
+    assert position.source(leader, RACK) == FetchSource(1, RACK)
+    position.refer_to(2)
+    assert position.leave_follower(7.0)
+    assert position.source(leader, RACK) == FetchSource(1), "for a while without asking"
+    assert position.review_s == 7.0 + read_position.LEADER_ONLY_S
+    position.move(position.review_s, 100.0)
     assert (position.replica, position.review_s) == (LEADER, inf)

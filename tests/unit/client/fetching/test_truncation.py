@@ -14,8 +14,8 @@ from tests.unit.client.scripted import TOPIC_ID, VERSIONS, ScriptedBroker, metad
 from ottla.base.ids import NO_LEADER_EPOCH
 from ottla.client.admin.leader_epochs import EpochEnd, epoch_ends, replaced_from
 from ottla.client.errors import KafkaError, LogTruncated
-from ottla.client.fetching.fetched_records import KnownEnd, ReadPosition
 from ottla.client.fetching.fetcher import Fetcher, PartitionRange, fetch_ranges
+from ottla.client.fetching.read_position import KnownEnd, ReadPosition
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages import offset_for_leader_epoch_response as epoch_response
 from ottla.protocol.messages.offset_for_leader_epoch_response import OffsetForLeaderEpochResponse

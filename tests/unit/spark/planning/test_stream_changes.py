@@ -2,7 +2,7 @@
 
 from ottla.base.ids import TopicPartition
 from ottla.base.uuids import random_uuid, uuid_to_text
-from ottla.client.fetching.fetched_records import KnownEnd
+from ottla.client.fetching.read_position import KnownEnd
 from ottla.spark.options.source_options import parse_options
 from ottla.spark.planning.stream_changes import (
     batch_start,

@@ -12,7 +12,7 @@ import pytest
 
 from ottla.base.ids import TopicPartition
 from ottla.client.errors import LogTruncated, OffsetOutOfRange, TopicRecreated, UnknownTopic
-from ottla.client.fetching.fetch_session import FetchedRecords
+from ottla.client.fetching.fetched_records import FetchedRecords
 from ottla.client.fetching.fetcher import PartitionRange
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.compression import Codec
