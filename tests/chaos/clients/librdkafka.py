@@ -51,6 +51,13 @@ def consumer_settings(job: Job) -> dict[str, Any]:
 # Producers
 
 
+def note_offset(job: Job, operation: int, value: str, message: Message) -> None:
+    """A record that is known to be written because a later one is has no offset."""
+    offset = message.offset()
+    if offset is not None and offset >= 0:
+        job.recorder.sent(operation, value, offset)
+
+
 class Sending:
     """Sends of one producer outside transactions."""
 
@@ -68,7 +75,7 @@ class Sending:
 
         def delivered(error: KafkaError | None, message: Message) -> None:
             if error is None:
-                recorder.sent(operation, value, message.offset() or 0)
+                note_offset(self._job, operation, value, message)
                 recorder.end(operation, Result.OK)
             else:
                 recorder.note(f"{value} was not delivered: {error}")
@@ -143,7 +150,7 @@ class Transactions:
 
         def delivered(error: KafkaError | None, message: Message) -> None:
             if error is None:
-                recorder.sent(operation, value, message.offset() or 0)
+                note_offset(self._job, operation, value, message)
 
         data = encode(value, self._job.sizes())
         self.producer().produce(topic, data, partition=partition, on_delivery=delivered)

@@ -118,6 +118,15 @@ A pattern may have 4,096 characters (all those of one `match` together), 16 prop
 pattern cannot be compared with a long transactional id: their product is bounded. The answer is
 INVALID_REGULAR_EXPRESSION, or INVALID_CONFIG, with the reason. Kafka has none of these bounds.
 
+## Batches behind one that was refused
+
+An idempotent producer has several batches under way. If one is refused for a moment (too few
+replicas in sync, another leader, no room on the disk), and the next one arrives when the reason is
+gone, Kafka answers it with OUT_OF_ORDER_SEQUENCE_NUMBER, or appends it if the partition does not
+know the producer. librdkafka then begins a new epoch and sends again all that has no response yet:
+where a response was lost, the log has the records twice. Here the answer is NOT_ENOUGH_REPLICAS
+until the refused batch has been sent again, for at most five seconds: all clients repeat both.
+
 ## The next transaction while the last one ends
 
 Markers are written after EndTxn is answered. AddPartitionsToTxn (up to version 3) and

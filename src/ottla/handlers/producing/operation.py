@@ -14,7 +14,7 @@ from functools import partial
 from typing import cast
 
 from ottla.base.fault_points import FaultPoint, reach
-from ottla.base.ids import NO_OFFSET, TopicId
+from ottla.base.ids import NO_OFFSET, TopicId, TopicPartition
 from ottla.base.scheduling.steps import Steps
 from ottla.handlers.partitions.damage import damaged
 from ottla.handlers.partitions.leaders import current_leader, leader_endpoints
@@ -23,6 +23,7 @@ from ottla.handlers.producing.acknowledgements import Acknowledgements, Unreplic
 from ottla.handlers.producing.guards import ProduceGuards
 from ottla.handlers.producing.pending_produce import PendingProduce
 from ottla.handlers.producing.preparation import Preparation
+from ottla.handlers.producing.refused_batches import REPEATED
 from ottla.handlers.quotas.request_time import exempt_time
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import Deferred
@@ -44,7 +45,14 @@ from ottla.protocol.messages.produce_response import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from ottla.protocol.records.batch import Buffer
+from ottla.protocol.records.batch import (
+    HEADER_BYTES,
+    NO_PRODUCER_ID,
+    NO_SEQUENCE,
+    BatchHeader,
+    Buffer,
+    read_header,
+)
 from ottla.protocol.records.checking import check_request_records, named_records_max
 from ottla.protocol.records.faults import InvalidRecord
 from ottla.replication.leader_role import ACKS_ALL
@@ -202,10 +210,14 @@ class ProduceOperation:
             if producers.in_memory is None and self.unread is not None and producers.must_be_read:
                 self.unread.append(partition.log)
                 return UNREAD
+            if self.context.parts.refused_batches:
+                self.check_order(partition, part)
             records = part.records if self.prepared is None else self.prepared.of(part)
             return self.append(partition, part.index, records, by)
         except BrokerError as error:
             sooner = None if found is None else self.error_of_batch(part)
+            if sooner is None and error.code in REPEATED:
+                self.note_refused(topic, part)
             answer = self.refuse(part.index, sooner or error, None if sooner else partition)
             if answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 self.add_leader_hint(self.name_of(topic), answer)
@@ -222,6 +234,20 @@ class ProduceOperation:
             except InvalidBatch as error:
                 return error
         return None
+
+    def check_order(self, partition: Partition, part: PartitionProduceData) -> None:
+        """BrokerError if the batch is behind one that was refused."""
+        header = header_of_producer(part.records)
+        if header is not None:
+            states = partition.log.producers.in_memory
+            entry = None if states is None else states.producers.get(header.producer_id)
+            self.context.parts.refused_batches.check(partition.name, header, entry)
+
+    def note_refused(self, topic: TopicProduceData, part: PartitionProduceData) -> None:
+        header = header_of_producer(part.records)
+        if header is not None:
+            name = TopicPartition(self.name_of(topic), part.index)
+            self.context.parts.refused_batches.note(name, header)
 
     def refuse(
         self, index: int, error: BrokerError, partition: Partition | None
@@ -325,6 +351,15 @@ class ProduceOperation:
             if self.leaders is None:
                 self.leaders = set()
             self.leaders.add(hint[0])
+
+
+def header_of_producer(records: Buffer | None) -> BatchHeader | None:
+    """The header of a batch of an idempotent producer."""
+    if records is None or len(records) < HEADER_BYTES:
+        return None
+    header = read_header(records)
+    is_idempotent = header.producer_id != NO_PRODUCER_ID and header.base_sequence != NO_SEQUENCE
+    return header if is_idempotent else None
 
 
 def must_wait(partition: Partition, end_offset: int, acks: int) -> bool:

@@ -20,6 +20,7 @@ from ottla.coordinators.transactions.producer_id_source import ProducerIdSource
 from ottla.coordinators.transactions.verifying import Verifier
 from ottla.handlers.forwarding.relay import ForwardedClient, Relay
 from ottla.handlers.partitions.topic_answers import TopicAnswers
+from ottla.handlers.producing.refused_batches import RefusedBatches
 from ottla.handlers.quotas.client_quotas import ClientQuotas
 from ottla.handlers.serving.disposal import Disposal
 from ottla.handlers.serving.large_responses import LargeResponses
@@ -96,6 +97,7 @@ class Parts:
     timers: LoopTimers = field(default_factory=LoopTimers)  # deadlines of requests that wait
     wake_ups: CallbackQueue = field(init=False)  # of requests that wait without a task
     task_wake_ups: CallbackQueue = field(init=False)
+    refused_batches: RefusedBatches = field(init=False)
     # They open batches in threads: more at a time would delay other work in threads, such as
     # the controller's.
     time_searches: asyncio.Semaphore = field(
@@ -105,6 +107,7 @@ class Parts:
     def __post_init__(self) -> None:
         self.wake_ups = CallbackQueue(now_s=self.clock.monotonic_s)
         self.task_wake_ups = CallbackQueue(TASKS_MAX, self.clock.monotonic_s)
+        self.refused_batches = RefusedBatches(self.clock)
 
     @property
     def controller_id(self) -> int:
