@@ -150,10 +150,9 @@ class Network:
 async def check_deadlines(context: NetworkContext) -> None:
     """Close connections whose deadline has passed. Thousands may have been idle since the same
     moment."""
-    expired = iter(context.timers.take_expired, None)
-    while some := list(islice(expired, CLOSED_PER_ITERATION)):
+    while context.timers.is_due:
         now_s = context.loop.time()
-        for connection in some:
+        for connection in islice(iter(context.timers.take_expired, None), CLOSED_PER_ITERATION):
             try:
                 connection.check_deadlines(now_s)
             except Exception:

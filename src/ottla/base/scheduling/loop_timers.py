@@ -66,6 +66,7 @@ class LoopTimers:
     def _expire_some(self) -> None:
         for _ in range(EXPIRED_AT_ONCE):
             expired = self._timers.take_expired()
-            if expired is None:
+            if expired is not None:
+                expired.expire()
+            elif not self._timers.is_due:
                 break
-            expired.expire()

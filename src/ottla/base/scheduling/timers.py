@@ -3,7 +3,7 @@
 Promises  extending a deadline only stores it: the queue entry is moved when it reaches the head. A
           cancelled or expired key is released at once. Stale queue entries are removed a few with
           each call, however many timers there are. Nothing expires by itself: the owner of the
-          clock calls `take_expired`.
+          clock calls `take_expired` while `is_due`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 STALE_MAX = 1000  # stale queue entries, in addition to twice the number of timers
 MOVED_AT_ONCE = 4  # entries of a queue with many stale ones
+PASSED_AT_ONCE = 10  # stale entries that one call of `take_expired` removes
 
 Entry = tuple[int, int, "_Timer[K]"]
 
@@ -85,10 +86,20 @@ class Timers(Generic[K]):
         first = self._first_queue()
         return first[0][0] if first else None
 
+    @property
+    def is_due(self) -> bool:
+        """Whether `take_expired` must be called now."""
+        next_ms = self.next_ms
+        return next_ms is not None and next_ms <= self._now_ms()
+
     def take_expired(self) -> K | None:
-        """Remove and return the key that expired first; None if none has."""
+        """Remove and return the key that expired first. None if none has, and if many stale entries
+        were removed: then others may be due."""
         now_ms = self._now_ms()
-        while (queue := self._first_queue()) and queue[0][0] <= now_ms:
+        for _ in range(PASSED_AT_ONCE):
+            queue = self._first_queue()
+            if not queue or queue[0][0] > now_ms:
+                break
             queued_ms, _, timer = heappop(queue)
             key = timer.key
             if key is None or queued_ms != timer.queued_ms:

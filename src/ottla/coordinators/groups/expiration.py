@@ -61,8 +61,9 @@ class Expiration:
     def _expiring_timers(self) -> Steps[None]:
         for shard in list(self._runtime.active_shards()):
             timers = shard.state.context.timers
-            while (deadline := timers.take_expired()) is not None:
-                self._expire(shard, deadline)
+            while timers.is_due:
+                if (deadline := timers.take_expired()) is not None:
+                    self._expire(shard, deadline)
                 yield 0
 
     def _expire(self, shard: LoadedShard, deadline: Deadline) -> None:

@@ -111,3 +111,19 @@ def test_one_that_fails_does_not_stop_the_others(is_before: bool) -> None:
         assert [type(each) for each in failures] == [RuntimeError]
 
     run(story())
+
+
+def test_a_deadline_behind_very_many_cancelled_ones_is_not_missed() -> None:
+    async def story() -> None:
+        timers, expired = LoopTimers(), list[object]()
+        last = Waiting("last", expired)
+        kept = [Waiting(number, expired) for number in range(1000)]
+        for each in kept:
+            timers.start(each, 1)
+        for each in kept[:-1]:
+            timers.cancel(each)
+        timers.start(last, 2)
+        await until(lambda: len(expired) == 2)
+        assert expired == [999, "last"]
+
+    run(story())

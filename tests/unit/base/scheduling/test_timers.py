@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ottla.base.scheduling import timers as timers_module
-from ottla.base.scheduling.timers import MOVED_AT_ONCE, STALE_MAX, Timers
+from ottla.base.scheduling.timers import MOVED_AT_ONCE, PASSED_AT_ONCE, STALE_MAX, Timers
 from ottla.testing.clock import ManualClock
 
 
@@ -177,3 +177,22 @@ def test_very_many_stale_entries_are_removed_a_few_with_each_call() -> None:
         timers.start(20 * STALE_MAX, 50_000)
     assert len(timers._queue) + len(timers._old_queue) <= 2 * STALE_MAX
     assert len(timers) == 6
+
+
+def test_a_call_removes_few_stale_entries_and_nothing_that_is_due_is_missed() -> None:
+    """Thousands of requests have the same deadline, and nearly all end before it."""
+    clock = ManualClock()
+    timers: Timers[int] = Timers(lambda: round(clock.monotonic_s() * 1000))
+    count = STALE_MAX // 2
+    for at in range(count):
+        timers.start(at, 1000)
+    for at in range(count - 1):
+        timers.cancel(at)
+    clock.advance_ms(1000)
+    taken = []
+    while timers.is_due:
+        before = len(timers._queue)
+        taken.append(timers.take_expired())
+        assert before - len(timers._queue) <= PASSED_AT_ONCE
+    assert [key for key in taken if key is not None] == [count - 1]
+    assert len(taken) >= count // PASSED_AT_ONCE

@@ -323,7 +323,7 @@ class Harness:
         timers = self.shard.context.timers
         while (due_ms := timers.next_ms) is not None and due_ms <= end_ms:
             self.clock.advance_ms(max(0, due_ms - self._tick_ms()))
-            while (deadline := timers.take_expired()) is not None:
+            while timers.is_due and (deadline := timers.take_expired()) is not None:
                 self._expire(deadline)
         self.clock.advance_ms(end_ms - self._tick_ms())
 
