@@ -13,7 +13,7 @@ from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.internal_topic import InternalTopic
 from ottla.handlers.partitions.leaders import BrokerAddress, live_broker
 from ottla.handlers.serving.context import Context
-from ottla.handlers.serving.large_responses import build_at_once
+from ottla.handlers.serving.large_responses import build_at_once, may_build_at_once
 from ottla.handlers.serving.registry import Deferred, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -58,7 +58,7 @@ def find_coordinator(
     if not topic.is_ready:
         return Deferred(answer_later(request, topic, context))
     answering = answer(request, topic, context)
-    few = len(request.coordinator_keys) <= KEYS_AT_ONCE
+    few = len(request.coordinator_keys) <= KEYS_AT_ONCE and may_build_at_once(context)
     return build_at_once(answering, context) if few else answering
 
 

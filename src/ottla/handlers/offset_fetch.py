@@ -17,7 +17,7 @@ from ottla.coordinators.groups.shard import LoadedShard
 from ottla.coordinators.replicated_answers import unreplicated
 from ottla.handlers.groups.answers import GroupReader
 from ottla.handlers.serving.context import Context
-from ottla.handlers.serving.large_responses import build_at_once
+from ottla.handlers.serving.large_responses import build_at_once, may_build_at_once
 from ottla.handlers.serving.registry import handles
 from ottla.metadata.image import Image
 from ottla.protocol.api_keys import ApiKey
@@ -61,7 +61,7 @@ def offset_fetch(
     | Awaitable[OffsetFetchResponse]
     | Steps[OffsetFetchResponse | Awaitable[OffsetFetchResponse]]
 ):
-    if is_small(request, context.version):
+    if may_build_at_once(context) and is_small(request, context.version):
         return fetch_at_once(request, context)
     return fetching_in_slices(request, context)
 

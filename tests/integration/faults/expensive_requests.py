@@ -2,9 +2,10 @@
 
     python -m tests.integration.faults.expensive_requests [--items 100000] [--only FETCH,METADATA]
 
-Each array of each API, in its newest version, is filled with so many items: distinct ones and one
-item repeated. For each request it prints its size, how long its answer took and how large it was,
-the memory of the broker, and how long the victim waited for its acknowledgements meanwhile. Exit
+Each array of each API, in its newest version, is filled with so many items: distinct ones, one item
+repeated, and fewer with the longest texts. For each request it prints its size, how long its answer
+took and how large it was, the memory of the broker, and how long the victim waited for its
+acknowledgements meanwhile. Exit
 code 1 if the broker ended or holds too much memory, or if a record of the victim is missing. How
 long it waited depends on the machine and is only shown: a request that keeps the event loop shows
 as a victim that waits as long. Other programs and the disk may be the reason, too: a request with
@@ -25,7 +26,7 @@ from typing import Protocol
 
 from tests.integration.faults.victim import Seen, Victim
 from tests.support.message_values import message_named
-from tests.unit.handlers.steps.hostile_requests import Hostile, hostile_requests
+from tests.unit.handlers.steps.hostile_requests import Hostile, LongTexts, hostile_requests
 
 from ottla.handlers.serving.served_apis import SERVED
 from ottla.protocol.api_keys import ApiKey
@@ -34,6 +35,7 @@ from ottla.protocol.messages import request_class
 from ottla.testing.broker import RunningBroker
 
 ITEMS = 100_000
+LONG_TEXTS = LongTexts(400, 32_000)  # what is decoded on the event loop, and more
 ANSWER_S = 60.0
 WAIT_MS, TRIES = 50.0, 5
 BROKER_BYTES_MAX = 700_000_000  # of one request after another, up to 200,000 items each
@@ -56,7 +58,7 @@ def attacks(only: set[str]) -> Iterator[Attack]:
             continue
         version = SERVED[key].versions[-1]
         message = message_named(request_class(key).__name__)
-        for hostile in hostile_requests(message, version):
+        for hostile in hostile_requests(message, version, LONG_TEXTS):
             yield Attack(key, version, hostile)
 
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LARGE_BYTES = 1024 * 1024
+# Of a request with few items that is served without slices.
+AT_ONCE_BYTES_MAX = 8 * 1024
 
 
 class Memory(Protocol):
@@ -102,6 +104,12 @@ def close_account(context: Context) -> None:
     if context.account is not None:
         context.account.close()
         context.account = None
+
+
+def may_build_at_once(context: Context) -> bool:
+    """Whether the texts of a request are short enough: to find the coordinator of a long name takes
+    a millisecond."""
+    return context.request_bytes <= AT_ONCE_BYTES_MAX
 
 
 def build_at_once(steps: Steps[T], context: Context) -> T:

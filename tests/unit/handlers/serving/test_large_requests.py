@@ -258,6 +258,25 @@ def test_a_request_with_many_bytes_is_decoded_elsewhere_and_records_are_not() ->
     assert decoding.decode_here(ProduceRequest, frame, 9, 0) == produced
 
 
+@pytest.mark.parametrize("damaged", [b"\xff", b"\xed\xa0\x80"], ids=["latin-1", "surrogate"])
+def test_a_request_with_much_text_that_is_no_unicode_is_decoded_elsewhere(damaged: bytes) -> None:
+    """To replace each bad byte takes ten times as long as to copy the text."""
+
+    def request(texts: int) -> memoryview:
+        name = damaged * 10_000
+        encoded = len(name).to_bytes(2, "big") + name
+        return memoryview(texts.to_bytes(4, "big") + texts * encoded)
+
+    few, many = request(2), request(40)
+    decoded = decoding.decode_here(MetadataRequest, few, 1, 0)
+    assert isinstance(decoded, MetadataRequest)
+    assert decoded.topics is not None
+    assert {each.name for each in decoded.topics} == {10_000 * "\ufffd"}
+    assert decoding.decode_here(MetadataRequest, many, 1, 0) is None
+    elsewhere = decoding.decode_large(MetadataRequest, many, 1, 0)
+    assert len(elsewhere.request.topics) == 40  # type: ignore[attr-defined]
+
+
 def test_large_requests_of_one_address_do_not_delay_those_of_another(world: World) -> None:
     done: list[str] = []
 

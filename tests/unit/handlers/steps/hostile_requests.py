@@ -3,7 +3,8 @@
 Promises  every array of every version is filled once with items that differ in each of their fields
           and once with one item repeated, and every array that may be null is null once. Names are
           those of things that exist, wherever one item is enough; numbers are small enough to
-          be partitions that exist.
+          be partitions that exist. An array with texts in it is filled once with fewer items that
+          have long ones.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.support.message_values import Plain, default_value, to_object
 from tools.messages.schema import FieldSchema, MessageSchema, StructSchema
@@ -58,19 +59,36 @@ INTEGERS = {
 }
 
 
+class LongTexts(NamedTuple):
+    """Some items whose texts are long."""
+
+    items_max: int
+    chars: int
+
+
+# As few as handlers may handle at once.
+FEW_LONG_TEXTS = LongTexts(30, 1000)
+
+
 @dataclass(frozen=True, slots=True)
 class Hostile:
     """One way to fill a request."""
 
     what: str  # as a test names it
     make: Callable[[int], Message]  # with so many items
+    has_long_texts: bool = False
 
 
-def hostile_requests(message: MessageSchema, version: int) -> Iterator[Hostile]:
+def hostile_requests(
+    message: MessageSchema, version: int, long_texts: LongTexts = FEW_LONG_TEXTS
+) -> Iterator[Hostile]:
     for path in array_paths(message, message.root, version):
         where = ".".join(field.name for field in path)
         yield Hostile(f"{where}-distinct", partial(filled, message, version, path, True))
         yield Hostile(f"{where}-same", partial(filled, message, version, path, False))
+        if has_texts(message, path[-1], version):
+            make = partial(with_long_texts, message, version, path, long_texts)
+            yield Hostile(f"{where}-long", make, has_long_texts=True)
         if path[-1].is_nullable(version):
             yield Hostile(f"{where}-null", partial(with_null, message, version, path))
 
@@ -83,6 +101,25 @@ def filled(
     count: int,
 ) -> Message:
     return to_object(message, version, Filling(message, version, path, count, is_distinct).root())
+
+
+def with_long_texts(
+    message: MessageSchema,
+    version: int,
+    path: tuple[FieldSchema, ...],
+    texts: LongTexts,
+    count: int,
+) -> Message:
+    count = min(count, texts.items_max)
+    filling = Filling(message, version, path, count, True, texts.chars)
+    return to_object(message, version, filling.root())
+
+
+def has_texts(message: MessageSchema, field: FieldSchema, version: int) -> bool:
+    if not field.is_struct:
+        return field.type == "string"
+    fields = message.structs[field.type].fields
+    return any(has_texts(message, each, version) for each in fields if version in each.versions)
 
 
 def with_null(
@@ -115,8 +152,11 @@ class Filling:
         path: tuple[FieldSchema, ...],
         count: int | None,
         is_distinct: bool,
+        text_chars: int = 0,
     ) -> None:
         self._message = message
+        self._text_chars = text_chars  # at least, of the texts of the many items
+        self._least_chars = 0  # of a text that is made now
         self._version = version
         self._path = path
         self._count = count
@@ -142,7 +182,10 @@ class Filling:
             return None
         if not self._is_distinct:
             return [copy(self._item(field, 0, ())) for _ in range(self._count)]
-        return [self._item(field, at, ()) for at in range(self._count)]
+        self._least_chars = self._text_chars
+        items = [self._item(field, at, ()) for at in range(self._count)]
+        self._least_chars = 0
+        return items
 
     def _item(self, field: FieldSchema, number: int, path: tuple[FieldSchema, ...]) -> Any:
         if field.is_struct:
@@ -150,7 +193,8 @@ class Filling:
         match field.type:
             case "string":
                 name = NAMES.get(field.name, TOPIC)
-                return f"{name}-{number}" if number else name
+                name = f"{name}-{number}" if number else name
+                return name.ljust(self._least_chars, "x")
             case "bytes":
                 return b"%d" % number
             case "uuid":
