@@ -18,12 +18,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
 
 from ottla.base.log_messages.sparse_log import SparseLog
+from ottla.base.scheduling.tasks import next_iteration
 from ottla.base.scheduling.threads import Threads
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.layers import BrokerLayers
@@ -50,6 +52,8 @@ log = logging.getLogger(__name__)
 EVENTS_MAX = 1000  # in the queue; further ones wait for space
 FINISHING_S = 2.0  # for an append whose controller is cancelled
 BATCH_RECORDS_MAX = 2000  # no event is added to a larger batch
+DECIDED_AT_ONCE = 4  # events in an iteration of the event loop: each may take a millisecond
+ANSWERED_AT_ONCE = 32  # the same of answers, which their requests then encode
 
 
 class Resigned(Exception):
@@ -79,33 +83,32 @@ class _Event(Generic[T]):
 class _Round:
     """Events whose records are appended together, with their answers."""
 
+    events: int = 0
     records: list[Record] = field(default_factory=list)
     changes: Changes = field(default_factory=Changes)
     answers: list[tuple[asyncio.Future[Any], Any]] = field(default_factory=list)
     errors: list[tuple[asyncio.Future[Any], Exception]] = field(default_factory=list)
     is_confirmed: bool = False  # whether an event of it needs that
 
-    def answer(self) -> None:
+    def outcomes(self) -> Iterator[Callable[[], None]]:
+        """What answers each event."""
         for answered, answer in self.answers:
-            if not answered.done():
-                answered.set_result(answer)
-        self._answer_errors()
+            yield partial(_answer, answered, answer)
+        yield from self._errors()
 
-    def refuse(self, error: BrokerError) -> None:
+    def refusals(self, error: BrokerError) -> Iterator[Callable[[], None]]:
         """Nothing was appended. Events that have failed before that get their own error."""
         for answered, _ in self.answers:
-            if not answered.done():
-                answered.set_exception(error)
-        self._answer_errors()
+            yield partial(_fail, answered, error)
+        yield from self._errors()
 
     def give_up(self) -> None:
         for answered, _ in (*self.answers, *self.errors):
             _give_up(answered)
 
-    def _answer_errors(self) -> None:
+    def _errors(self) -> Iterator[Callable[[], None]]:
         for answered, error in self.errors:
-            if not answered.done():
-                answered.set_exception(error)
+            yield partial(_fail, answered, error)
 
 
 class Controller:
@@ -175,13 +178,17 @@ class Controller:
             event: _Event[Any] | None = first
             while event is not None:
                 await self._decide_one(event, round_)
+                round_.events += 1
+                if not round_.events % DECIDED_AT_ONCE:
+                    await next_iteration()
                 event = self._next_waiting(round_)
             await self._append(round_)
         except AppendDenied as error:
             now_s = asyncio.get_running_loop().time()
             self._denied_log.write(now_s, "a change of the metadata cannot be stored: %s", error)
             why = "The disk is full" if isinstance(error, MetadataLogFull) else "Not stored"
-            round_.refuse(BrokerError(ErrorCode.KAFKA_STORAGE_ERROR, f"{why}: {error}"))
+            refusal = BrokerError(ErrorCode.KAFKA_STORAGE_ERROR, f"{why}: {error}")
+            await in_parts(round_.refusals(refusal))
             await self._go_back()
         except Exception as error:
             is_known = isinstance(error, (AppendFailed, AppendRefused, ImageError, MetadataLost))
@@ -228,7 +235,8 @@ class Controller:
             image.apply(batch, changes)
 
     def _next_waiting(self, round_: _Round) -> _Event[Any] | None:
-        if self._events.empty() or len(round_.records) >= BATCH_RECORDS_MAX:
+        is_full = round_.events >= EVENTS_MAX or len(round_.records) >= BATCH_RECORDS_MAX
+        if is_full or self._events.empty():
             return None
         return self._events.get_nowait()
 
@@ -240,7 +248,7 @@ class Controller:
             await self._publisher.exchange(image, round_.changes)
         elif round_.is_confirmed:
             await self._log.confirm()
-        round_.answer()
+        await in_parts(round_.outcomes())
         if is_cancelled:
             raise asyncio.CancelledError
         if round_.records and image is not None and image.offset < self._log.end_offset:
@@ -296,9 +304,32 @@ class Controller:
         self._image = await self._threads.run(self._publisher.image.copy)
 
 
-def _give_up(answered: asyncio.Future[Any]) -> None:
+async def in_parts(calls: Iterable[Callable[[], None]]) -> None:
+    """Make some of the calls in each iteration of the event loop; all of them, if cancelled."""
+    left = deque(calls)
+    try:
+        while left:
+            for _ in range(min(ANSWERED_AT_ONCE, len(left))):
+                left.popleft()()
+            if left:
+                await next_iteration()
+    finally:
+        while left:
+            left.popleft()()
+
+
+def _answer(answered: asyncio.Future[Any], answer: Any) -> None:
     if not answered.done():
-        answered.set_exception(_not_controller())
+        answered.set_result(answer)
+
+
+def _fail(answered: asyncio.Future[Any], error: Exception) -> None:
+    if not answered.done():
+        answered.set_exception(error)
+
+
+def _give_up(answered: asyncio.Future[Any]) -> None:
+    _fail(answered, _not_controller())
 
 
 def _not_controller() -> BrokerError:

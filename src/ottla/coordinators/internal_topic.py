@@ -1,7 +1,7 @@
 """The internal topic that stores a coordinator's state: its creation, and its leaders.
 
 The topic is created at the first FindCoordinator request. Concurrent requests wait for the same
-creation.
+creation, and continue some at a time.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 
 from ottla.base.ids import TopicPartition
+from ottla.base.scheduling.gradual_event import GradualEvent
 from ottla.coordinators.sharding import shard_of
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
@@ -30,7 +31,8 @@ class InternalTopic:
         self._image = image
         self._partitions_wanted = partitions_wanted
         self._create = create
-        self._creating: asyncio.Future[dict[str, ErrorCode]] | None = None
+        self._creating: GradualEvent | None = None
+        self._task: asyncio.Task[None] | None = None  # that creates it
 
     @property
     def exists(self) -> bool:
@@ -40,7 +42,7 @@ class InternalTopic:
     def is_ready(self) -> bool:
         """Whether coordinators can be looked up. A topic with many partitions is in the metadata
         before all of them exist, and clients would be sent to another broker."""
-        return self.exists and (self._creating is None or self._creating.done())
+        return self.exists and self._creating is None
 
     @property
     def partition_count(self) -> int:
@@ -63,8 +65,18 @@ class InternalTopic:
         """Create the topic unless it exists; after a failure, the next call tries again."""
         if self.is_ready:
             return
-        if self._creating is None or self._creating.done():
-            self._creating = asyncio.ensure_future(self._create([self.name]))
-        failed = await asyncio.shield(self._creating)
-        if self.name in failed:
-            log.warning("cannot create %s: %s", self.name, failed[self.name].name)
+        if self._creating is None:
+            self._creating = GradualEvent()
+            self._task = asyncio.create_task(self._create_topic(self._creating))
+        await self._creating.wait()
+
+    async def _create_topic(self, creating: GradualEvent) -> None:
+        try:
+            failed = await self._create([self.name])
+            if self.name in failed:
+                log.warning("cannot create %s: %s", self.name, failed[self.name].name)
+            creating.set()
+        except Exception as error:
+            creating.fail(error)
+        finally:
+            self._creating = None

@@ -16,6 +16,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+from ottla.base.scheduling.gradual_event import GradualEvent
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.metadata.changes import Changes
@@ -36,7 +37,7 @@ class Publisher:
         self.image = image
         self._scheduler = scheduler
         self._listeners: list[ImageListener] = []
-        self._moved = asyncio.Event()
+        self._moved = GradualEvent()  # of the next change
         self._lock = asyncio.Lock()  # held until all listeners are done with a change
 
     def subscribe(self, listener: ImageListener) -> None:
@@ -151,4 +152,4 @@ class Publisher:
 
     def _note_moved(self) -> None:
         self._moved.set()
-        self._moved = asyncio.Event()
+        self._moved = GradualEvent()

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from ottla.base.scheduling.callback_queue import TASKS_MAX
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.broker.producer_ids import Block, ProducerIds
 from ottla.protocol.error_codes import ErrorCode
@@ -17,10 +18,11 @@ T = TypeVar("T")
 
 
 class Controller:
-    """Gives blocks of three, when it is let."""
+    """Gives blocks, of three ids each, when it is let."""
 
     def __init__(self) -> None:
         self.given = 0
+        self.ids_each = 3
         self.may_answer = asyncio.Event()
         self.may_answer.set()
         self.error: BrokerError | None = None
@@ -30,7 +32,7 @@ class Controller:
         if self.error is not None:
             raise self.error
         self.given += 1
-        return Block(10 * self.given, 10 * self.given + 3)
+        return Block(10 * self.given, 10 * self.given + self.ids_each)
 
 
 def run(story: Coroutine[Any, Any, T]) -> T:
@@ -89,5 +91,42 @@ def test_a_failed_allocation_has_a_retriable_error() -> None:
         assert refused.value.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
         controller.error = None
         assert await next_id(ids) == 10
+
+    run(story())
+
+
+def test_few_of_very_many_that_wait_continue_in_an_iteration_of_the_event_loop() -> None:
+    async def story() -> None:
+        controller = Controller()
+        controller.may_answer.clear()
+        controller.ids_each = 10_000
+        ids = ProducerIds(controller.allocate, OwnedTasks())
+        got: list[int] = []
+
+        async def take() -> None:
+            got.append(await next_id(ids))
+
+        waiting = [asyncio.create_task(take()) for _ in range(20 * TASKS_MAX)]
+        await asyncio.sleep(0)
+        controller.may_answer.set()
+        while len(got) < len(waiting):
+            before = len(got)
+            await asyncio.sleep(0)
+            assert len(got) - before <= 2 * TASKS_MAX
+        assert controller.given == 1
+
+    run(story())
+
+
+def test_who_waits_when_the_broker_stops_does_not_wait_for_ever() -> None:
+    async def story() -> None:
+        controller, tasks = Controller(), OwnedTasks()
+        controller.may_answer.clear()
+        ids = ProducerIds(controller.allocate, tasks)
+        waiting = asyncio.create_task(next_id(ids))
+        await asyncio.sleep(0)
+        await tasks.close()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
 
     run(story())

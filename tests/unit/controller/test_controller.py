@@ -17,7 +17,13 @@ from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Steps
 from ottla.base.scheduling.threads import Threads
 from ottla.config.load import load_config
-from ottla.controller.controller import EVENTS_MAX, Controller, ControllerSettings
+from ottla.controller.controller import (
+    ANSWERED_AT_ONCE,
+    DECIDED_AT_ONCE,
+    EVENTS_MAX,
+    Controller,
+    ControllerSettings,
+)
 from ottla.controller.create_topics import decide_create_topics
 from ottla.controller.decision import Decision
 from ottla.controller.new_cluster import decide_new_cluster
@@ -581,6 +587,58 @@ def test_events_that_wait_for_the_queue_fail_too() -> None:
         await node.log.close()
 
     asyncio.run(whole())
+
+
+def test_few_of_very_many_events_are_decided_and_answered_in_an_iteration_of_the_loop() -> None:
+    async def story(node: Node) -> None:
+        decided: list[int] = []
+        answered: list[int] = []
+
+        async def ask(number: int) -> None:
+            def decide(_state: ControllerState) -> Decision[int]:
+                decided.append(number)
+                return Decision((), number)
+
+            answered.append(await node.controller.decide(decide))
+
+        node.gate.open.clear()
+        first = asyncio.ensure_future(node.controller.decide(setter("first")))
+        await node.gate.waiting.wait()
+        waiting = [asyncio.ensure_future(ask(number)) for number in range(EVENTS_MAX)]
+        await asyncio.sleep(0)
+        node.gate.open.set()
+        while len(answered) < EVENTS_MAX:
+            before = len(decided), len(answered)
+            await asyncio.sleep(0)
+            assert len(decided) - before[0] <= DECIDED_AT_ONCE
+            assert len(answered) - before[1] <= ANSWERED_AT_ONCE
+        assert decided == answered == list(range(EVENTS_MAX))
+        await asyncio.gather(first, *waiting)
+
+    run(story)
+
+
+def test_a_controller_that_is_cancelled_while_it_answers_answers_all_that_is_decided() -> None:
+    async def story(node: Node) -> None:
+        node.gate.open.clear()
+        first = asyncio.ensure_future(node.controller.decide(setter("first")))
+        await node.gate.waiting.wait()
+        count = 3 * ANSWERED_AT_ONCE
+        waiting = [
+            asyncio.ensure_future(node.controller.decide(setter(str(number))))
+            for number in range(count)
+        ]
+        await asyncio.sleep(0)
+        node.gate.open.set()
+        while not any(each.done() for each in waiting):
+            await asyncio.sleep(0)
+        assert not all(each.done() for each in waiting)
+        assert node.running is not None
+        node.running.cancel()
+        await asyncio.wait([node.running])
+        assert await asyncio.gather(first, *waiting) == ["first", *map(str, range(count))]
+
+    run(story)
 
 
 def test_events_that_failed_while_waiting_are_not_decided_later() -> None:

@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
+from ottla.base.scheduling.gradual_event import GradualEvent
 from ottla.controller.broker_requests import BrokerRequests
 from ottla.controller.controller import Controller
 from ottla.controller.controller_election import ControllerElection
@@ -48,7 +49,7 @@ class ControllerClient:
         self._channels = channels
         self.timeout_s = timeout_s
         self.reason = NO_CONTROLLER  # why the last attempt has failed
-        self._moved = asyncio.Event()  # set by the next election, and then replaced
+        self._moved = GradualEvent()  # set by the next election, and then replaced
         election.subscribe(self._note_moved)
 
     async def ask(self, request: Message) -> Any:
@@ -126,7 +127,7 @@ class ControllerClient:
             raise NoAnswer(NO_CONTROLLER)
         return self._channels.to(controller_id)
 
-    async def _wait(self, moved: asyncio.Event, delay_s: float) -> None:
+    async def _wait(self, moved: GradualEvent, delay_s: float) -> None:
         """Wait for the next election, or for a short time."""
         try:
             async with asyncio.timeout(delay_s):
@@ -136,4 +137,4 @@ class ControllerClient:
 
     def _note_moved(self) -> None:
         self._moved.set()
-        self._moved = asyncio.Event()
+        self._moved = GradualEvent()

@@ -3,8 +3,8 @@
 Owns      a socket, and the requests without a response.
 Promises  a response reaches the request with its correlation id, and is decoded in the version of
           the request. After a malformed response, a deadline or a lost connection every request
-          that waits gets ResponseLost, and the connection is closed: a broker responds in order, so
-          that a late response delays all that follow.
+          that waits gets ResponseLost, some at a time, and the connection is closed: a broker
+          responds in order, so that a late response delays all that follow.
 Leaves    API versions and reconnecting to `channel.py`.
 """
 
@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
+from ottla.base.scheduling.callback_queue import TASKS_MAX, CallbackQueue, untimed
 from ottla.network.channel.errors import ResponseLost
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.errors import MalformedMessage
@@ -106,7 +108,12 @@ class OutboundConnection(asyncio.BufferedProtocol):
 
     def _fail_all(self, reason: str) -> None:
         waiting, self._waiting = self._waiting, {}
+        failures = CallbackQueue(TASKS_MAX, untimed)
         for each in waiting.values():
             each.deadline.cancel()
-            if not each.response.done():
-                each.response.set_exception(ResponseLost(f"{self._peer}: {reason}"))
+            failures.run(partial(_fail, each.response, f"{self._peer}: {reason}"))
+
+
+def _fail(response: asyncio.Future[Any], reason: str) -> None:
+    if not response.done():
+        response.set_exception(ResponseLost(reason))
