@@ -65,7 +65,7 @@ class DamagedReplicas:
 
     def _note(self, partition: Partition, offset: int) -> None:
         self._damaged[partition.name] = offset
-        self._reports.report_lost(partition)
+        self._reports.report_lost(partition.name, partition.topic_id)
 
     def check(self, partition: Partition, decided: PartitionRegistration) -> None:
         """The metadata has a new state of the partition, which this broker has applied."""

@@ -13,7 +13,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.log_messages.sparse_log import SparseLog
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.metadata.entities import PartitionRegistration
@@ -54,10 +54,10 @@ class DirectoryReports:
             self.report(partition)
         return known is not None and any(known)
 
-    def report_lost(self, partition: Partition) -> None:
+    def report_lost(self, name: TopicPartition, topic_id: TopicId) -> None:
         """The replica cannot be read: others must lead, and none may count on it."""
-        self._lost.add(partition.name)
-        self.report(partition)
+        self._lost.add(name)
+        self._report(name, topic_id)
 
     def report_found(self, partition: Partition) -> None:
         """The replica can be read again."""
@@ -70,7 +70,10 @@ class DirectoryReports:
         self._due.pop(name, None)
 
     def report(self, partition: Partition) -> None:
-        self._due[partition.name] = partition.topic_id
+        self._report(partition.name, partition.topic_id)
+
+    def _report(self, name: TopicPartition, topic_id: TopicId) -> None:
+        self._due[name] = topic_id
         if not self._is_running:
             self._is_running = True
             self._tasks.start(self._run(), name="directories of replicas")

@@ -15,13 +15,13 @@ from functools import partial
 
 from ottla.base.clock import Clock, monotonic_ms
 from ottla.base.files.readers import BLOCKING
-from ottla.base.ids import NO_LEADER, TopicPartition
+from ottla.base.ids import NO_LEADER, TopicId, TopicPartition
 from ottla.base.log_messages.sparse_log import SparseLog
 from ottla.base.scheduling.steps import Start
 from ottla.base.scheduling.tasks import next_iteration
 from ottla.metadata import entities
 from ottla.metadata.image import Image
-from ottla.metadata.records import RECOVERING
+from ottla.metadata.records import LOST_DIRECTORY, RECOVERING
 from ottla.replication.damaged_replicas import DamagedReplicas
 from ottla.replication.deletions import Deletions
 from ottla.replication.directory_reports import DirectoryReports
@@ -63,6 +63,7 @@ class PartitionPlacement:
         self._reports = reports  # None without a cluster
         self._damaged = damaged
         self.lost: set[tuple[str, int]] = set()  # their log was not found, or was removed
+        self.removed_by_others: set[tuple[str, int]] = set()  # while this broker was running
         self._waiting_for_resources: dict[tuple[str, int], None] = {}
         self._out_of_resources = SparseLog(log, logging.ERROR)
 
@@ -74,6 +75,10 @@ class PartitionPlacement:
         if self._broker_id not in decided.replicas:
             self.remove(name)
             return
+        if (
+            name in self.removed_by_others
+        ):  # the controller may have refused, as no other could lead
+            self._report_removed(name, topic.id, decided)
         try:
             self._lead_or_follow(topic, name, decided)
         except OutOfResources as error:
@@ -129,6 +134,7 @@ class PartitionPlacement:
             if not self.may_begin_again(topic, name, decided):
                 raise StorageError("its log is in no directory that can be read")
             self.lost.discard(name)
+            self.removed_by_others.discard(name)
         found = self._logs.get(name)
         if found is None:
             config = self._configs.of_topic(topic.name)
@@ -148,17 +154,22 @@ class PartitionPlacement:
         self, topic: entities.Topic, name: TopicPartition, decided: entities.PartitionRegistration
     ) -> bool:
         """Whether a replica without its log may be copied again from its leader: the directory was
-        replaced by an empty one, and no election counts on what this replica had."""
+        replaced by an empty one, or the controller knows that the log is lost; and no election
+        counts on what this replica had."""
         me, has_everything = (
             self._broker_id,
             (*decided.in_sync_replicas, *decided.eligible_replicas),
         )
         is_led_elsewhere = decided.has_leader and decided.leader != me
-        is_replaced = self._logs.is_replaced(name, topic.id)
-        return is_replaced and is_led_elsewhere and me not in has_everything
+        is_lost = decided.directory_of(me) == LOST_DIRECTORY and self._logs.is_gone(name)
+        is_empty = is_lost or self._logs.is_replaced(name, topic.id)
+        return is_empty and is_led_elsewhere and me not in has_everything
 
     def remove(self, name: TopicPartition) -> None:
         self.lost.discard(name)
+        if name in self.removed_by_others and self._reports is not None:
+            self._reports.forget(name)
+        self.removed_by_others.discard(name)
         self._waiting_for_resources.pop(name, None)
         if self._damaged is not None:
             self._damaged.removed(name)
@@ -170,9 +181,20 @@ class PartitionPlacement:
                 self._table.take_offline(name)
 
     def log_lost(self, partition: TopicPartition) -> None:
-        """Another process has removed its files; no new log is created before the next start."""
+        """Another process has removed its files; no new log is created before the next start.
+        Others must lead, and none may count on what this replica had."""
+        known = self._table.by_name.get(partition)
         self.lost.add(partition)
         self._table.take_offline(partition)
+        if known is not None and self._reports is not None:
+            self.removed_by_others.add(partition)
+            self._reports.report_lost(partition, known.topic_id)
+
+    def _report_removed(
+        self, name: TopicPartition, topic_id: TopicId, decided: entities.PartitionRegistration
+    ) -> None:
+        if self._reports is not None and decided.directory_of(self._broker_id) != LOST_DIRECTORY:
+            self._reports.report_lost(name, topic_id)
 
     async def retry_waiting(self, image: Image) -> None:
         """Place the partitions again for which the disk was full, until one fails again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,26 @@ def test_a_leader_with_damaged_records_hands_over_and_repairs_its_log(topic: Rep
     with topic.producing():
         topic.wait_for_more()
     assert fetch(topic, damaged).error_code == ErrorCode.NONE
+
+
+@pytest.mark.parametrize("is_leader", [True, False])
+def test_a_replica_whose_files_somebody_removes_is_copied_again(
+    topic: Replicated, is_leader: bool
+) -> None:
+    leader = topic.leader
+    followers = [each for each in topic.cluster.ids if each != leader]
+    broker_id = leader if is_leader else followers[0]
+    with topic.producing():
+        shutil.rmtree(Path(topic.cluster.brokers[broker_id].data) / f"{topic.name}-0")
+        if is_leader:
+            wait_until(lambda: topic.leader not in (leader, -1), "another broker leads")
+        topic.wait_for_more(100)
+    topic.wait_until_equal()
+    topic.wait_until_in_sync()
+    topic.check()
+    topic.cluster.stop(broker_id)
+    topic.cluster.start(broker_id)
+    topic.wait_until_in_sync()
 
 
 def test_a_follower_with_damaged_records_repairs_its_log(topic: Replicated) -> None:

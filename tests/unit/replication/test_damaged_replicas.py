@@ -26,6 +26,7 @@ from ottla.metadata.records import (
     TopicCreated,
     TopicDeleted,
 )
+from ottla.protocol.error_codes import ErrorCode
 from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.log import Log
@@ -103,6 +104,58 @@ async def test_a_repair_that_fails_is_tried_again() -> None:
     assert (world.end, world.sent()[-1]) == (3, LOST_DIRECTORY)
     await asyncio.sleep(10)
     assert (world.end, world.sent()[-1]) == (0, world.id_of(T0))
+
+
+def remove_files(world: DamagedWorld) -> None:
+    """As another process may do."""
+    log = world.partition.log
+    world.disk.rename(log.path, "/elsewhere")
+    world.logs.lose(log, OSError(2, "removed by somebody"))
+
+
+@pytest.mark.parametrize("leader", BOTH)
+def test_a_replica_whose_files_were_removed_is_copied_again(leader: int) -> None:
+    @story
+    async def run() -> None:
+        world = DamagedWorld(leader=leader)
+        remove_files(world)
+        await asyncio.sleep(1)
+        assert world.sent()[-1] == LOST_DIRECTORY
+        assert world.error(T0) is ErrorCode.KAFKA_STORAGE_ERROR
+        elected = {} if leader == OTHER else {"leader": OTHER, "leader_epoch": 1}
+        world.lose(in_sync_replicas=(OTHER,), eligible_replicas=(ME,), **elected)
+        assert world.error(T0) is ErrorCode.KAFKA_STORAGE_ERROR, "it may be elected"
+        world.change(eligible_replicas=())
+        assert world.end == 0
+        await asyncio.sleep(1)
+        assert world.sent()[-1] == world.id_of(T0)
+
+    run()
+
+
+@story
+async def test_files_that_were_removed_are_reported_until_another_replica_can_lead() -> None:
+    world = DamagedWorld(in_sync=(ME,))
+    remove_files(world)
+    await asyncio.sleep(1)
+    count = len(world.sent())
+    world.change(in_sync_replicas=(ME, OTHER))
+    await asyncio.sleep(1)
+    assert world.sent()[count:] == [LOST_DIRECTORY]
+    assert world.error(T0) is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+@story
+async def test_a_new_topic_with_the_name_of_a_removed_one_is_not_lost() -> None:
+    world = DamagedWorld()
+    remove_files(world)
+    world.publish(TopicDeleted(FIRST))
+    await asyncio.sleep(1)
+    created = PartitionCreated(SECOND, 0, BOTH, BOTH, ME, directories=(KNOWN, KNOWN))
+    world.publish(TopicCreated(SECOND, "t"), created)
+    assert world.end == 0
+    await asyncio.sleep(1)
+    assert world.sent()[-1] == world.id_of(T0)
 
 
 @story

@@ -171,6 +171,15 @@ class LogManager:
             and not any(each.has_lost(partition, topic_id) for each in self.directories)
         )
 
+    def is_gone(self, partition: TopicPartition) -> bool:
+        """Whether it has no log, and all directories that it may have been in can be read."""
+        return (
+            partition not in self.locations.current
+            and len(self.online) == len(self.directories)
+            and not self.expected.has_missing
+            and not any(partition in each.table.unreadable for each in self.directories)
+        )
+
     def directory_of(self, partition: TopicPartition) -> LogDirectory | None:
         return self.locations.current.get(partition)
 
