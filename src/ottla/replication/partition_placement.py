@@ -161,7 +161,7 @@ class PartitionPlacement:
             (*decided.in_sync_replicas, *decided.eligible_replicas),
         )
         is_led_elsewhere = decided.has_leader and decided.leader != me
-        is_lost = decided.directory_of(me) == LOST_DIRECTORY and self._logs.is_gone(name)
+        is_lost = decided.directory_of(me) == LOST_DIRECTORY and self._logs.is_missing(name)
         is_empty = is_lost or self._logs.is_replaced(name, topic.id)
         return is_empty and is_led_elsewhere and me not in has_everything
 

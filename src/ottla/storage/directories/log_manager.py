@@ -171,7 +171,7 @@ class LogManager:
             and not any(each.has_lost(partition, topic_id) for each in self.directories)
         )
 
-    def is_gone(self, partition: TopicPartition) -> bool:
+    def is_missing(self, partition: TopicPartition) -> bool:
         """Whether it has no log, and all directories that it may have been in can be read."""
         return (
             partition not in self.locations.current
