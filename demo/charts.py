@@ -51,12 +51,13 @@ class Scale:
 
 
 def line_chart(
-    title: str, times: Sequence[float], lines: Iterable[Line], kills: Iterable[Kill]
+    title: str, times: Sequence[float], lines: Iterable[Line], kills: Iterable[Kill], end_s: float
 ) -> str:
+    """`times` are up to `end_s`."""
     lines = list(lines)
     largest = max((value for line in lines for value in line.values), default=0.0)
     step = nice_step(largest / TICKS)
-    scale = Scale(max(times, default=1.0), step * max(1, math.ceil(largest / step)))
+    scale = Scale(end_s, step * max(1, math.ceil(largest / step)))
     parts = [horizontal_grid(scale, step), time_axis(scale), kill_marks(scale, kills)]
     parts += [curve(scale, times, line) for line in lines]
     return drawing(title, HEIGHT, parts)

@@ -62,7 +62,7 @@ def summary(recording: Recording) -> str:
     if recording.repair:
         words += f" Repaired with: {recording.repair}."
     if recording.failures:
-        words += f" Restarted after a failure: {'; '.join(recording.failures)}."
+        words += f" Restarted after a failure: {'; '.join(recording.failures).rstrip('.')}."
     return f"<p>{escape(words)}</p>"
 
 
@@ -87,7 +87,7 @@ def figures(recording: Recording) -> str:
 def throughput(recording: Recording) -> str:
     samples = recording.samples
     lines = [
-        Line("acknowledged by the broker", "sent", rates(samples, lambda each: each.acknowledged)),
+        Line("acknowledged", "sent", rates(samples, lambda each: each.acknowledged)),
         Line("written to the lake", "lake", rates(samples, lambda each: each.done["lake"])),
     ]
     about = f"Events a second, each point over the last {RATE_WINDOW_S:.0f} s."
@@ -103,7 +103,8 @@ def lag(recording: Recording) -> str:
 
 def replicas(recording: Recording) -> list[str]:
     """Leaders, in-sync replicas and committed events of a cluster; nothing for one broker."""
-    samples = recording.replicas
+    end_s = end_of(recording)
+    samples = [sample for sample in recording.replicas if sample.at_s <= end_s]
     if not samples:
         return []
     brokers = sorted({each for sample in samples for each in sample.leaders.values() if each >= 0})
@@ -142,7 +143,7 @@ def highest(values: list[int]) -> list[int]:
 
 
 def uptimes(recording: Recording) -> str:
-    end_s = max((sample.at_s for sample in recording.samples), default=1.0)
+    end_s = end_of(recording)
     spans = {
         name: [(start_s, min(stop_s, end_s)) for start_s, stop_s in recording.spans.get(name, [])]
         for name in sorted(recording.spans, key=process_order)
@@ -154,6 +155,11 @@ def uptimes(recording: Recording) -> str:
     about = "Uptime of each process (bars), and completed batches of each query (dots)."
     chart = uptime_chart(title, spans, batches, recording.kills, end_s)
     return f"<figure><h2>{title}</h2><p>{about}</p>{chart}</figure>"
+
+
+def end_of(recording: Recording) -> float:
+    """Where all charts end."""
+    return max((sample.at_s for sample in recording.samples), default=1.0)
 
 
 def process_order(name: str) -> tuple[bool, str]:
@@ -175,10 +181,11 @@ def line_figure(
         for line in lines
     )
     data = {
+        "end": end_of(recording),
         "times": [round(at_s, 2) for at_s in times],
         "lines": [[line.name, [round(value) for value in line.values]] for line in lines],
     }
-    chart = line_chart(title, times, lines, recording.kills)
+    chart = line_chart(title, times, lines, recording.kills, end_of(recording))
     return (
         f'<figure class="lines"><h2>{title}</h2><p>{about}</p><div class="legend">{legend}</div>'
         f'<div class="plot">{chart}</div>'

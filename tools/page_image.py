@@ -1,9 +1,9 @@
 """Renders an HTML file as a PNG with a headless browser engine (Chromium, in Qt WebEngine).
 
     pip install '.[images]'
-    python -m tools.page_image .demo/report.html docs/images/demo.png
+    python -m tools.page_image .demo/report.html docs/images/demo.png --height 960
 
-Renders the whole page in its light theme.
+Renders the page in its light theme, as a whole or from its top to a height.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PAINT_MS = 1000  # between a change of the size and the picture
 HEIGHT_SCRIPT = "document.documentElement.scrollHeight"
 
 
-def render(page: Path, picture: Path, width: int) -> None:
+def render(page: Path, picture: Path, width: int, height_max: int | None) -> None:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     os.environ.setdefault("QTWEBENGINE_CHROMIUM_FLAGS", "--no-sandbox --disable-gpu")
     from PyQt6.QtCore import Qt, QTimer, QUrl
@@ -37,7 +37,7 @@ def render(page: Path, picture: Path, width: int) -> None:
         application.exit(0 if image.save(str(picture)) else 1)
 
     def resize(height: Any) -> None:
-        view.resize(width, int(height))
+        view.resize(width, int(height) if height_max is None else min(int(height), height_max))
         later(save)
 
     def later(step: Callable[[], None]) -> None:
@@ -61,8 +61,9 @@ def main() -> None:
     parser.add_argument("page", type=Path)
     parser.add_argument("picture", type=Path)
     parser.add_argument("--width", type=int, default=WIDTH, help=f"in pixels ({WIDTH})")
+    parser.add_argument("--height", type=int, help="in pixels (of the whole page)")
     arguments = parser.parse_args()
-    render(arguments.page, arguments.picture, arguments.width)
+    render(arguments.page, arguments.picture, arguments.width, arguments.height)
 
 
 if __name__ == "__main__":

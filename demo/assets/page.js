@@ -2,8 +2,7 @@
 const LEFT = 64, WIDTH = 920, RIGHT = 12;
 for (const figure of document.querySelectorAll("figure.lines")) {
   const plot = figure.querySelector(".plot"), svg = plot.querySelector("svg");
-  const { times, lines } = JSON.parse(figure.querySelector("script").textContent);
-  const end = times[times.length - 1];
+  const { end, times, lines } = JSON.parse(figure.querySelector("script").textContent);
   const cross = document.createElementNS(svg.namespaceURI, "line");
   const tip = document.createElement("div");
   cross.setAttribute("class", "cross");
@@ -15,6 +14,7 @@ for (const figure of document.querySelectorAll("figure.lines")) {
     const at = ((event.clientX - box.left) / zoom - LEFT) / (WIDTH - LEFT - RIGHT) * end;
     if (at < 0 || at > end) return leave();
     let index = times.findIndex((time) => time >= at);
+    if (index < 0) index = times.length - 1;
     if (index > 0 && at - times[index - 1] < times[index] - at) index -= 1;
     const x = LEFT + (WIDTH - LEFT - RIGHT) * times[index] / end;
     for (const [name, value] of [["x1", x], ["x2", x], ["y1", 40], ["y2", 214]])

@@ -9,7 +9,7 @@ import pytest
 from demo.charts import nice_step, place_labels
 from demo.comparison import Comparison
 from demo.page import draw_page, rates
-from demo.recording import AuditResult, Kill, Recording, Sample, load, save
+from demo.recording import AuditResult, Kill, Recording, ReplicaSample, Sample, load, save
 from demo.scenario import Scenario
 
 COMPLETE = AuditResult(True, 288, 40_200, 0, "", None, [])
@@ -72,6 +72,17 @@ def test_charts_are_well_formed_and_within_their_view_box() -> None:
             assert 0 <= float(element.attrib.get("y", 0)) <= height
 
 
+def test_all_charts_end_at_the_same_time() -> None:
+    """Replicas are sampled by another thread, for some seconds longer."""
+    replicas = [
+        ReplicaSample(at / 1.0, leaders={0: 1}, in_sync={0: [1, 2]}, high_watermarks={0: at})
+        for at in range(60)
+    ]
+    charts = re.findall(r"<svg.*?</svg>", draw_page(recording(replicas=replicas)), re.DOTALL)
+    marks = {re.search(r'class="kill" x1="([^"]+)"', chart)[1] for chart in charts}  # type: ignore[index]
+    assert (len(charts), len(marks)) == (5, 1)
+
+
 @pytest.mark.parametrize("second", [400.0, 410.0, 500.0, 880.0, 905.0])
 def test_labels_of_kills_do_not_overlap(second: float) -> None:
     first, later = place_labels(
@@ -101,6 +112,8 @@ def test_differences_are_described() -> None:
 def test_a_restarted_query_is_reported() -> None:
     page = draw_page(recording(failures=["lake: no worker"]))
     assert "Restarted after a failure: lake: no worker." in page
+    page = draw_page(recording(failures=["lake: no worker.", "latest: it ended."]))
+    assert "Restarted after a failure: lake: no worker.; latest: it ended.</p>" in page
 
 
 def test_without_a_comparison_there_are_differences() -> None:
