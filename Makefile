@@ -26,7 +26,7 @@ $(STAMP): pyproject.toml setup.py $(shell find src -name '*.pyx' -o -name '*.pxi
 run: setup  ## run a broker on localhost:9092
 	@$(BIN)/ottla up
 
-demo: setup  ## run the demo, a few minutes: a cluster, pipelines, a lake, two kills, an audit; SABOTAGE= REPAIR=1 BROKERS=1
+demo: setup  ## run the demo: a cluster, pipelines, a lake, two kills, an audit; SABOTAGE= REPAIR=1 BROKERS=1
 	@$(BIN)/python -m demo $(if $(SABOTAGE),--sabotage $(SABOTAGE)) $(if $(BROKERS),--brokers $(BROKERS)) $(if $(REPAIR),--repair) $(DEMO)
 
 demo-clean:  ## remove the files of the demo

@@ -34,10 +34,11 @@ def render(page: Path, picture: Path, width: int, height_max: int | None) -> Non
 
     def save() -> None:
         image = view.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
+        image = image.copy(0, 0, width, min(image.height(), height_max or image.height()))
         application.exit(0 if image.save(str(picture)) else 1)
 
     def resize(height: Any) -> None:
-        view.resize(width, int(height) if height_max is None else min(int(height), height_max))
+        view.resize(width, int(height))  # all of it: otherwise there is a scroll bar
         later(save)
 
     def later(step: Callable[[], None]) -> None:
