@@ -215,6 +215,9 @@ class ReplicaManager:
         self._deletions.free_few()
         if vanished:
             self._set_aside(vanished)
+        # Before in-sync replicas change: with a higher min.insync.replicas, those that leave may
+        # still be elected, and nothing may be committed without them.
+        yield from self._configs.changing(changes.configs, self._image)
         for change in changes.partitions.values():
             if change.after is not None:
                 self._place_soon(change.topic, change.partition, change.after)
@@ -224,7 +227,6 @@ class ReplicaManager:
         self._table.close_some()
         yield from self._make_some()
         self.logs.finish_taking_back()
-        yield from self._configs.changing(changes.configs, self._image)
 
     def _delete_moved(self, change: PartitionChange) -> None:
         """Delete the records of a replica that was moved to another broker."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from tests.unit.coordinators.groups.broker_world import BROKER, BrokerWorld
-from tests.unit.storage.log_making import append, values_of
+from tests.unit.storage.log_making import append, batch_of, values_of
 
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.steps import PAUSE, Steps, run_blocking
@@ -173,6 +173,25 @@ def test_a_setting_of_a_topic_reaches_its_partitions_and_that_of_a_broker_all(
     assert retentions() == [7, 7, before[2]]
     world.publish(ConfigChanged(ALL_BROKERS, "log.retention.ms", "8"))
     assert retentions() == [7, 7, 8]
+
+
+def test_nothing_is_committed_below_a_minimum_that_changes_with_the_in_sync_replicas(
+    world: BrokerWorld,
+) -> None:
+    """The controller has set the minimum first: the replica that leaves may be elected."""
+    configs = {"t": TopicConfig()}
+    world.replicas._configs.of_topic = configs.__getitem__
+    topic_id = world.create_topic("t", replicas=(BROKER, OTHER))
+    partition = world.replicas.partition(*T0)
+    partition.append(batch_of(b"v"), 1)
+    configs["t"] = TopicConfig(min_insync_replicas=2)
+    minimum = ConfigResource(ResourceType.TOPIC, "t"), "min.insync.replicas", "2"
+    leaves = PartitionChanged(
+        topic_id, 0, 1, in_sync_replicas=(BROKER,), eligible_replicas=(OTHER,)
+    )
+    world.publish(ConfigChanged(*minimum), leaves)
+    assert partition.leadership.in_sync_replicas == (BROKER,)
+    assert partition.log.high_watermark == 0
 
 
 def test_topics_whose_batches_are_opened_are_known_by_name_and_id_until_they_are_not(
