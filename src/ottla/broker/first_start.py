@@ -126,10 +126,16 @@ def exclude_empty_directories(
     empty = [each for each in directories if each.ownership.is_unused(besides={SESSION_NAME})]
     if not empty or expected <= past.present_ids or _has_all(directories, image, broker_id):
         return
+    others = ""
+    if any(len(each.replicas) > 1 for _, _, each in image.all_partitions()):
+        others = (
+            "; or, if it is lost, start the other brokers first: this one copies what they have in "
+            "sync"
+        )
     for directory in empty:
         directory.withhold(
             "the directory is empty, and partitions of this broker have no log: mount or restore "
-            "what was there, or delete the topics (docs/guides/recovering.md)"
+            f"what was there, or delete the topics{others} (docs/guides/recovering.md)"
         )
 
 

@@ -47,7 +47,7 @@ class ClusterOptions:
         "zookeeper.connection.timeout.ms",
         None,
         optional(INT),
-        anything,
+        at_least(0),
         "How long a broker that starts waits for ZooKeeper; as long as the session timeout, unless "
         "it is set.",
         is_internal=True,

@@ -186,6 +186,42 @@ def test_a_change_without_zookeeper_says_what_it_waits_for(
     assert cluster.members["broker-1"]["state"] == "running"
 
 
+def test_a_start_without_zookeeper_says_what_it_waits_for(cluster: ClusterCommand) -> None:
+    cluster("stop", "2", "zookeeper-1")
+    with start("cluster", "start", "2", "--data", str(cluster.data)) as starting:
+        assert starting.stderr is not None
+        said: list[bytes] = []
+        while not said or b"waiting for ZooKeeper at" not in said[-1]:
+            said.append(starting.stderr.readline())
+            assert said[-1] != b""
+        assert cluster("start", "zookeeper-1").returncode == 0
+        output, _ = starting.communicate(timeout=120)
+    assert said[-2] == (
+        b"ottla cluster start: waiting for broker-2, which is starting; its log ends with:\n"
+    )
+    assert (starting.returncode, output[:17]) == (0, b"started broker-2 ")
+
+
+def test_zookeeper_is_started_first_and_stopped_last(cluster: ClusterCommand) -> None:
+    stopped = cluster("stop", "zookeeper-1", "2", "3")
+    assert stopped.stdout == "stopped broker-2\nstopped broker-3\nstopped zookeeper-1\n"
+    started = cluster("start", "2", "zookeeper-1", "3")
+    names = [line.split()[1] for line in started.stdout.splitlines()]
+    assert names == ["zookeeper-1", "broker-2", "broker-3"]
+
+
+def test_a_cluster_whose_socket_was_deleted_says_how_to_stop_it(cluster: ClusterCommand) -> None:
+    path = cluster.data / "control.socket"
+    path.rename(cluster.data / "deleted")
+    try:
+        refused = cluster("status")
+    finally:
+        (cluster.data / "deleted").rename(path)
+    assert refused.returncode == 1
+    assert "control.socket was deleted" in refused.stderr
+    assert "Ctrl-C" in refused.stderr
+
+
 def test_several_are_restarted_in_turn_with_changed_settings(cluster: ClusterCommand) -> None:
     path = cluster.data / "broker-1" / "server.properties"
     path.write_text(path.read_text() + "broker.rack=r1\n")
@@ -329,6 +365,26 @@ def test_ctrl_c_ends_brokers_first_and_the_same_cluster_starts_again(tmp_path: P
     wait_until_gone(pids)
     require_clean_shutdowns(again)
     assert "is not running" in again("kill", "1").stderr
+
+
+def test_up_waits_for_what_a_killed_one_has_left(tmp_path: Path) -> None:
+    running = ClusterCommand(tmp_path, "--port", "0", "--brokers", "1")
+    pids = running.pids
+    broker = running.members["broker-1"]["pid"]
+    os.kill(broker, signal.SIGSTOP)  # it cannot end before it is resumed
+    running.end(signal.SIGKILL)
+    with start("cluster", "up", "--data", str(tmp_path)) as again:
+        assert again.stderr is not None
+        assert again.stdout is not None
+        said = again.stderr.readline().decode()
+        os.kill(broker, signal.SIGCONT)
+        ready = again.stdout.readline().decode()
+        again.send_signal(signal.SIGTERM)
+        again.communicate(timeout=120)
+    assert f"broker-1 (process {broker})" in said
+    assert said.endswith(" of the last run to end\n")
+    assert ready == f"ottla cluster is ready on {running.bootstrap_servers}\n"
+    wait_until_gone(pids)
 
 
 def test_down_ends_it_and_an_up_that_fails_leaves_no_process(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.cli.ottla_command import ottla
 from tests.integration.cluster.harness import ask, kazoo_client, metadata
 
 from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -92,6 +93,7 @@ def test_another_listener_between_brokers(member: RunningCluster, tmp_path: Path
         "listener.security.protocol.map": "INSIDE:PLAINTEXT",
         "inter.broker.listener.name": "INSIDE",
         "request.timeout.ms": 1000,
+        "initial.broker.registration.timeout.ms": 3000,
     }
     said = refused(tmp_path, config)
     assert "broker 1 has no listener INSIDE" in said
@@ -138,6 +140,26 @@ def test_a_new_broker_with_a_misspelled_chroot_says_that_it_has_made_a_cluster(
     assert broker.log.count("created a new cluster") == 1
     assert serves(member)
 
+    other = f"{zookeeper.address}/{member.zookeeper_connect.rpartition('/')[2]}"
+    (warning,) = [line for line in broker.log.splitlines() if "there is no cluster at" in line]
+    assert f"there is no cluster at {connect}, but there is at " in warning
+    assert other in warning
+
+
+@pytest.mark.parametrize("path", ["/metadata", "/brokers/ids", "/cluster/mine"])
+def test_a_chroot_inside_of_another_cluster(
+    member: RunningCluster, zookeeper: ZooKeeperServer, tmp_path: Path, path: str
+) -> None:
+    with kazoo_client(member.zookeeper_connect) as client:
+        before = client.get_children(path.rpartition("/")[0] or "/")
+        said = refused(
+            tmp_path, {"node.id": 9, "zookeeper.connect": f"{member.zookeeper_connect}{path}"}
+        )
+        assert client.get_children(path.rpartition("/")[0] or "/") == before
+    assert f"{member.zookeeper_connect}{path}, belongs to the cluster at" in said
+    assert f"the cluster at {member.zookeeper_connect}," in said
+    assert serves(member)
+
 
 def test_the_directory_of_another_cluster(
     member: RunningCluster, zookeeper: ZooKeeperServer
@@ -180,6 +202,32 @@ def test_the_directory_of_another_member(member: RunningCluster) -> None:
     config = {"node.id": 5, "zookeeper.connect": member.zookeeper_connect}
     said = refused(member.brokers[1].data, config)
     assert "node.id" in said
+    member.start(1)
+    assert serves(member)
+
+
+def test_an_empty_directory_in_the_place_of_the_only_replica(
+    member: RunningCluster, tmp_path: Path
+) -> None:
+    data, aside = member.brokers[1].data, tmp_path / "aside"
+    member.stop(1)
+    data.rename(aside)
+    data.mkdir()
+    settings = ("node.id=1", f"zookeeper.connect={member.zookeeper_connect}")
+    words = [word for each in settings for word in ("--set", each)]
+    try:
+        done = ottla("up", "--listen", "127.0.0.1:0", "--data", str(data), *words)
+    finally:
+        shutil.rmtree(data)
+        aside.rename(data)
+    said = done.stderr
+    assert done.returncode == 1
+    assert f"log directory {data} goes offline" in said
+    assert "mount or restore what was there" in said
+    assert (
+        f"ottla up: no log directory is left\n  the messages above say why; mend it in {data}"
+        in said
+    )
     member.start(1)
     assert serves(member)
 

@@ -24,6 +24,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.storage.directories.directory_ownership import WrongDirectory
 from ottla.storage.errors import CorruptLogError, StorageError
+from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import LOCK_NAME, META_PROPERTIES_NAME
 from ottla.storage.files.meta_properties import read_meta_properties
 
@@ -105,6 +106,9 @@ def explain(error: Exception, settings: LoadedConfig) -> str:
                 f"the znode {error.path} was deleted or changed by something else than a broker, "
                 f"below {settings.config.zookeeper_connect}: restore ZooKeeper from a backup"
             )
+        case StorageUnavailable():
+            directories = ", ".join(settings.config.log_directories)
+            return f"{error}\n  the messages above say why; mend it in {directories}"
         case BrokerError():
             advice = REFUSED_REGISTRATION.get(error.code)
             hint = f"\n  {advice}" if advice else ""

@@ -69,7 +69,9 @@ def request(directory: ClusterDirectory, do: str, **fields: Any) -> Any:
     except (FileNotFoundError, ConnectionRefusedError):
         if is_locked(directory.lock_path):
             raise CommandFailed(
-                f"the cluster in {directory.name} is starting or stopping", "try again"
+                f"the cluster in {directory.name} is starting or stopping",
+                f"try again; or, if {directory.name}/{directory.socket_path.name} was deleted, "
+                "stop it with Ctrl-C where it runs, and start it again",
             ) from None
         raise CommandFailed(
             f"the cluster in {directory.name} is not running",

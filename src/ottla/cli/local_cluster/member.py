@@ -184,18 +184,25 @@ class Member:
         self.state = state
         self._on_change()
 
+    def progress(self) -> str:
+        """What it does, for those who wait for it."""
+        output = self._log_end(1)
+        return f"{self.name}, which is {self.state}" + (
+            f"; its log ends with:\n{output}" if output else ""
+        )
+
     def death_message(self) -> str:
-        output = self._log_end()
+        output = self._log_end(LOG_LINES)
         return f"{self.name} (process {self.pid}) {ending(self.exit_code)}" + (
             f":\n{output}" if output else f"; see {self._log_path}"
         )
 
-    def _log_end(self) -> str:
+    def _log_end(self, count: int) -> str:
         """The last lines that the process wrote."""
         with open(self._log_path, "rb") as log:
             log.seek(self._log_position)
             lines = log.read().decode(errors="replace").splitlines()
-        return "\n".join(f"  {line}" for line in lines[-LOG_LINES:])
+        return "\n".join(f"  {line}" for line in lines[-count:])
 
 
 def ending(exit_code: int | None) -> str:

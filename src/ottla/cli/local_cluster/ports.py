@@ -1,19 +1,33 @@
-"""Whether the ports of a cluster are free, before anything is started."""
+"""Whether the ports of a cluster are free, before anything is started.
+
+After a kill -9 of `ottla cluster up` its processes end by themselves, within a second or so: they
+are waited for.
+"""
 
 from __future__ import annotations
 
 import errno
+import json
 import socket
+import time
+from pathlib import Path
 
 from ottla.cli.broker_process.owners import port_owner
 from ottla.cli.errors import CommandFailed
 from ottla.cli.local_cluster.directory import HOST, ClusterDirectory, Description
+from ottla.cli.process import print_error
+from ottla.cli.zookeeper_process.readiness import is_process_alive
+
+ENDING_S = 60.0
+POLL_S = 0.05
 
 
 def require_free_ports(directory: ClusterDirectory, description: Description) -> None:
     ports = [*description.broker_ports.values()]
     ports += [each.client for each in description.zookeepers.values()]
-    used = [port for port in ports if not is_free(port)]
+    used = used_ports(ports)
+    if used and wait_for_last_run(directory):
+        used = used_ports(ports)
     if used:
         owners = {port: port_owner(port) for port in used}
         raise CommandFailed(
@@ -23,6 +37,42 @@ def require_free_ports(directory: ClusterDirectory, description: Description) ->
             ),
             *advice(directory),
         )
+
+
+def used_ports(ports: list[int]) -> list[int]:
+    return [port for port in ports if not is_free(port)]
+
+
+def wait_for_last_run(directory: ClusterDirectory) -> bool:
+    """Until the processes of a run that was killed have ended; False if there are none."""
+    left = last_processes(directory)
+    if not left:
+        return False
+    names = ", ".join(f"{name} (process {pid})" for pid, name in left.items())
+    print_error(f"ottla cluster up: waiting for {names} of the last run to end")
+    deadline_s = time.monotonic() + ENDING_S
+    while any(map(is_process_alive, left)) and time.monotonic() < deadline_s:
+        time.sleep(POLL_S)
+    return True
+
+
+def last_processes(directory: ClusterDirectory) -> dict[int, str]:
+    """The names of those that still run, by process id."""
+    try:
+        members = json.loads(directory.running_path.read_text())["members"]
+        pids = {each["pid"]: each["name"] for each in members if each["pid"] is not None}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return {pid: name for pid, name in pids.items() if is_of(directory, pid)}
+
+
+def is_of(directory: ClusterDirectory, pid: int) -> bool:
+    """Not another process with the same id."""
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+    return str(directory.path).encode() in command and is_process_alive(pid)
 
 
 def advice(directory: ClusterDirectory) -> list[str]:

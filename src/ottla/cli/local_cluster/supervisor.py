@@ -24,9 +24,11 @@ from typing import Any
 from ottla.cli.errors import CommandFailed, did_you_mean
 from ottla.cli.local_cluster.control import ControlServer
 from ottla.cli.local_cluster.directory import HOST, ClusterDirectory, Description, replace_file
-from ottla.cli.local_cluster.member import Member
+from ottla.cli.local_cluster.member import Member, ProcessState
+from ottla.cli.local_cluster.reminders import reminders
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+REMINDER_S = 15.0  # longer than a start takes on a busy machine
 STOP = "stop"
 READY = "ready"
 
@@ -140,9 +142,14 @@ class Supervisor:
 
     def _start_all(self) -> None:
         """All at once: brokers load their code while ZooKeeper starts, and then wait for it."""
-        failures = each_of(self.members.values(), Member.start, self._events.put)
+        with reminders(REMINDER_S, self._starting, report):
+            failures = each_of(self.members.values(), Member.start, self._events.put)
         if not failures:
             self._events.put(READY)
+
+    def _starting(self) -> list[str]:
+        members = self.members.values()
+        return [each.progress() for each in members if each.state is ProcessState.STARTING]
 
     def _stop_all(self) -> list[CommandFailed]:
         self._is_stopping = True
@@ -189,6 +196,8 @@ class Supervisor:
                 member = self._find(name)
                 OPERATIONS[verb](member)
                 return member.describe()
+            case {"do": "progress", "id": str(name)}:
+                return self._find(name).progress()
             case {"do": "remove", "broker": int(broker_id)}:
                 self._remove(broker_id)
                 return None

@@ -27,6 +27,7 @@ from kazoo.retry import KazooRetry
 
 from ottla.base.scheduling.threads import RunJob, run_detached
 from ottla.config.zookeeper_connect import ConnectString
+from ottla.metadata.zookeeper.chroot import create_chroot
 from ottla.metadata.zookeeper.service import (
     Check,
     Create,
@@ -46,7 +47,6 @@ from ottla.metadata.zookeeper.service import (
     ZnodeRefused,
     ZooKeeperError,
     ZooKeeperSession,
-    create_missing,
 )
 
 RECONNECT_DELAY_S = 0.05
@@ -232,7 +232,8 @@ async def open_service(
     connection_timeout_ms: int,
     session: ZooKeeperSession | None = None,
 ) -> KazooService:
-    """Connect, and create the chroot if it does not exist. NotConnected if no server answers.
+    """Connect, and create the chroot if it does not exist. NotConnected if no server answers,
+    ChrootInCluster if the chroot is among the znodes of another cluster.
 
     With a session of an earlier process, its ephemeral znodes belong to this one: closing the
     service removes them.
@@ -260,8 +261,11 @@ async def open_service(
     except BaseException:
         service.abandon()
         raise
-    if connect.chroot:
-        await create_missing(_at_root(service), connect.chroot)
+    try:
+        await create_chroot(_at_root(service), connect.chroot)
+    except BaseException:
+        service.abandon()
+        raise
     return service
 
 
