@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ottla.cli.cluster.connection import ClusterConnection, add_connection_arguments
+from ottla.cli.cluster.names import matches_any
 from ottla.cli.errors import USAGE, CommandFailed
 
 
@@ -65,6 +66,24 @@ def read_books(arguments: argparse.Namespace, now_ms: int) -> tuple[list[Any], d
             "run the audit with: ottla audit run --once",
         )
     return balance(tiers, now_ms, arguments.reference), tiers
+
+
+def add_tier_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tier", help="only this tier, such as orders.counted; or a pattern")
+
+
+def chosen_books(arguments: argparse.Namespace, now_ms: int) -> list[Any]:
+    """The books of the topics and the tier that are named; CommandFailed if there are none."""
+    books, _ = read_books(arguments, now_ms)
+    tiers = [arguments.tier] if arguments.tier else []
+    chosen = [
+        each
+        for each in books
+        if matches_any(each.topic, arguments.patterns) and matches_any(each.tier, tiers)
+    ]
+    if not chosen:
+        raise CommandFailed("no tier has reported such a topic: nothing was audited")
+    return chosen
 
 
 def lakes_of(values: list[str]) -> dict[str, str]:

@@ -19,8 +19,6 @@ from ottla.base.ids import TopicPartition
 from ottla.base.uuids import uuid_from_text
 from ottla.client.admin.list_offsets import earliest_offsets
 from ottla.client.cluster.cluster import Cluster
-from ottla.client.fetching.fetcher import fetch_range
-from ottla.client.settings import READ_COMMITTED
 from ottla.pipelines.audit.lake_tables import (
     METADATA_DIRECTORY,
     RECORD_COLUMNS,
@@ -30,6 +28,7 @@ from ottla.pipelines.audit.lake_tables import (
 from ottla.pipelines.audit.lake_tier import read_booked, with_content_columns
 from ottla.pipelines.audit.reports import PartitionId, Tier
 from ottla.pipelines.audit.side_topics import Excluded
+from ottla.pipelines.committed_records import committed_records
 from ottla.pipelines.sums.record_sums import (
     UNDATED,
     Book,
@@ -42,7 +41,7 @@ from ottla.pipelines.sums.record_sums import (
 )
 from ottla.pipelines.sums.row_hashes import row_hashes
 from ottla.protocol.records._plain_sums import DATED_FROM_MS, DATED_UNTIL_MS
-from ottla.protocol.records.arrow import SCHEMA_WITH_HEADERS, read_arrow
+from ottla.protocol.records.arrow import SCHEMA_WITH_HEADERS
 
 Range = tuple[int, int]  # the end is one after the last
 
@@ -142,18 +141,9 @@ def _log_rows(
         return found[0], log_start
     start, end = max(log_start, sums.first_offset), sums.last_offset + 1
     topic_id = uuid_from_text(key.topic_id)
-    for fetched in fetch_range(
-        cluster, at, start, end, topic_id=topic_id, isolation_level=READ_COMMITTED
-    ):
-        for batch in read_arrow(
-            fetched.data,
-            from_offset=max(start, fetched.start_offset),
-            end_offset=min(end, fetched.end_offset),
-            with_headers=True,
-            is_wanted=fetched.is_wanted,
-        ):
-            chosen = batch.filter(is_inside(batch, key)).select(columns)
-            found.append(pa.Table.from_batches([chosen]))
+    for batch in committed_records(cluster, at, topic_id, start, end, with_headers=True):
+        chosen = batch.filter(is_inside(batch, key)).select(columns)
+        found.append(pa.Table.from_batches([chosen]))
     return pa.concat_tables(found), log_start
 
 

@@ -16,10 +16,8 @@ from ottla.base.ids import NO_OFFSET, TopicPartition
 from ottla.base.uuids import uuid_from_text
 from ottla.client.admin.list_offsets import list_offsets
 from ottla.client.cluster.cluster import Cluster
-from ottla.client.fetching.fetcher import fetch_range
-from ottla.client.settings import READ_COMMITTED
+from ottla.pipelines.committed_records import committed_records
 from ottla.pipelines.verbs.missing import Range, Ranges, TablePartition, merged
-from ottla.protocol.records.arrow import read_arrow
 
 Numbers = npt.NDArray[np.int64]
 
@@ -88,17 +86,9 @@ def _records(
     """Offsets and timestamps of the committed records."""
     at, (start, end) = TopicPartition(topic, table_partition.partition), span
     topic_id = uuid_from_text(table_partition.topic_id)
-    for fetched in fetch_range(
-        cluster, at, start, end, topic_id=topic_id, isolation_level=READ_COMMITTED
-    ):
-        for batch in read_arrow(
-            fetched.data,
-            from_offset=max(start, fetched.start_offset),
-            end_offset=min(end, fetched.end_offset),
-            is_wanted=fetched.is_wanted,
-        ):
-            timestamps = batch.column("timestamp").cast("int64")
-            yield batch.column("offset").to_numpy(), timestamps.to_numpy()
+    for batch in committed_records(cluster, at, topic_id, start, end):
+        timestamps = batch.column("timestamp").cast("int64")
+        yield batch.column("offset").to_numpy(), timestamps.to_numpy()
 
 
 def runs(records: Iterable[tuple[Numbers, Numbers]], times: Times) -> list[Range]:

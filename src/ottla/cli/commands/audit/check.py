@@ -7,12 +7,11 @@ import time
 
 from ottla.cli.auditing.cluster import (
     add_audit_arguments,
+    add_tier_argument,
+    chosen_books,
     duration_ms,
     number_between,
-    read_books,
 )
-from ottla.cli.cluster.names import matches_any
-from ottla.cli.errors import CommandFailed
 from ottla.cli.output.documents import add_format_argument, show
 
 
@@ -32,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="the longest time since the last complete bucket (default: 15m)",
     )
-    parser.add_argument("--tier", help="only this tier, such as orders.counted; or a pattern")
+    add_tier_argument(parser)
     add_format_argument(parser)
     add_audit_arguments(parser)
 
@@ -40,15 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from ottla.pipelines.audit.verifying import check_books
 
-    books, _ = read_books(arguments, time.time_ns() // 1_000_000)
-    tiers = [arguments.tier] if arguments.tier else []
-    chosen = [
-        each
-        for each in books
-        if matches_any(each.topic, arguments.patterns) and matches_any(each.tier, tiers)
-    ]
-    if not chosen:
-        raise CommandFailed("no tier has reported such a topic: nothing was audited")
+    chosen = chosen_books(arguments, time.time_ns() // 1_000_000)
     problems = check_books(chosen, arguments.min, arguments.max_lag)
     document = {"ok": not problems, "problems": problems}
     show(arguments.format, document, lambda: "\n".join(problems) or f"{len(chosen)} books: ok")

@@ -7,8 +7,7 @@ import time
 from typing import Any
 
 from ottla.cli.arguments.timestamps import parse_timestamp
-from ottla.cli.auditing.cluster import add_audit_arguments, read_books
-from ottla.cli.cluster.names import matches_any
+from ottla.cli.auditing.cluster import add_audit_arguments, add_tier_argument, chosen_books
 from ottla.cli.errors import USAGE, CommandFailed
 from ottla.cli.output.documents import add_format_argument, show
 
@@ -24,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("patterns", nargs="*", metavar="TOPIC", help="only these topics")
     parser.add_argument("--from", dest="start", metavar="TIME", help="default: the first record")
     parser.add_argument("--to", dest="end", metavar="TIME", help="default: the last closed bucket")
-    parser.add_argument("--tier", help="only this tier, such as orders.counted; or a pattern")
+    add_tier_argument(parser)
     add_format_argument(parser)
     add_audit_arguments(parser)
 
@@ -35,15 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     now_ms = time.time_ns() // 1_000_000
     start, end = time_of(arguments.start, now_ms), time_of(arguments.end, now_ms)
-    books, _ = read_books(arguments, now_ms)
-    tiers = [arguments.tier] if arguments.tier else []
-    chosen = [
-        each
-        for each in books
-        if matches_any(each.topic, arguments.patterns) and matches_any(each.tier, tiers)
-    ]
-    if not chosen:
-        raise CommandFailed("no tier has reported such a topic: nothing was audited")
+    chosen = chosen_books(arguments, now_ms)
     result = verify_books(chosen, start, end)
     faults = [fault_document(*each) for each in result.faults]
     document: dict[str, Any] = {
