@@ -11,6 +11,7 @@ from tests.unit.handlers.steps.counting import LINE_S, CountedWorld, counted_wor
 
 from ottla.base.ids import TopicId
 from ottla.base.scheduling.step_scheduler import FIRST_SLICE_S, SLICE_S
+from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
 from ottla.coordinators.groups.committed_offsets import CommittedOffset
 from ottla.coordinators.groups.consumer import targets
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
@@ -27,6 +28,10 @@ from ottla.protocol.messages.describe_groups_request import DescribeGroupsReques
 from ottla.protocol.messages.end_txn_request import EndTxnRequest
 from ottla.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from ottla.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from ottla.protocol.messages.join_group_request import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+)
 from ottla.protocol.messages.list_groups_request import ListGroupsRequest
 from ottla.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
@@ -37,6 +42,7 @@ from ottla.protocol.messages.offset_fetch_request import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
 )
+from ottla.protocol.messages.sync_group_request import SyncGroupRequest
 
 PARTITIONS = 400
 GROUPS = 300
@@ -256,3 +262,43 @@ def test_a_transaction_over_many_partitions_gets_its_markers_in_slices(
 
     # Each of twenty partitions in a turn takes some hundred lines to append to.
     assert steps_in(world, end) < LINES_MAX + 20 * 500
+
+
+def static_join(number: int, protocols: int) -> JoinGroupRequest:
+    names = ["range", *(f"own-{number}-{at}" for at in range(protocols))]
+    offered = [JoinGroupRequestProtocol(each, b"") for each in names]
+    return JoinGroupRequest("g", 60_000, 60_000, "", f"i{number}", "consumer", offered)
+
+
+def lines_of_a_static_member_that_returns(members: int, protocols: int) -> int:
+    with counted_world({"group.initial.rebalance.delay.ms": "100"}) as world:
+        world.ask(FindCoordinatorRequest("g"), 3)
+        world.run(world.broker.groups.loaded())
+
+        async def begin() -> None:
+            joins = [static_join(number, protocols) for number in range(members)]
+            tasks = [
+                asyncio.ensure_future(world._answer(each, 5, world.me, "test")) for each in joins
+            ]
+            groups = world.broker.groups.service._shard("g").state.groups
+            while "g" not in groups or len(groups["g"].members) < members:
+                await asyncio.sleep(0)
+            group = groups["g"]
+            assert isinstance(group, ClassicGroup)
+            while group.state is ClassicGroupState.PREPARING_REBALANCE:
+                world.clock.advance_ms(100)
+                world.broker.groups.expiration.expire_timers()
+            await asyncio.gather(*tasks)
+            sync = SyncGroupRequest("g", 1, str(group.leader), None, "consumer", "range")
+            await world._answer(sync, 5, world.me, "test")
+
+        world.run(begin())
+        world.steps_of(static_join(0, protocols), 5)
+        before = world.counter.lines
+        world.steps_of(static_join(0, protocols), 5)
+        return world.counter.lines - before
+
+
+def test_a_static_member_that_returns_costs_nothing_by_what_others_offer() -> None:
+    few = lines_of_a_static_member_that_returns(30, 1)
+    assert lines_of_a_static_member_that_returns(30, 90) < few + 90 * 60

@@ -17,10 +17,10 @@ from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupSt
 from ottla.coordinators.groups.classic.member import (
     ClassicMember,
     bytes_of,
+    elect,
     new_member,
     protocols_of,
     rebalance_timeout_of,
-    select_protocol,
 )
 from ottla.coordinators.groups.classic.rebalance import (
     Records,
@@ -170,7 +170,8 @@ def join_again(
         new_member(request, member_id, caller), assignment=old.assignment, join_reply=reply
     )
     members = [new if each is old else each for each in group.members.values()]
-    if group.state is ClassicGroupState.STABLE and select_protocol(members) == group.protocol:
+    candidates = group.membership.common_protocols_with(new, old)
+    if group.state is ClassicGroupState.STABLE and elect(candidates, members) == group.protocol:
         return replace_member(group, old, new, members, caller.version)
     group.membership.fence(old)
     group.membership.replace(old, new)

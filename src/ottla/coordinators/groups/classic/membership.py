@@ -53,6 +53,15 @@ class Membership:
         count = len(self.members)
         return {name for name, members in self._supported.items() if members == count}
 
+    def common_protocols_with(self, new: ClassicMember, old: ClassicMember) -> set[str]:
+        """The protocols that all members would support if `new` replaced `old`."""
+        others, offered_before = len(self.members) - 1, {each.name for each in old.protocols}
+        return {
+            each.name
+            for each in new.protocols
+            if self._supported.get(each.name, 0) - (each.name in offered_before) == others
+        }
+
     def is_supported_by_all(self, protocol: str) -> bool:
         return self._supported.get(protocol, 0) == len(self.members)
 
