@@ -31,7 +31,8 @@ def locating(partition: Partition) -> Steps[ReplicaPosition]:
     log = partition.log
     yield from looking_up(log.epochs.load)
     yield from looking_up(log.producers.load)
-    log.epochs.truncate_from_end(log.offsets.end)  # one that this broker led without appending
+    if not partition.is_leader:  # by now; a leader has noted its epoch there
+        log.epochs.truncate_from_end(log.offsets.end)  # one that this broker led without appending
     return position_of(partition)
 
 

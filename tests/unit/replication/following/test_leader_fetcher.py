@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 import pytest
-from tests.support.steps_by_hand import JobsLater
+from tests.support.steps_by_hand import ByHand, JobsLater
 from tests.support.virtual_time import run_in_virtual_time
 from tests.unit.replication.test_in_sync_changes import LoopClock
 from tests.unit.replication.test_several_directories import DamageReports
@@ -35,6 +35,7 @@ from ottla.protocol.messages.list_offsets_request import ListOffsetsRequest
 from ottla.replication.following.fetched_records import (
     BATCHES_AT_ONCE,
     cut_into_pieces,
+    locating,
     taking,
 )
 from ottla.replication.following.leader_fetcher import LeaderFetcher
@@ -493,6 +494,22 @@ def test_a_partition_that_changes_while_it_is_admitted_is_fetched_as_it_is_now(
         assert len(world.leader.requests) == count
 
     run_in_virtual_time(run_steps())
+
+
+@story
+async def test_a_broker_that_leads_before_it_has_located_its_log_keeps_its_epoch() -> None:
+    """Followers with records of an epoch in between are told by it where their logs diverge."""
+    world = World()
+    world.follow()
+    partition = world.partitions[0]
+    partition.log.append_as_follower(placed(batch_of(b"a"), 0, 1))
+    partition.log.producers.unload()
+    steps = ByHand(locating(partition))
+    steps.run_job()  # it reads the producers
+    partition.lead_or_follow(Leadership(ME, 3, 3, (LEADER, ME), (LEADER, ME)), 0)
+    steps.finish()
+    epochs = partition.log.epochs.load(BLOCKING)
+    assert epochs.end_offset_for(2, partition.log.log_end_offset) == (1, 1)
 
 
 class SlowLeader(Leader):
