@@ -166,6 +166,7 @@ class Run:
             self._drain()
         self._note_committed()
         outcome.require("clients", self._workload.failures)
+        outcome.require("assignments", self._watcher.shared)
         outcome.hung, outcome.fenced = self._workload.hung, self._workload.fenced
         with outcome.attempt("last stable offsets"):
             self._compare_ends()

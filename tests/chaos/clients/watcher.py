@@ -1,4 +1,5 @@
-"""A client that only watches: high watermarks, last stable offsets, epochs, committed offsets.
+"""A client that only watches: high watermarks, last stable offsets, epochs, committed offsets, and
+which members of groups have which partitions.
 
 It behaves as a client does: it never goes back to a leader of an older epoch, and asks for another
 coordinator only when the one it knows fails.
@@ -13,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.chaos.checker.assignments import shared_partitions
 from tests.chaos.checker.history import Quantity
 from tests.chaos.cluster.asking import ask
 from tests.chaos.cluster.cluster import ChaosCluster
@@ -26,12 +28,14 @@ from tests.chaos.cluster.topics import (
 from tests.chaos.recording import Recorder
 
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.describe_groups_request import DescribeGroupsRequest
 from ottla.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from ottla.protocol.messages.offset_fetch_request import OffsetFetchRequest, OffsetFetchRequestGroup
 
 INTERVAL_S = 0.5
 TIMEOUT_S = 2.0
 GROUP = 0
+STABLE = "Stable"
 FIND_COORDINATOR_VERSION = 4
 OFFSET_FETCH_VERSION = 8
 
@@ -47,6 +51,7 @@ class Watcher:
         self._rng = random.Random(0)
         self._known: dict[str, PartitionState] = {}
         self._coordinators: dict[str, int] = {}
+        self.shared: list[str] = []  # partitions that several members of a group had
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watcher")
 
@@ -67,6 +72,7 @@ class Watcher:
                 self._watch_partition(state)
             for group in self._groups:
                 self.committed(group)
+                self._watch_assignments(group)
 
     def _refresh(self) -> None:
         running = self._cluster.running()
@@ -112,6 +118,20 @@ class Watcher:
             self._coordinators.pop(group, None)
             return {}
         return self._note(group, answer)
+
+    def _watch_assignments(self, group: str) -> None:
+        """While the group is stable, what its members have is of one generation."""
+        coordinator = self._coordinators.get(group)
+        if coordinator is None:
+            return
+        try:
+            request = DescribeGroupsRequest([group])
+            (answer,) = ask(self._cluster.address(coordinator), request, timeout_s=TIMEOUT_S).groups
+        except OSError:
+            return
+        if answer.error_code == ErrorCode.NONE and answer.group_state == STABLE:
+            members = {each.member_id: bytes(each.member_assignment) for each in answer.members}
+            self.shared += [f"{group}: {each}" for each in shared_partitions(members)]
 
     def _note(self, group: str, answer: Any) -> dict[str, int]:
         found = {
