@@ -14,6 +14,7 @@ import asyncio
 import faulthandler
 import os
 import threading
+from contextlib import suppress
 from functools import partial
 
 from ottla.base.scheduling.threads import Threads
@@ -43,5 +44,9 @@ def _watch(beat: threading.Event, stopped: threading.Event, wait_s: float) -> No
         waits = 0 if beat.is_set() else waits + 1
         beat.clear()
         if waits == WAITS:
+            blocked_s = wait_s * WAITS
+            text = f"the event loop was blocked for {blocked_s:g} s: this process ends. Threads:\n"
+            with suppress(OSError):
+                os.write(STDERR, text.encode())
             faulthandler.dump_traceback(STDERR)
             os._exit(1)

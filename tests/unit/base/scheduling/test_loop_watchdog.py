@@ -37,6 +37,7 @@ def test_a_blocked_event_loop_ends_the_process_and_shows_where() -> None:
     done = run("stand_still()")
     assert done.returncode == 1
     assert done.stdout == "alive\n"
+    assert "the event loop was blocked for 0.5 s: this process ends. Threads:\n" in done.stderr
     assert "in stand_still" in done.stderr
 
 
