@@ -33,6 +33,7 @@ from ottla.pipelines.lake.table import (
     committed_files,
     missing_files,
     remaining_rows,
+    unwritable,
 )
 
 MANIFEST = "ottla.manifest"  # in the commit: the name of the manifest
@@ -109,7 +110,7 @@ class DeltaLakeTable(OwnedTable):
         self._files.write_new(manifest)
         try:
             self._write(table, manifest)
-        except (CommitFailedError, DeltaError) as error:
+        except (CommitFailedError, DeltaError, OSError) as error:
             return self._after_failure(manifest, error)
         return True
 
@@ -139,6 +140,8 @@ class DeltaLakeTable(OwnedTable):
         self._files.remove(manifest.name)
         if isinstance(error, CommitFailedError):
             return False  # another commit came first
+        if isinstance(error, OSError):
+            raise unwritable(self.directory, error) from error
         raise LakeError(f"{self.directory}: {error}; nothing was committed") from error
 
     def finish(self, manifest: Manifest) -> None:

@@ -35,6 +35,7 @@ from ottla.pipelines.lake.table import (
     committed_files,
     missing_files,
     remaining_rows,
+    unwritable,
 )
 
 MANIFEST = "ottla.manifest"
@@ -155,6 +156,9 @@ class IcebergTable(OwnedTable):
             self._write(table, manifest)
         except CommitFailedException:
             return self._is_committed(manifest)
+        except OSError as error:  # of the disk, or of the connection to a catalog
+            if not self._names(manifest):
+                raise unwritable(self.directory, error) from error
         return True
 
     def _write(self, table: Table, manifest: Manifest) -> None:
@@ -182,11 +186,15 @@ class IcebergTable(OwnedTable):
 
     def _is_committed(self, manifest: Manifest) -> bool:
         """A commit whose response was lost may have succeeded."""
-        table = self._open()
-        if table is not None and table.properties.get(MANIFEST) == manifest.name:
+        if self._names(manifest):
             return True
         self._files.remove(manifest.name)
         return False
+
+    def _names(self, manifest: Manifest) -> bool:
+        """Whether it is that of the newest commit."""
+        table = self._open()
+        return table is not None and table.properties.get(MANIFEST) == manifest.name
 
     def finish(self, manifest: Manifest) -> None:
         """The commit is all there is to it."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from ottla.pipelines.declaration.tree import ADD
-from ottla.pipelines.errors import BatchRefused, LakeError
+from ottla.pipelines.errors import BatchRefused, LakeError, LakeUnavailable
 from ottla.pipelines.lake.manifest import BATCH, REWRITES, LakeFile, Manifest
 
 
@@ -110,6 +110,15 @@ def check_removed(manifest: Manifest, found: Collection[str], where: str) -> Non
             f"{where}: another program has replaced {replaced_files[0]} meanwhile: nothing was "
             "written. Run the command again"
         )
+
+
+def unwritable(where: str, error: OSError) -> LakeUnavailable:
+    """Libraries of formats say that something cannot be written, and not which table it is."""
+    reason = error.strerror or " ".join(str(error).split())
+    return LakeUnavailable(
+        f"{where}: the commit cannot be written: {reason}; nothing was committed. "
+        "It is tried again when the batch or the command is repeated"
+    )
 
 
 def chain(table: LakeTable) -> Iterable[Manifest]:
