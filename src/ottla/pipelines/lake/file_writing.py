@@ -24,7 +24,11 @@ from ottla.pipelines.errors import LakeUnavailable
 from ottla.pipelines.lake.file_stats import stats_of
 from ottla.pipelines.lake.hours import hour_directory, hour_text, split_by_hour
 from ottla.pipelines.lake.manifest import LakeFile
-from ottla.pipelines.lake.manifest_files import METADATA_DIRECTORY, sync_directory
+from ottla.pipelines.lake.manifest_files import (
+    METADATA_DIRECTORY,
+    make_directories,
+    sync_directory,
+)
 from ottla.pipelines.lake.orphans import PREFIX
 from ottla.pipelines.sums.record_sums import Book, add_to, encode_book
 
@@ -156,7 +160,7 @@ class HourWriter:
             else None
         )
         path = Path(plan.lake) / (staged or final)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_directories(path.parent)
         names = [each for each in DICTIONARIES if each in self._columns.names]
         writer = pq.ParquetWriter(str(path), self._columns, use_dictionary=names)
         return _OpenFile(path, final, staged, hour, writer)

@@ -30,7 +30,7 @@ class ManifestFiles:
 
     def create(self) -> None:
         for directory in (self.manifests, self.staging):
-            directory.mkdir(parents=True, exist_ok=True)
+            make_directories(directory)
 
     # What the table is
 
@@ -108,6 +108,16 @@ def _written_aside(path: Path, content: bytes) -> Iterator[Path]:
         ) from None
     finally:
         aside.unlink(missing_ok=True)
+
+
+def make_directories(path: Path) -> None:
+    """A new directory is an entry of the one above, which is synced, too: otherwise the files in it
+    could be lost with a power failure, although they were synced themselves."""
+    if path.is_dir():
+        return
+    make_directories(path.parent)
+    path.mkdir(exist_ok=True)
+    sync_directory(path.parent)
 
 
 def sync_directory(path: Path) -> None:

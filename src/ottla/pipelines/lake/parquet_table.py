@@ -25,7 +25,11 @@ from ottla.pipelines.declaration.tree import PARQUET
 from ottla.pipelines.errors import LakeError
 from ottla.pipelines.lake.hours import hour_of_directory
 from ottla.pipelines.lake.manifest import Manifest
-from ottla.pipelines.lake.manifest_files import METADATA_DIRECTORY, sync_directory
+from ottla.pipelines.lake.manifest_files import (
+    METADATA_DIRECTORY,
+    make_directories,
+    sync_directory,
+)
 from ottla.pipelines.lake.orphans import Abandoned, remove_staged
 from ottla.pipelines.lake.ownership import OwnedTable, claim
 from ottla.pipelines.lake.table import added_columns, remaining_rows
@@ -89,7 +93,7 @@ class ParquetTable(OwnedTable):
             sync_directory(directory)
 
     def _publish(self, staged: Path, path: Path) -> None:
-        path.parent.mkdir(exist_ok=True)
+        make_directories(path.parent)
         try:
             os.rename(staged, path)
         except FileNotFoundError:

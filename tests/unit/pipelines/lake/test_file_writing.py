@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.unit.pipelines.lake.writing import COLUMNS, START, TOPIC_ID
+from tests.unit.pipelines.lake.writing import COLUMNS, FORMATS, START, TOPIC_ID, opened, write
 
 from ottla.pipelines.lake import file_writing
 from ottla.pipelines.lake.file_writing import FilePlan, HourWriter
@@ -32,6 +33,29 @@ def rows_of(number: int) -> pa.RecordBatch:
         ],
         schema=COLUMNS,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_new_directories_are_synced_with_the_files_in_them(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power failure must not take the directory of an hour away, whose files are committed."""
+    synced: set[str] = set()
+    fsync = os.fsync
+
+    def noted(number: int) -> None:
+        fsync(number)
+        synced.add(os.readlink(f"/proc/self/fd/{number}"))
+
+    monkeypatch.setattr(os, "fsync", noted)
+    table = opened(kind, str(tmp_path / "lake"))
+    table.prepare(COLUMNS)
+    synced.clear()
+    write(table, 0)
+    lake = Path(table.directory)
+    hours = {str((lake / path).parent) for path in table.files()}
+    assert len(hours) == 2
+    assert {table.directory, *hours} <= synced
 
 
 def test_the_memory_of_a_task_does_not_grow_with_its_rows(
