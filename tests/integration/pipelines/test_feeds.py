@@ -6,14 +6,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
-from tests.integration.pipelines.test_running import run_once
+from tests.integration.pipelines.orders import ids
+from tests.integration.pipelines.test_running import run_once, table_of
 from tests.integration.spark.sink.committed_records import committed
 
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.settings import ClientSettings
 from ottla.pipelines.declaration.loading import load
 from ottla.pipelines.status.report_topic import read_reports
+from ottla.pipelines.verbs.backfill import backfill
 from ottla.pipelines.verbs.validate import validate
 from ottla.testing import Kafka
 
@@ -82,6 +85,37 @@ def test_joins_windows_and_functions(spark: Any, kafka: Kafka, tmp_path: Path) -
         each.key: each.value for each in committed(kafka.bootstrap_servers, f"{orders}.hourly")
     }
     assert hours == {f"2026-03-01 {hour}:00:00": "6" for hour in (10, 11)}  # the newest is 13:00
+
+
+def test_a_backfill_reads_around_the_thousands_of_records_that_a_query_filters(
+    spark: Any, kafka: Kafka, tmp_path: Path
+) -> None:
+    orders, servers = kafka.topic("orders"), kafka.bootstrap_servers
+    kafka.produce(orders, [("k", json.dumps({"id": each})) for each in range(6000)])
+    path = tmp_path / "even.yaml"
+    path.write_text(
+        f"""\
+clusters: {{main: "{servers}"}}
+state: {tmp_path}/state
+pipelines:
+  even:
+    from: {{topics: [{orders}], value: {{json: "id bigint"}}}}
+    sql: SELECT id, topic, partition, offset, timestamp FROM input WHERE id % 2 = 0
+    to: {{lake: {tmp_path}/lake}}
+    batch_records: 3000
+"""
+    )
+    run_once(spark, path)
+    table = table_of(path, "even")
+    assert ids(table.rows()) == list(range(0, 6000, 2))
+    lost = Path(table.directory) / table.files()[0]
+    count = pq.read_metadata(lost).num_rows
+    lost.unlink()
+    declared = load(str(path))
+    done = backfill(declared, declared.pipelines["even"], [], lambda: spark)
+    assert done.added == count > 0
+    assert done.missing == 3000 + count
+    assert ids(table.rows()) == list(range(0, 6000, 2))
 
 
 WINDOWS = """\

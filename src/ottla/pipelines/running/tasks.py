@@ -25,6 +25,7 @@ from ottla.pipelines.lake.columns import KEPT
 from ottla.pipelines.lake.file_writing import FilePlan, HourWriter
 from ottla.pipelines.lake.hours import is_in_hours, newest_us
 from ottla.pipelines.lake.manifest import Counts, LakeFile
+from ottla.pipelines.running.chosen_offsets import ChosenOffsets
 from ottla.pipelines.running.classify import Classified, classify
 from ottla.pipelines.running.side_records import ARROW, side_records
 from ottla.pipelines.running.unknown_fields import unknown_fields
@@ -86,6 +87,7 @@ class LakePlan:
     bad_topic: str | None = None
     late_topic: str | None = None
     chosen: ChosenHours | None = None
+    offsets: ChosenOffsets | None = None  # None: all
 
 
 @dataclass(frozen=True)
@@ -178,8 +180,9 @@ class LakeTask:
     def run(self, batches: Iterator[pa.RecordBatch]) -> TaskReport:
         try:
             for batch in batches:
-                if batch.num_rows:
-                    self._add(without_empty_headers(batch))
+                chosen = batch if self._plan.offsets is None else self._plan.offsets.rows(batch)
+                if chosen.num_rows:
+                    self._add(without_empty_headers(chosen))
             files = tuple(self._writer.close())
             side = self._write_side()
             reach(PipelinePoint.TASK_WRITTEN)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -114,6 +115,19 @@ def merged(parts: Iterable[Ranges]) -> dict[TablePartition, list[Range]]:
             known[-1] = (known[-1][0], max(known[-1][1], span[1]))
         else:
             known.append(span)
+    return found
+
+
+def joined_ranges(ranges: Sequence[Range], count_max: int) -> list[Range]:
+    """At most so many ranges, with the smallest gaps between them included; `ranges` are sorted."""
+    gaps_between = sorted(after[0] - before[1] for before, after in pairwise(ranges))
+    width = gaps_between[-count_max] if len(gaps_between) >= count_max else -1
+    found: list[Range] = []
+    for start, end in ranges:
+        if found and start - found[-1][1] <= width:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
     return found
 
 

@@ -24,6 +24,7 @@ from ottla.pipelines.lake.manifest import Manifest
 from ottla.pipelines.lake.table import LakeTable
 from ottla.pipelines.running.batch import select_record
 from ottla.pipelines.running.checkpoint import BatchOffsets
+from ottla.pipelines.running.chosen_offsets import ChosenOffsets
 from ottla.pipelines.running.cluster_options import client_settings, kafka_options
 from ottla.pipelines.running.lake_plans import lake_plan
 from ottla.pipelines.running.tasks import (
@@ -42,11 +43,20 @@ from ottla.pipelines.running.transforms import (
     transform,
 )
 from ottla.pipelines.verbs.local_reading import records_of
-from ottla.pipelines.verbs.missing import Range, Ranges, by_batch, covered, intersection, size
+from ottla.pipelines.verbs.missing import (
+    Range,
+    Ranges,
+    by_batch,
+    covered,
+    intersection,
+    joined_ranges,
+    size,
+)
 from ottla.pipelines.verbs.progress import Progress
 from ottla.spark.records.schema import full_schema
 
 LOCAL_MAX = 5_000_000  # offsets that this process reads by itself
+SPARK_RANGES_MAX = 20  # of a partition: Spark plans an expression for each
 
 
 class Rereading:
@@ -164,12 +174,15 @@ class SparkJob:
             register_tables(self._spark, self._source.declared, self._pipeline)
             rows = transform(decoded_only(rows), self._pipeline)
         plan = self._source.plan(number, newest_ms, rows.schema, chosen)
+        names = self._source.names
+        offsets = {(names[each], partition): spans for (each, partition), spans in ranges.items()}
+        plan = replace(plan, offsets=ChosenOffsets(offsets))
         if not has_transform(self._pipeline):
             rows = select_record(rows)
         return reports_of(rows.mapInArrow(partial(lake_task, plan), REPORT_SCHEMA).collect())
 
     def _rows(self, ranges: Ranges) -> Any:
-        """The records from the first to the last of each partition, then only those in ranges."""
+        """The records of the ranges, and of small gaps between them, which tasks leave out."""
         starts: dict[str, dict[str, int]] = {}
         ends: dict[str, dict[str, int]] = {}
         condition, names = F.lit(False), self._source.names
@@ -177,7 +190,8 @@ class SparkJob:
             name = names[topic_id]
             starts.setdefault(name, {})[str(partition)] = spans[0][0]
             ends.setdefault(name, {})[str(partition)] = spans[-1][1]
-            condition = condition | (_of_partition(name, partition) & _within(spans))
+            joined = joined_ranges(spans, SPARK_RANGES_MAX)
+            condition = condition | (_of_partition(name, partition) & _within(joined))
         return self._load(starts, ends).where(condition)
 
     def _load(self, starts: dict[str, dict[str, int]], ends: dict[str, dict[str, int]]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.pipelines.verbs.missing import TablePartition, parse_offsets
+from ottla.pipelines.verbs.missing import TablePartition, joined_ranges, parse_offsets
 
 TOPICS = {"orders": "id"}
 
@@ -13,3 +13,13 @@ def test_offsets_that_overlap_are_read_once() -> None:
         TablePartition("id", 0): [(0, 15), (20, 30)],
         TablePartition("id", 1): [(7, 8)],
     }
+
+
+def test_ranges_are_joined_over_their_smallest_gaps() -> None:
+    ranges = [(0, 1), (2, 3), (10, 11), (12, 13), (30, 31)]
+    assert joined_ranges(ranges, 5) == ranges
+    assert joined_ranges(ranges, 3) == [(0, 3), (10, 13), (30, 31)]
+    assert joined_ranges(ranges, 2) == [(0, 13), (30, 31)]
+    assert joined_ranges(ranges, 1) == [(0, 31)]
+    alike = [(each, each + 1) for each in range(0, 200, 2)]
+    assert joined_ranges(alike, 10) == [(0, 199)]
