@@ -15,7 +15,12 @@ from ottla.config.replication_options import RACK_AWARE
 from ottla.metadata.image import Batch
 from ottla.metadata.records import BrokerRegistered, Endpoint, PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
-from ottla.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from ottla.protocol.messages.fetch_request import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ReplicaState,
+)
 from ottla.protocol.messages.fetch_response import PartitionData
 from ottla.replication.partition import Partition
 
@@ -106,6 +111,21 @@ def test_the_most_advanced_replica_of_a_rack_is_named(world: World) -> None:
     copied(world, OTHER, RECORDS)
     copied(world, NEAR, 8)
     assert is_sent_to(world) == OTHER
+
+
+def test_a_follower_whose_log_diverges_is_not_said_to_know_what_is_committed(world: World) -> None:
+    copied(world, NEAR, RECORDS, reported=5)
+    topic = world.broker.publisher.image.topic("t")
+    assert topic is not None
+    wanted = FetchPartition(0, 0, RECORDS + 2, 0, 0, 1 << 20)
+    request = FetchRequest(
+        replica_state=ReplicaState(NEAR, 5),
+        session_epoch=-1,
+        topics=[FetchTopic("", topic.id, [wanted])],
+    )
+    answer = world.ask(request, 17).responses[0].partitions[0]
+    assert answer.diverging_epoch.end_offset == RECORDS
+    assert is_sent_to(world, offset=6) == NOBODY
 
 
 def test_only_replicas_are_named_that_can_serve_the_offset(world: World) -> None:

@@ -77,7 +77,8 @@ def _note_sent(found: list[PartitionRead], follower: int, context: Context) -> N
     quota = context.parts.leader_quota
     for each in found:
         if each.partition is not None and not each.answer.error_code:
-            each.partition.high_watermark_sent(follower, each.answer.high_watermark)
+            if each.answer.diverging_epoch is None:  # else the follower does not use it
+                each.partition.high_watermark_sent(follower, each.answer.high_watermark)
             quota.record(each.partition, each.size)
 
 
