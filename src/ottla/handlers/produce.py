@@ -25,9 +25,9 @@ from ottla.handlers.producing.operation import (
     AppendedProduce,
     Produced,
     ProduceOperation,
-    failed,
     until_appended,
 )
+from ottla.handlers.producing.partition_answers import failed
 from ottla.handlers.producing.preparation import (
     Preparation,
     opens_batches,

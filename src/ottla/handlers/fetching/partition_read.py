@@ -129,12 +129,8 @@ def _read(
     if requested.is_follower and _is_held_back(requested.follower, partition, context):
         mark = NO_MARK if requested.session is None else requested.mark_of(wanted.key)
         return PartitionRead(wanted, answer, partition, mark=mark)  # still to be read
-    if requested.rack:
-        closest = closest_replica(partition, wanted.fetch_offset, requested.rack, context)
-        if closest != THIS_REPLICA:
-            answer.preferred_read_replica = closest
-            answer.aborted_transactions = None
-            return PartitionRead(wanted, answer, partition)
+    if requested.rack and _names_closest(answer, wanted, requested.rack, partition, context):
+        return PartitionRead(wanted, answer, partition)
     bytes_max = min(wanted.partition_bytes_max, room)
     found = partition.read(
         reader,
@@ -154,6 +150,22 @@ def _read(
         answer.aborted_transactions = None
     mark = NO_MARK if requested.session is None else requested.mark_of(wanted.key)
     return PartitionRead(wanted, answer, partition, found.check, mark)
+
+
+def _names_closest(
+    answer: PartitionData,
+    wanted: WantedPartition,
+    rack: str,
+    partition: Partition,
+    context: Context,
+) -> bool:
+    """Whether the consumer is sent to another replica, in its rack."""
+    closest = closest_replica(partition, wanted.fetch_offset, rack, context)
+    if closest == THIS_REPLICA:
+        return False
+    answer.preferred_read_replica = closest
+    answer.aborted_transactions = None
+    return True
 
 
 def _find_divergence(

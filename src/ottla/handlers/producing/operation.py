@@ -14,13 +14,18 @@ from functools import partial
 from typing import cast
 
 from ottla.base.fault_points import FaultPoint, reach
-from ottla.base.ids import NO_OFFSET, TopicId, TopicPartition
+from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.steps import Steps
 from ottla.handlers.partitions.damage import damaged
 from ottla.handlers.partitions.leaders import current_leader, leader_endpoints
 from ottla.handlers.partitions.producer_loading import loading_producers
 from ottla.handlers.producing.acknowledgements import Acknowledgements, Unreplicated
 from ottla.handlers.producing.guards import ProduceGuards
+from ottla.handlers.producing.partition_answers import (
+    answer_bytes,
+    note_failure,
+    refused,
+)
 from ottla.handlers.producing.pending_produce import PendingProduce
 from ottla.handlers.producing.preparation import Preparation
 from ottla.handlers.producing.refused_batches import REPEATED
@@ -70,16 +75,7 @@ BY_CLIENT = {
     version: ProducedBy(produce_version=version) for version in SERVED[ApiKey.PRODUCE].versions
 }
 WAITING_AT_ONCE = 100  # partitions; a request that waits for more does so in slices
-ANSWER_BYTES = 36  # of one partition
-RECORD_ERROR_BYTES = 8  # besides its message
 ADMIN_CLIENT_ID = "__admin_client"  # with which tools may write to internal topics, as in Kafka
-WITHOUT_LOG_START = (
-    ErrorCode.NOT_LEADER_OR_FOLLOWER,
-    ErrorCode.MESSAGE_TOO_LARGE,
-    ErrorCode.RECORD_LIST_TOO_LARGE,
-    ErrorCode.CORRUPT_MESSAGE,
-    ErrorCode.KAFKA_STORAGE_ERROR,
-)
 
 
 UNREAD = PartitionProduceResponse()  # replaced when the log's producer state is read
@@ -373,32 +369,3 @@ def must_wait(partition: Partition, end_offset: int, acks: int) -> bool:
 def complete(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
-
-
-def answer_bytes(answer: PartitionProduceResponse) -> int:
-    """An estimate of the encoded size."""
-    size = ANSWER_BYTES + len(answer.error_message or "")
-    for each in answer.record_errors:
-        size += RECORD_ERROR_BYTES + len(each.batch_index_error_message or "")
-    return size
-
-
-def refused(
-    index: int, error: BrokerError, partition: Partition | None
-) -> PartitionProduceResponse:
-    """The response with the log start offset, except for errors for which Kafka leaves it out."""
-    answer = failed(index, error.code, error.message)
-    if partition is not None and error.code not in WITHOUT_LOG_START:
-        answer.log_start_offset = partition.log.log_start_offset
-    return answer
-
-
-def failed(index: int, code: ErrorCode, message: str) -> PartitionProduceResponse:
-    return PartitionProduceResponse(index, code, NO_OFFSET, error_message=message or None)
-
-
-def note_failure(answer: PartitionProduceResponse, error: BrokerError) -> None:
-    answer.error_code = error.code
-    answer.base_offset = NO_OFFSET
-    answer.log_append_time_ms = answer.log_start_offset = -1
-    answer.error_message = error.message or None

@@ -8,7 +8,8 @@ import pytest
 
 from ottla.cli.broker_process.event_loop import loop_factory
 from ottla.cli.broker_process.open_files import raise_open_files_limit
-from ottla.cli.commands.up import add_arguments, defaults, first_of, listen_address
+from ottla.cli.broker_process.serving import first_of
+from ottla.cli.commands.up import add_arguments, defaults, listen_address
 
 
 def parsed(*words: str) -> argparse.Namespace:

@@ -29,65 +29,75 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from ottla.pipelines.audit.report_log import read_reports
+
+    with opened_cluster(arguments) as cluster:
+        tiers = read_reports(cluster, arguments.report_topic)
+        tier = chosen_tier(tiers, arguments.topic, arguments.tier)
+        verdicts = chosen_verdicts(tiers, tier.name, arguments)
+        document = drilled(cluster, tiers, tier, verdicts, arguments)
+    show(arguments.format, document, lambda: text_of(document))
+    return 0
+
+
+def chosen_verdicts(
+    tiers: dict[str, Any], tier: str, arguments: argparse.Namespace
+) -> dict[Any, Any]:
+    """The buckets of the time that is given, or all that are at fault, with their verdicts."""
     from ottla.pipelines.audit.books import balance
+    from ottla.pipelines.sums.record_sums import BUCKET_MS
+
+    now_ms = time.time_ns() // 1_000_000
+    at_ms = time_of(arguments.bucket, now_ms)
+    verdicts = {
+        key: verdict
+        for book in balance(tiers, now_ms, arguments.reference)
+        if (book.topic, book.tier) == (arguments.topic, tier)
+        for key, verdict in book.verdicts.items()
+        if (verdict.state.is_fault if at_ms is None else key.bucket == at_ms // BUCKET_MS)
+    }
+    if at_ms is not None and not verdicts:
+        raise CommandFailed(f"no tier has records of {arguments.topic} at that time")
+    return verdicts
+
+
+def drilled(
+    cluster: Any,
+    tiers: dict[str, Any],
+    tier: Any,
+    verdicts: dict[Any, Any],
+    arguments: argparse.Namespace,
+) -> dict[str, Any]:
+    """What is wrong with each of the buckets, and the repair."""
     from ottla.pipelines.audit.comparison import State
     from ottla.pipelines.audit.drilling import drill, missing_files
     from ottla.pipelines.audit.lake_tables import manifests
     from ottla.pipelines.audit.lake_tier import read_booked
     from ottla.pipelines.audit.repair_command import repair_command
-    from ottla.pipelines.audit.report_log import read_reports
     from ottla.pipelines.audit.reports import Tier
     from ottla.pipelines.audit.side_topics import read_excluded
-    from ottla.pipelines.sums.record_sums import BUCKET_MS
 
-    now_ms = time.time_ns() // 1_000_000
-    at_ms = time_of(arguments.bucket, now_ms)
-    with opened_cluster(arguments) as cluster:
-        tiers = read_reports(cluster, arguments.report_topic)
-        tier = chosen_tier(tiers, arguments.topic, arguments.tier)
-        books = balance(tiers, now_ms, arguments.reference)
-        verdicts = {
-            key: verdict
-            for book in books
-            if (book.topic, book.tier) == (arguments.topic, tier.name)
-            for key, verdict in book.verdicts.items()
-            if (verdict.state.is_fault if at_ms is None else key.bucket == at_ms // BUCKET_MS)
-        }
-        if at_ms is not None and not verdicts:
-            raise CommandFailed(f"no tier has records of {arguments.topic} at that time")
-        places = {} if arguments.file is None else declared_lakes(arguments.file)
-        table = place_of(tier.source, places).open()
-        base = tiers.get(arguments.reference) or Tier(arguments.reference)
-        booked = read_booked(manifests(table))
-        pipeline = booked.pipeline or "PIPELINE"
-        ids = {name: topic_id for topic_id, name in booked.topics.items()}
-        aside = read_excluded(cluster, tier.side_topics, pipeline, ids)
-        starts = {at: each.start for at, each in tier.coverage.items()}
-        found = [
-            (
-                drill(
-                    cluster,
-                    base,
-                    table,
-                    key,
-                    aside,
-                    start=starts.get((key.topic_id, key.partition), 0),
-                    is_changed=verdict.state is State.CHANGED,
-                ),
-                verdict,
-            )
-            for key, verdict in sorted(verdicts.items())
-        ]
-        command = repair_command([each for each, _ in found], pipeline, arguments.file or "FILE")
-        document: dict[str, Any] = {
-            "topic": arguments.topic,
-            "tier": tier.name,
-            "partitions": [drill_document(*each) for each in found],
-            "missing_files": missing_files(table),
-            "repair": command,
-        }
-    show(arguments.format, document, lambda: text_of(document))
-    return 0
+    places = {} if arguments.file is None else declared_lakes(arguments.file)
+    table = place_of(tier.source, places).open()
+    base = tiers.get(arguments.reference) or Tier(arguments.reference)
+    booked = read_booked(manifests(table))
+    pipeline = booked.pipeline or "PIPELINE"
+    ids = {name: topic_id for topic_id, name in booked.topics.items()}
+    excluded = read_excluded(cluster, tier.side_topics, pipeline, ids)
+    starts = {at: each.start for at, each in tier.coverage.items()}
+    found = []
+    for key, verdict in sorted(verdicts.items()):
+        start = starts.get((key.topic_id, key.partition), 0)
+        is_changed = verdict.state is State.CHANGED
+        found.append(drill(cluster, base, table, key, excluded, start=start, is_changed=is_changed))
+    states = [verdict for _, verdict in sorted(verdicts.items())]
+    return {
+        "topic": arguments.topic,
+        "tier": tier.name,
+        "partitions": [drill_document(*each) for each in zip(found, states, strict=True)],
+        "missing_files": missing_files(table),
+        "repair": repair_command(found, pipeline, arguments.file or "FILE"),
+    }
 
 
 def chosen_tier(tiers: dict[str, Any], topic: str, name: str | None) -> Any:
