@@ -46,7 +46,7 @@ from ottla.storage.log.log import Log
 
 log = logging.getLogger(__name__)
 
-PARTITIONS_PER_ITERATION = 20  # partitions per iteration of the event loop
+TOPICS_PER_ITERATION = 20  # that a request looks at in an iteration of the event loop
 MADE_AT_ONCE = 4  # new partitions per change: creating the files of each takes about 1 ms
 
 
@@ -274,27 +274,13 @@ class ReplicaManager:
 
     async def made(self, topics: Iterable[str]) -> None:
         """Wait until the partitions of these topics exist."""
-        names = []
-        is_in_the_way = False
-        for number, name in enumerate(self._pending_creations_of(topics), 1):
-            if name is not None:
-                names.append(name)
-                is_in_the_way |= self._deletions.is_in_the_way(TopicPartition(*name))
-            if number % PARTITIONS_PER_ITERATION == 0:
+        for number, topic in enumerate(topics, 1):
+            while (name := self._new.first_of(topic)) is not None:
+                if self._deletions.is_in_the_way(TopicPartition(*name)):
+                    await self._deletions.settle()
+                await self._new.make_next(topic)
+            if number % TOPICS_PER_ITERATION == 0:
                 await next_iteration()
-        if is_in_the_way:
-            await self._deletions.settle()
-        await self._new.make_all(names)
-
-    def _pending_creations_of(self, topics: Iterable[str]) -> Iterator[tuple[str, int] | None]:
-        """Partitions that do not exist yet; None for each other topic or partition visited."""
-        if not self._new:
-            return
-        for topic in topics:
-            yield None
-            known = self._image.topic(topic)
-            for index in range(0 if known is None else len(known.partitions)):
-                yield (topic, index) if (topic, index) in self._new else None
 
     async def deleted(self) -> None:
         """Wait until all deletions up to now are durable."""

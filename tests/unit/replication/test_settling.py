@@ -12,6 +12,7 @@ import pytest
 from tests.support.paused_collector import paused_collector
 from tests.support.steps_by_hand import job_of
 from tests.unit.coordinators.groups.broker_world import DIRECTORY, BrokerWorld
+from tests.unit.handlers.steps.counting import LineCounter
 from tests.unit.storage.log_deletions import deletions_of
 from tests.unit.storage.log_making import append, append_many
 
@@ -71,6 +72,32 @@ def test_a_large_topic_is_created_in_many_iterations_of_the_loop(world: BrokerWo
     asyncio.run(watch())
     assert len(world.replicas) == MANY
     assert max(after - before for before, after in pairwise(counts)) == 1
+
+
+def lines_of(world: BrokerWorld, requests: int, times_named: int) -> int:
+    """The lines of Python that run until a new topic is there for all requests."""
+    world.create_topic("t", MANY)
+    counter = LineCounter()
+
+    async def wait() -> None:
+        waits = (world.replicas.made(times_named * ["t"]) for _ in range(requests))
+        await asyncio.gather(*waits, world.replicas.settle())
+
+    counter.on()
+    try:
+        asyncio.run(wait())
+    finally:
+        counter.off()
+    assert len(world.replicas) == MANY
+    return counter.lines
+
+
+def test_requests_that_name_a_new_topic_very_often_pay_nothing_for_its_partitions() -> None:
+    worlds = [BrokerWorld(), BrokerWorld()]
+    for world in worlds:
+        world.replicas.load(world.image)
+    once, often = lines_of(worlds[0], 1, 1), lines_of(worlds[1], 20, 100)
+    assert often < once + 20 * 100 * 10 + 20 * MANY * 10
 
 
 def test_a_topic_that_opens_batches_is_known_before_its_first_partition_is_made(
