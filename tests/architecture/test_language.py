@@ -1,4 +1,4 @@
-"""Docstrings, comments and documents use standard terms instead of figures of speech.
+"""Docstrings, comments, messages and documents use standard terms instead of figures of speech.
 
 The list has only constructions that are never needed in a technical text, with what to write.
 """
@@ -71,20 +71,17 @@ DOCUMENTS = sorted(
     path
     for pattern in ("*.md", "docs/**/*.md", "demo/*.md", "benchmarks/*.md", "examples/*.md")
     for path in ROOT.glob(pattern)
-    if path.name != "CHANGELOG.md"
 )
 
 
 def remarks_of(path: Path) -> Iterator[tuple[int, str]]:
-    """(line, text) of all docstrings and comments."""
+    """(line, text) of all docstrings, comments, and texts with several words, such as messages."""
     for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string
     for node in nodes_of(path):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            text = ast.get_docstring(node, clean=False)
-            if text is not None:
-                yield node.body[0].lineno, text
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            yield node.lineno, node.value
 
 
 def advice(text: str) -> list[str]:
@@ -131,7 +128,7 @@ def advice_on_name(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("folder", MODULES)
-def test_docstrings_and_comments_use_standard_terms(folder: str) -> None:
+def test_docstrings_comments_and_messages_use_standard_terms(folder: str) -> None:
     assert [found for path in MODULES[folder] for found in findings(path)] == []
 
 

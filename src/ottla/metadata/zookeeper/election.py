@@ -54,7 +54,7 @@ async def elect(
     if number is None or not 0 <= number - known_epoch <= ELECTIONS_WITHOUT_BATCH_MAX:
         number = known_epoch
         log.warning(
-            "the znode %s has %r, but the metadata log has epoch %d: going on from there",
+            "the znode %s has %r, but the metadata log has epoch %d: continuing from there",
             CONTROLLER_EPOCH, epoch.data[:40], known_epoch,
         )  # fmt: skip
     claim = Claim(broker_id, number + 1, epoch.version + 1)
