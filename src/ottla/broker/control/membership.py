@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from ottla.base.clock import Clock
 from ottla.broker.control.controller_client import ControllerClient
@@ -140,8 +141,15 @@ class BrokerMembership:
         has answered."""
         while not self._is_leaving and self._is_fenced() and self._is_announced():
             await self.heartbeat()
-            if self._is_fenced():
-                await asyncio.sleep(RETRY_S)  # the image is behind, or the session has ended
+            await self._wait_until_unfenced()
+
+    async def _wait_until_unfenced(self) -> None:
+        """Wait for the image, which is usually some milliseconds behind the response, but not for
+        long: the session may have ended."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(RETRY_S):
+                while self._is_fenced() and not self._is_leaving:
+                    await self._publisher.wait_for(self._publisher.image.offset + 1)
 
     async def leave(self) -> None:
         """Hand over leaderships. BrokerError if there is no controller."""

@@ -262,6 +262,17 @@ def test_a_registered_broker_waits_until_it_is_unfenced() -> None:
     run_in_virtual_time(story())
 
 
+def test_a_broker_serves_as_soon_as_its_image_says_that_it_is_unfenced() -> None:
+    async def story() -> None:
+        one, two = await started(Ensemble(Random(1)), joined=False)
+        await two.membership.join(JOIN_S)
+        with patch("ottla.broker.control.membership.RETRY_S", 10 * JOIN_S):  # no second attempt
+            await asyncio.wait_for(two.membership.begin_serving(), JOIN_S)
+        await check(one, two)
+
+    run_in_virtual_time(story())
+
+
 def test_a_broker_that_is_stopped_while_it_starts_is_not_unfenced() -> None:
     async def story() -> None:
         one, two = await started(Ensemble(Random(1)), joined=False)
