@@ -102,8 +102,20 @@ async def show_later(
     failed, version = await context.parts.groups.replicated(waiting), context.version
     for at, (shard, each) in enumerate(zip(shards, wanted, strict=True)):
         if shard is not None and shard in failed:
-            groups[at] = refused(each.group_id, each.topics or (), failed[shard], version)
+            groups[at] = not_shown(each, failed[shard], version)
     return response_of(groups, version)
+
+
+def not_shown(
+    wanted: OffsetFetchRequestGroup, error: BrokerError, version: int
+) -> OffsetFetchResponseGroup:
+    """The offsets of the group are not replicated in time. Kafka returns older ones then. Some
+    clients, aiokafka among them, do not look at the error of a group in versions before 8, and
+    begin at the start of each partition without an offset: therefore these have the error, too."""
+    group = refused(wanted.group_id, wanted.topics or (), error, version)
+    if version < SEVERAL_GROUPS_FROM and not group.topics:
+        group.topics = run_blocking(failing_topics(wanted.topics or (), code_of(error)))
+    return group
 
 
 def reading_groups(

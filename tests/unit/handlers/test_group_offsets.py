@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 from tests.unit.handlers.group_world import GroupWorld
+from tests.unit.storage.log_making import batch_of
 
 from ottla.base.scheduling.steps import run_blocking
 from ottla.handlers.groups.known_partitions import PARTITIONS_AT_ONCE
 from ottla.handlers.offset_fetch import ITEMS_AT_ONCE, offset_fetch
 from ottla.handlers.serving.context import Context
+from ottla.metadata.image import Batch
+from ottla.metadata.records import PartitionChanged
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -187,6 +190,32 @@ def test_a_group_led_elsewhere_is_refused_alone(world: GroupWorld) -> None:
     assert [each.error_code for each in answer.groups] == [ErrorCode.NOT_COORDINATOR, 0]
     old = world.ask(OffsetFetchRequest(GROUP, [OffsetFetchRequestTopic("t", [0])]), 1)
     assert old.topics[0].partitions[0].error_code == ErrorCode.NOT_COORDINATOR
+
+
+@pytest.mark.parametrize("version", [1, 2, 5, 7])
+def test_a_partition_whose_offset_cannot_be_shown_has_an_error(version: int) -> None:
+    """Clients that do not look at the error of the group would begin at its start."""
+    with GroupWorld({"offsets.commit.timeout.ms": "20"}) as world:
+        commit(world, {"t": [0]})
+        place = world.broker.groups.topic.partition_of(GROUP)
+        topic = world.broker.publisher.image.topic("__consumer_offsets")
+        assert topic is not None
+        replicas = (world.broker.parts.broker_id, 2)
+        other = PartitionChanged(
+            topic.id, place.partition, 1, replicas=replicas, in_sync_replicas=replicas
+        )
+
+        async def lead_with_another() -> None:
+            publisher = world.broker.publisher
+            publisher.publish(Batch(publisher.image.offset, 1, (other,)))
+            partition = world.broker.replicas.partition(*place)
+            partition.append(batch_of(b"unreplicated"), 1)
+
+        world.run(lead_with_another())
+        request = OffsetFetchRequest(GROUP, [OffsetFetchRequestTopic("t", [0, 1])])
+        (answer,) = world.ask(request, version).topics
+        codes = [each.error_code for each in answer.partitions]
+        assert codes == [ErrorCode.NOT_COORDINATOR] * 2
 
 
 def test_deleting_says_of_each_partition_what_became_of_it(world: GroupWorld) -> None:
