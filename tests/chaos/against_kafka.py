@@ -3,7 +3,7 @@
     python -m tests.chaos.against_kafka --seconds 120
 
 Answers are lost and coordinators move, as in runs of our own brokers. The report counts clients
-that hung, and the errors after which a producer could not go on. Nothing else is checked.
+that hung, and the errors after which a producer could not continue. Nothing else is checked.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Runs with a name: which faults, how many of them, and how many records at least.
 
-They go on until all numbers are reached, but not for longer than `seconds_max`; too few are a
+They continue until all numbers are reached, but not for longer than `seconds_max`; too few are a
 failure.
 """
 

@@ -53,7 +53,7 @@ class Plan:
     batch_max: int = 100
     hold_s: tuple[float, float] = (2.0, 12.0)
     quiet_s: tuple[float, float] = (0.5, 3.0)
-    faults_min: int = 0  # goes on after `seconds` until there were so many
+    faults_min: int = 0  # continues after `seconds` until there were so many
     acknowledged_min: int = 0
     dropped_min: int = 0  # answers to clients
     copied_min: int = 0  # records that copiers have committed
@@ -86,7 +86,7 @@ class Outcome:
 
     @contextmanager
     def attempt(self, name: str) -> Iterator[None]:
-        """A failure is a problem of this name, and the run goes on."""
+        """A failure is a problem of this name, and the run continues."""
         self.require(name, [])
         try:
             yield

@@ -122,7 +122,7 @@ class JavaClients:
         return found
 
     def position_after_reset(self, topic: str, start: int, reset: str, partition: int = 0) -> int:
-        """Where a consumer goes on that began at an offset which is not there."""
+        """Where a consumer continues that began at an offset which is not there."""
         answer = self._ask(
             "client.position_after_reset",
             topic=topic,

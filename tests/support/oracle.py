@@ -63,7 +63,7 @@ class Oracle:
     def ask_many(self, questions: Iterable[Mapping[str, Json]]) -> list[Json | Refused]:
         """The answers in order, a Refused in the place of each question that Kafka refused."""
         lines = [json.dumps(question).encode() + b"\n" for question in questions]
-        # Sent from a thread: with both pipes full, one that only writes would wait for ever.
+        # Sent from a thread: with both pipes full, one that only writes would wait forever.
         sender = threading.Thread(target=self._send, args=(lines,), name="oracle-questions")
         sender.start()
         try:

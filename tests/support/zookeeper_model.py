@@ -134,7 +134,7 @@ class _Connection:
     """From the client to its server, until it is lost."""
 
     is_lost: bool = False
-    is_hearing: bool = False  # whether its server is about to hear of changes
+    is_hearing: bool = False  # whether its server is about to are notified of changes
     last_arrival_s: float = 0.0
     responses: deque[Callable[[], None]] = field(default_factory=deque)
     waiting: dict[asyncio.Future[Any], None] = field(default_factory=dict)  # in order
@@ -366,7 +366,7 @@ class ModelService:
                 self._hear_soon()
 
     def _hear_soon(self) -> None:
-        """A server hears of changes without being asked, if not at once."""
+        """A server is notified of changes without being asked, if not at once."""
         connection = self._connection
         if self._watches and not (connection.is_hearing or connection.is_lost):
             connection.is_hearing = True

@@ -4,7 +4,7 @@
                             [--goal 90] [--list]
 
 Without `--part` each of `parts.PARTS` is tried. What was tried is kept in `.cache/mutants/`, so a
-run that was stopped goes on, and a survivor is tried again once the tests have changed. The exit
+run that was stopped continues, and a survivor is tried again once the tests have changed. The exit
 status is 1 if a part is below the goal.
 """
 

@@ -1,6 +1,6 @@
 """What became of each mutant, in a file that grows by a line at a time.
 
-Owns      the results file; a run that was stopped goes on where it was.
+Owns      the results file; a run that was stopped continues where it was.
 Promises  a result counts only for the source that it was found with. A mutant that was found stays
           found while its file is the same; a survivor is tried again once any test has changed.
 """

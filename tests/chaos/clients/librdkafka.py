@@ -114,7 +114,7 @@ def produce(job: Job) -> None:
 
 
 class Transactions:
-    """One transactional id. A producer that cannot go on is replaced by its successor, whose
+    """One transactional id. A producer that cannot continue is replaced by its successor, whose
     `init_transactions` ends what was open."""
 
     def __init__(self, job: Job) -> None:

@@ -66,7 +66,7 @@ class Job:
     @contextmanager
     def limited(self, name: str, seconds: float = HUNG_S) -> Iterator[None]:
         """A call of a client library that has a timeout of its own, and may not keep to it: then
-        this process ends, and a successor goes on."""
+        this process ends, and a successor continues."""
         timer = threading.Timer(seconds, self._give_up, [name])
         timer.daemon = True
         timer.start()

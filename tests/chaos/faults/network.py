@@ -170,7 +170,7 @@ def flip(context: FaultContext) -> str:
 
 
 def strand(context: FaultContext, role: str) -> str:
-    """It still has its clients and ZooKeeper, and dies before other brokers hear of it again."""
+    """It still has its clients and ZooKeeper, and ends before other brokers reach it again."""
     broker_id = context.pick(role)
     context.cluster.network.apply(between_brokers(broker_id))
     seconds = context.hold()

@@ -117,7 +117,7 @@ def pause_client(context: FaultContext) -> str:
 
 
 def supersede_writer(context: FaultContext) -> str:
-    """A client with a transactional id is paused, replaced, and goes on: it must be fenced."""
+    """A client with a transactional id is paused, replaced, and continues: it must be fenced."""
     client = context.rng.choice(context.transactional())
     name = client.names[-1]
     old = client.supersede()
@@ -150,7 +150,7 @@ def replace_static(context: FaultContext) -> str:
 
 
 def is_first_to_be_fenced(old: subprocess.Popen[bytes], successor: ClientProcess) -> bool:
-    """AssertionError if both go on, or if the old one ends otherwise."""
+    """AssertionError if both continue, or if the old one ends otherwise."""
     deadline_s = time.monotonic() + FENCED_S
     while time.monotonic() < deadline_s:
         if old.poll() is not None:

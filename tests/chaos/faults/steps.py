@@ -35,7 +35,7 @@ def kill_at(context: FaultContext, point: FaultPoint) -> str:
 
 
 def is_reached(context: FaultContext) -> bool:
-    """Meanwhile clients that hang are replaced: without them no transaction goes on."""
+    """Meanwhile clients that hang are replaced: without them no transaction continues."""
     for client in context.clients:
         client.revive()
     return bool(context.cluster.dead())

@@ -14,7 +14,7 @@ from tests.chaos.faults import processes
 from tests.chaos.faults.processes import is_first_to_be_fenced
 
 Start = Callable[[str], subprocess.Popen[bytes]]
-GOES_ON = "import time; time.sleep(600)"
+CONTINUES = "import time; time.sleep(600)"
 IS_FENCED = f"raise SystemExit({FENCED})"
 FAILS = "raise SystemExit(3)"
 
@@ -41,8 +41,8 @@ def successor(process: subprocess.Popen[bytes], directory: Path) -> ClientProces
 
 
 @pytest.mark.parametrize(("old", "new", "is_old"), [
-    (IS_FENCED, GOES_ON, True),
-    (GOES_ON, IS_FENCED, False),  # the old one has joined again as a new member, as Kafka allows
+    (IS_FENCED, CONTINUES, True),
+    (CONTINUES, IS_FENCED, False),  # the old one has joined again as a new member, as Kafka allows
 ])  # fmt: skip
 def test_one_of_both_is_fenced(
     start: Start, tmp_path: Path, old: str, new: str, is_old: bool
@@ -50,7 +50,7 @@ def test_one_of_both_is_fenced(
     assert is_first_to_be_fenced(start(old), successor(start(new), tmp_path)) is is_old
 
 
-@pytest.mark.parametrize(("old", "message"), [(GOES_ON, "both go on"), (FAILS, "code 3")])
+@pytest.mark.parametrize(("old", "message"), [(CONTINUES, "both go on"), (FAILS, "code 3")])
 def test_anything_else_is_found(
     start: Start,
     tmp_path: Path,
@@ -60,4 +60,4 @@ def test_anything_else_is_found(
 ) -> None:
     monkeypatch.setattr(processes, "FENCED_S", 2.0)
     with pytest.raises(AssertionError, match=message):
-        is_first_to_be_fenced(start(old), successor(start(GOES_ON), tmp_path))
+        is_first_to_be_fenced(start(old), successor(start(CONTINUES), tmp_path))

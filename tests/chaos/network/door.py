@@ -59,7 +59,7 @@ class Door:
             self._server = await asyncio.start_server(self._accept, HOST, self._port)
 
     def shut(self) -> None:
-        """Connections that exist go on."""
+        """Connections that exist continue."""
         if self._server is not None:
             self._server.close()
             self._server = None

@@ -72,7 +72,7 @@ GROUPS: dict[str, Plant] = {
             )
         ],
         ["replace"],
-        expected="faults",  # that the member was replaced, and goes on
+        expected="faults",  # that the member was replaced, and continues
         seconds=30.0,
     ),
     "expiry-beats-open-transaction": Plant(

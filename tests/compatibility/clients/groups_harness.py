@@ -1,7 +1,7 @@
 """Members of groups that do exactly what they are told, against any broker.
 
 Every step is one request in one version over a connection of the member's own, so that a join can
-wait while others go on.
+wait while others continue.
 """
 
 from __future__ import annotations

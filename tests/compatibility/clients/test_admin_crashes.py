@@ -1,4 +1,4 @@
-"""kill -9 between and during administration: what was acknowledged holds, and clients go on."""
+"""kill -9 between and during administration: what was acknowledged holds, and clients continue."""
 
 from __future__ import annotations
 

@@ -91,7 +91,9 @@ def test_a_partition_moves_while_it_is_written_and_read(
     assert [each.offset for each in found] == stored
 
 
-def test_a_move_goes_on_after_a_kill(start: Callable[..., RunningBroker], disks: list[str]) -> None:
+def test_a_move_continues_after_a_kill(
+    start: Callable[..., RunningBroker], disks: list[str]
+) -> None:
     """It is slow, so that it is in the middle when the broker is killed; then it is let go."""
     broker = start(SLOW)
     on = Cluster(broker.bootstrap_servers)

@@ -51,7 +51,7 @@ def test_consumers_share_the_partitions_as_they_come_and_go(
 
 
 @pytest.mark.parametrize(("client", "settings"), KINDS)
-def test_a_group_goes_on_where_it_was_when_its_last_consumer_left(
+def test_a_group_continues_where_it_was_when_its_last_consumer_left(
     group: Group, client: str, settings: dict[str, Any]
 ) -> None:
     group.send(20)

@@ -24,7 +24,7 @@ COMMIT_SOON: Mapping[str, Mapping[str, Any]] = {
 
 
 @pytest.mark.parametrize(("client", "settings"), PROTOCOLS)
-def test_a_group_goes_on_after_the_broker_was_killed(
+def test_a_group_continues_after_the_broker_was_killed(
     topic: str,
     readers: list[Reader],
     oracle_of: OracleOf,

@@ -1,4 +1,4 @@
-"""Groups and kill -9: what was acknowledged is there again, and members go on where they were."""
+"""Groups and kill -9: what was acknowledged is there, and members continue where they were."""
 
 from __future__ import annotations
 

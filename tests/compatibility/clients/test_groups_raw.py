@@ -236,7 +236,7 @@ def test_a_member_that_is_silent_for_its_session_is_gone(harness: GroupsHarness)
     rebalance(first, second)
     second.protocols = {"range": subscription("other")}
     before = second.generation
-    answer = second.join()  # it waits for the first, and that is in vain
+    answer = second.join()  # it waits for the first, and that is without a result
     assert (answer.generation_id, len(answer.members)) == (before + 1, 1)
     assert first.heartbeat() == UNKNOWN_MEMBER
 

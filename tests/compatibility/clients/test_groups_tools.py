@@ -20,7 +20,7 @@ PROPERTY = {JAVA: "--command-property", JAVA_3_9: "--consumer-property"}
 
 @pytest.mark.parametrize("way", JAVA_WAYS)
 @pytest.mark.parametrize("release", EVERY_JAVA)
-def test_kafkas_own_tool_reads_in_a_group_and_goes_on_where_it_was(
+def test_kafkas_own_tool_reads_in_a_group_and_continues_where_it_was(
     group: Group, oracle_of: OracleOf, release: str, way: str
 ) -> None:
     cluster = Cluster(group.bootstrap, oracle_of(release))

@@ -54,7 +54,7 @@ def test_what_was_acknowledged_is_there_after_a_kill(
     assert client.produce(topic, [Record(b"after")]) == [200]
 
 
-def test_a_producer_goes_on_through_kills(
+def test_a_producer_continues_through_kills(
     mortal: RunningBroker, client_of: ClientOf, topic: str
 ) -> None:
     """It sends again what was not acknowledged, and no record is stored twice."""
@@ -115,7 +115,7 @@ def test_every_client_sends_again_what_was_under_way(
     assert reader.bounds(topic) == (0, 3000)
 
 
-def test_a_reader_goes_on_through_kills(
+def test_a_reader_continues_through_kills(
     mortal: RunningBroker, client_of: ClientOf, topic: str
 ) -> None:
     client = client_of("confluent-kafka", mortal.bootstrap_servers)

@@ -79,7 +79,7 @@ def test_a_topics_own_limit_holds(
     assert client.produce(topic, [sent], how) == [0]
     with pytest.raises(TOO_LARGE[writer]):
         client.produce(topic, [Record(os.urandom(11 * MIB))], how)
-    # Its reader asks for a megabyte at most, and is given the first batch all the same.
+    # Its reader asks for a megabyte at most, and is given the first batch nevertheless.
     (stored,) = client_of(reader, broker.bootstrap_servers).consume(topic, 1)
     assert stored.record == sent
 

@@ -120,7 +120,7 @@ def test_a_reader_goes_back_and_forth(
 
 
 @pytest.mark.parametrize("name", EVERY_CLIENT)
-def test_a_reader_that_is_out_of_range_goes_on_at_either_end(
+def test_a_reader_that_is_out_of_range_continues_at_either_end(
     broker: RunningBroker, client_of: ClientOf, topic: str, name: str
 ) -> None:
     client = client_of(name, broker.bootstrap_servers)

@@ -79,7 +79,7 @@ def test_committed_transactions_are_seen_and_aborted_ones_not(
     assert committed_offset(bootstrap, topic, group) == 30
 
 
-def test_a_new_producer_goes_on_where_the_old_one_ended(
+def test_a_new_producer_continues_where_the_old_one_ended(
     open_client: OpenClient, temporary_broker: RunningBroker, topic: str
 ) -> None:
     create_topic(temporary_broker, topic)
@@ -128,7 +128,7 @@ def test_the_java_client_is_fenced_by_a_second_producer(
 # Interruptions
 
 
-def test_a_transaction_goes_on_after_the_broker_was_restarted(topic: str) -> None:
+def test_a_transaction_continues_after_the_broker_was_restarted(topic: str) -> None:
     with RunningBroker(config=FEW_SHARDS, port=non_ephemeral_port()) as broker:
         create_topic(broker, topic)
         client = Librdkafka(broker.bootstrap_servers, topic)

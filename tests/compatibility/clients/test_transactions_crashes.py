@@ -64,7 +64,7 @@ class ClassicClient:
                 "transactional.id": ID,
                 "transaction.timeout.ms": 30_000,
                 "log_level": 0,
-                # After a rebootstrap librdkafka 2.16 waits for ever for the group coordinator of a
+                # After a rebootstrap librdkafka 2.16 waits forever for the group coordinator of a
                 # cluster with one broker, Apache Kafka's too.
                 "metadata.recovery.strategy": "none",
                 **QUICK,
@@ -78,7 +78,7 @@ class ClassicClient:
             return self.take_part(planned)
         except KafkaException as error:
             if not error.args[0].txn_requires_abort():
-                self.producer = self.new_producer()  # it is fenced; the old one cannot go on
+                self.producer = self.new_producer()  # it is fenced; the old one cannot continue
                 return Outcome.UNKNOWN
         until_done(lambda: self.producer.abort_transaction(PATIENCE_S))
         return Outcome.ABORTED
@@ -104,7 +104,7 @@ class ClassicClient:
 
 
 def until_done(act: Callable[[], None]) -> None:
-    """What can be tried again is tried again, but not for ever."""
+    """What can be tried again is tried again, but not forever."""
     for _ in range(TRIES):
         try:
             return act()

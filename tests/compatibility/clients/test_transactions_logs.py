@@ -1,7 +1,7 @@
 """The log of transactions goes both ways: what Apache Kafka wrote we know, and the other way round.
 
 Transactional ids in every state are made on one side; then its `__transaction_state` is put in the
-place of the other's, which must tell the same of them and go on with them.
+place of the other's, which must tell the same of them and continue with them.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ EPOCHS_AFTERWARDS = {
 }
 
 
-def check_goes_on(bootstrap: str, known: dict[str, Any]) -> None:
+def check_continues(bootstrap: str, known: dict[str, Any]) -> None:
     for name, begun in go_on(bootstrap).items():
         assert begun == Begun(NONE, known[name].producer_id, EPOCHS_AFTERWARDS[name]), name
 
@@ -165,7 +165,7 @@ def test_transactions_that_kafka_wrote_are_known_here(tmp_path: Path) -> None:
             replace_log(broker.data / STATE, node.log_directory / STATE)
             broker.start()
             assert what_is_known(broker.bootstrap_servers) == expected
-            check_goes_on(broker.bootstrap_servers, expected)
+            check_continues(broker.bootstrap_servers, expected)
             assert "Traceback" not in broker.log
 
 
@@ -190,7 +190,7 @@ def test_transactions_that_we_wrote_are_known_to_kafka(tmp_path: Path) -> None:
             replace_log(node.log_directory / STATE, broker.data / STATE)
             node.start()
             assert what_is_known(node.bootstrap) == expected
-            check_goes_on(node.bootstrap, expected)
+            check_continues(node.bootstrap, expected)
 
             def is_carried_out() -> bool:
                 decided = what_is_known(node.bootstrap, "decided")["decided"]

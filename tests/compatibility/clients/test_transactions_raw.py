@@ -58,7 +58,7 @@ def test_a_transactional_id_can_be_initialised_in_every_version(
     assert (begun.code, begun.epoch) == (NONE, 0)
 
 
-def test_a_producer_that_says_who_it_was_goes_on_with_the_next_epoch(
+def test_a_producer_that_says_who_it_was_continues_with_the_next_epoch(
     harness: TransactionsHarness,
 ) -> None:
     first = harness.init_settled()
@@ -298,7 +298,7 @@ def test_version_2_bumps_the_epoch_with_every_end(producer: Producer, is_commit:
     assert marker.producer_epoch == 1
 
 
-def test_version_2_goes_on_with_the_new_epoch(producer: Producer) -> None:
+def test_version_2_continues_with_the_new_epoch(producer: Producer) -> None:
     assert producer.produce(version=12) == NONE
     following = producer.next()
     assert following.produce_settled(version=12) == NONE
@@ -360,7 +360,7 @@ def test_a_new_producer_aborts_what_the_old_one_left_open(producer: Producer, ve
     assert producer.commit() == FENCED
 
 
-def test_a_producer_that_goes_on_aborts_its_own_open_transaction(producer: Producer) -> None:
+def test_a_producer_that_continues_aborts_its_own_open_transaction(producer: Producer) -> None:
     harness = producer.harness
     producer.add()
     assert producer.produce() == NONE

@@ -160,7 +160,7 @@ def test_a_broken_pattern_is_refused(harness: TransactionsHarness) -> None:
     assert answer.error_code == ErrorCode.INVALID_REGULAR_EXPRESSION
 
 
-def test_a_pattern_that_would_take_for_ever_takes_no_time(own_harness: TransactionsHarness) -> None:
+def test_a_pattern_that_would_take_forever_takes_no_time(own_harness: TransactionsHarness) -> None:
     own_harness.producer()
     request = ListTransactionsRequest(transactional_id_pattern="(i*)*(d*)*(.*)*x")
     assert own_harness.client.ask(request, 2).error_code == 0

@@ -152,7 +152,7 @@ class Names:
         return self._names.get((kind, value), "")
 
     def alias(self, name: str, shown: str) -> None:
-        """For a name with a part that each run draws anew."""
+        """For a name with a part that each run draws again."""
         self._aliases[name] = shown
 
     def in_text(self, text: str) -> str:

@@ -24,7 +24,7 @@ def run_all(address: str, runs: Iterable[Run]) -> dict[Run, Answers]:
 
 
 def run_one(address: str, run: Run) -> Answers:
-    """What was answered. An answer that a script cannot go on from is the last one it gets."""
+    """What was answered. An answer that a script cannot continue from is the last one it gets."""
     session = Session(address, run)
     try:
         run.script.function(session)

@@ -36,7 +36,7 @@ OF_SEQUENCES = "random-admin-"  # what the names of all sequences begin with
 FEATURES = {"transaction.version": 2, "group.version": 1}
 UPGRADE = 1
 DYNAMIC = (2, 3)  # where a broker's setting comes from: its own, or that of all brokers
-FOR_EVER = "min.insync.replicas"  # of all brokers: cannot be taken back
+FOREVER = "min.insync.replicas"  # of all brokers: cannot be taken back
 Ref = tuple[str, str]  # which id: of which topic, and "now", "before", "unknown", "zero"
 
 
@@ -142,7 +142,7 @@ def forget_settings(model: AdminModel) -> None:
         settings = [
             (each.name, DELETE, None)
             for each in found.configs
-            if kind == METRICS or (each.config_source in DYNAMIC and each.name != FOR_EVER)
+            if kind == METRICS or (each.config_source in DYNAMIC and each.name != FOREVER)
         ]
         if settings:
             (done,) = model.session.quietly(change((kind, name, settings)), 1).responses

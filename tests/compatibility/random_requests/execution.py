@@ -119,7 +119,7 @@ def first_differences(area: Area, kafka: Recorded, ours: Recorded) -> list[Diffe
 
 
 def failure(area: Area, kafka: Recorded, ours: Recorded) -> list[Difference]:
-    """A sequence that could not go on has shown nothing, even if both fail in the same words."""
+    """A sequence that could not continue has shown nothing, even if both fail in the same words."""
     words = [each.answers.get(FAILED, "went on") for each in (kafka, ours)]
     if words == ["went on", "went on"]:
         return []

@@ -53,7 +53,7 @@ def draw_static_join(chance: random.Random) -> Join:
 
 
 class Turn(NamedTuple):
-    """A member of the consumer protocol goes on as a classic one, under the id that it has."""
+    """A member of the consumer protocol continues as a classic one, under the id that it has."""
 
     group: str
     who: str

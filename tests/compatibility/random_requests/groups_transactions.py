@@ -60,7 +60,7 @@ class GroupTransactionsModel(GroupsModel):
 
 
 class Init(NamedTuple):
-    """It begins anew, and ends what it has not ended."""
+    """It begins again, and ends what it has not ended."""
 
     name: str
     version: int

@@ -56,7 +56,7 @@ IsTolerated = Callable[[Difference, Plain, Plain], bool]
 class Area(NamedTuple):
     name: str
     draw: Callable[[random.Random, int], Sequence[Step]]  # as many steps as it is told
-    model: Callable[[StepClient], Model]  # made anew for every sequence
+    model: Callable[[StepClient], Model]  # made again for every sequence
     allowed: Sequence[Allowed] = ()  # besides those of the differential test
     tolerated: Sequence[IsTolerated] = ()  # what a pattern cannot say
 

@@ -3,7 +3,7 @@
     python -m tests.compatibility.random_requests.restarting groups --seed 7 --sequences 10
 
 What was acknowledged is there afterwards; what was waited for, and what lived in connections, is
-gone on both. All sequences of a run pause at the same time, so they must not take too long for
+continued both. All sequences of a run pause at the same time, so they must not take too long for
 members of groups. Requests of administrators change what all of them use, and cannot pause
 together; nor can those of transactions, whose producers write records of long ago (see below).
 """
@@ -30,9 +30,9 @@ from tests.compatibility.random_requests.shrinking import Found
 
 # What is left out:
 # With Kafka a broker that stops gives up all partitions, and leads them in another epoch when it is
-# back; ours goes on in the same one.
-# Kafka forgets producers whose last records have an old time when it starts, and now and then, ours
-# now and then; and the records of sequences are of long ago.
+# back; ours continues in the same one.
+# Kafka forgets producers whose last records have an old time when it starts, and periodically, ours
+# periodically; and the records of sequences are of long ago.
 OF_EPOCHS = {"epoch", "last_epoch", "current"}
 EPOCH = re.compile(r", partition_leader_epoch \d+")
 

@@ -443,7 +443,7 @@ class TransactionsModel:
 
 
 def of_records(answer: Any) -> Any:
-    """Where there was no room for records Kafka names aborted transactions all the same."""
+    """Where there was no room for records Kafka names aborted transactions nevertheless."""
     out = copy(answer)
     out.responses = [copy(topic) for topic in answer.responses]
     for topic in out.responses:

@@ -25,7 +25,7 @@ CLEANED = [topic for topic, plan in PLANS.items() if plan.is_compacted]
 
 
 @pytest.mark.parametrize("topic", CLEANED)
-def test_our_compaction_goes_on_where_kafkas_was(
+def test_our_compaction_continues_where_kafkas_was(
     kafka_files: KafkaFiles, dump: DumpLogSegments, tmp_path: Path, topic: str
 ) -> None:
     copy = tmp_path / "logs"

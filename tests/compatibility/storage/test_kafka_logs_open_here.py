@@ -101,7 +101,7 @@ def headers_of(directory: Path) -> list[BatchHeader]:
 def test_times_lead_to_the_records_that_kafka_finds(
     kafka_files: KafkaFiles, opened: LogDirectory, topic: str
 ) -> None:
-    """Where Kafka gives up we go on: it takes a segment that compaction has emptied, or records
+    """Where Kafka gives up we continue: it takes a segment that compaction has emptied, or records
     before the start of the log, for the place to look, and then finds nothing there."""
     written, log = kafka_files.topics[topic], log_of(opened, topic)
     has_gaps = topic == "trimmed" or PLANS[topic].is_compacted

@@ -49,7 +49,7 @@ class Served:
     ours: dict[str, Written]
     kafkas: dict[str, Written]
     log_directory: Path  # after the last, orderly stop
-    appended: dict[str, Written]  # some topics once more, after Java producers went on
+    appended: dict[str, Written]  # some topics once more, after Java producers continued
 
 
 class Story:
@@ -106,7 +106,7 @@ def served(oracle: Oracle, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def append_to(clients: JavaClients, planted: list[Planted]) -> dict[str, Written]:
-    """Java producers go on where we ended."""
+    """Java producers continue where we ended."""
     chosen = [each for each in planted if each.plan in ("plain", "idempotent", "codec-zstd")]
     for each in chosen:
         topic = each.ours.topic

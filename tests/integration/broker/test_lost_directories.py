@@ -77,7 +77,7 @@ class Load:
         self.acknowledged &= required
 
     def work(self) -> None:
-        """Return when records are acknowledged, and go on."""
+        """Return when records are acknowledged, and continue."""
         before = len(self.acknowledged)
         self._may_send.set()
         wait_until(lambda: len(self.acknowledged) >= before + SOME, "records are acknowledged")

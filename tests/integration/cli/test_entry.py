@@ -95,7 +95,7 @@ sys.meta_path.insert(0, Finder)
 @pytest.mark.parametrize(
     ("module", "statement"),
     [
-        # Python forgets the exception: a consumer would go on waiting for records.
+        # Python forgets the exception: a consumer would continue waiting for records.
         ("confluent_kafka", "Finalizer()"),
         # A C function imports the module, and raises ImportError without a cause.
         ("confluent_kafka.admin", "interrupt()"),

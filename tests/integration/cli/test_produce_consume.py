@@ -101,7 +101,7 @@ def test_any_part_of_a_topic_can_be_read(
 
 @pytest.fixture
 def digits(command: Command) -> str:
-    """The digits 0 to 9, a millisecond apart, of 1970: kept by retention all the same."""
+    """The digits 0 to 9, a millisecond apart, of 1970: kept by retention nevertheless."""
     if command("topics", "create", "digits", "-p", "1", "-c", "retention.ms=-1").code == 0:
         rows = "".join(f"{1_000_000_000_000 + digit} {digit}\n" for digit in range(10))
         command("produce", "digits", "-f", r"%d %v\n", stdin=rows.encode())
@@ -184,7 +184,7 @@ def test_records_are_chosen_by_key_value_and_header(command: Command, topic: str
     assert command("consume", topic, "-e", "--grep", "[").code == 2
 
 
-def test_a_group_goes_on_where_it_stopped(command: Command, topic: str, group: str) -> None:
+def test_a_group_continues_where_it_stopped(command: Command, topic: str, group: str) -> None:
     command("produce", topic, "one", "two", "three")
     assert command("consume", topic, "-g", group, "-n", "1").lines == ["one"]
     assert command("consume", topic, "-g", group, "-e").lines == ["two", "three"]
@@ -299,7 +299,7 @@ def test_what_makes_no_sense_is_refused(command: Command, words: list[str], reas
     assert reason in refused.err
 
 
-def test_following_goes_on_when_the_broker_comes_back_and_says_that_it_was_gone() -> None:
+def test_following_continues_when_the_broker_comes_back_and_says_that_it_was_gone() -> None:
     with RunningBroker() as broker:
         assert ottla("produce", "t", "before", "-b", broker.bootstrap_servers).returncode == 0
         with subprocess.Popen(

@@ -106,7 +106,7 @@ def test_a_configuration_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT], ids=lambda name: name.name)
-def test_a_signal_stops_it_in_good_order(name: signal.Signals) -> None:
+def test_a_signal_stops_it_cleanly(name: signal.Signals) -> None:
     with RunningBroker() as broker:
         os.kill(broker.pid, name)
         assert broker.wait_for_end() == 0
@@ -322,7 +322,7 @@ def hangup_by_default() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("hangup_by_default")
-def test_a_closed_terminal_stops_it_in_good_order() -> None:
+def test_a_closed_terminal_stops_it_cleanly() -> None:
     with RunningBroker() as broker:
         os.kill(broker.pid, signal.SIGHUP)
         assert broker.wait_for_end() == 0

@@ -30,7 +30,7 @@ def place(three: ThreeBrokers) -> TopicPartition:
 
 
 def wait_until_quiet(three: ThreeBrokers) -> None:
-    """Followers have copied everything, and hear of the high watermark."""
+    """Followers have copied everything, and are notified of the high watermark."""
     seen: list[list[int]] = []
 
     def is_quiet() -> bool:

@@ -100,7 +100,7 @@ def test_what_a_reader_keeps_is_never_overwritten(cluster: Cluster) -> None:
             assert value == bytes([offset]) * 300_000
 
 
-def test_a_batch_larger_than_every_limit_is_read_all_the_same(cluster: Cluster) -> None:
+def test_a_batch_larger_than_every_limit_is_read_nevertheless(cluster: Cluster) -> None:
     partition = TopicPartition(new_topic(cluster), 0)
     produce(cluster, partition, [[bytes(700_000)], [b"small"]])
     with impatient(cluster, max_partition_fetch_bytes=1_000, fetch_max_bytes=1_000) as small:
@@ -163,7 +163,7 @@ def test_deleted_records_are_an_error_that_tells_what_is_left(cluster: Cluster) 
         read_values(cluster, partition, 9, 10)
 
 
-def test_a_topic_created_anew_is_noticed_by_its_id(cluster: Cluster) -> None:
+def test_a_topic_created_again_is_noticed_by_its_id(cluster: Cluster) -> None:
     topic = new_topic(cluster)
     partition = TopicPartition(topic, 0)
     produce(cluster, partition, [[b"old"]] * 5)
@@ -178,7 +178,7 @@ def test_a_topic_created_anew_is_noticed_by_its_id(cluster: Cluster) -> None:
         assert caught.value.new_id == cluster.describe_topics([topic])[topic].topic_id
 
 
-def test_a_topic_created_anew_in_the_middle_of_a_read_is_noticed(cluster: Cluster) -> None:
+def test_a_topic_created_again_in_the_middle_of_a_read_is_noticed(cluster: Cluster) -> None:
     topic = new_topic(cluster)
     partition = TopicPartition(topic, 0)
     produce(cluster, partition, [[bytes(1000)]] * 50)

@@ -93,14 +93,14 @@ def cluster(node: tuple[Node, str]) -> Iterator[Cluster]:
 
 
 class Crashes:
-    """Kills the broker when told to, and starts it again, while the test goes on."""
+    """Kills the broker when told to, and starts it again, while the test continues."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._threads: list[threading.Thread] = []
 
     def crash(self) -> None:
-        """The kill happens before this returns; the start while the caller goes on."""
+        """The kill happens before this returns; the start while the caller continues."""
         self.finish()
         self._node.kill()
         thread = threading.Thread(target=self._node.start)
@@ -124,7 +124,7 @@ def numbered(number: int) -> bytes:
     return b"%06d" % number + bytes(300)
 
 
-def test_a_fetch_goes_on_after_the_broker_was_killed(cluster: Cluster, crashes: Crashes) -> None:
+def test_a_fetch_continues_after_the_broker_was_killed(cluster: Cluster, crashes: Crashes) -> None:
     partition = TopicPartition(new_topic(cluster), 0)
     produce(cluster, partition, ([numbered(10 * n + at) for at in range(10)] for n in range(300)))
     found: list[tuple[int, bytes | None]] = []
@@ -136,7 +136,7 @@ def test_a_fetch_goes_on_after_the_broker_was_killed(cluster: Cluster, crashes: 
 
 
 @ON_BOTH
-def test_a_session_of_many_partitions_goes_on_after_the_broker_was_killed(
+def test_a_session_of_many_partitions_continues_after_the_broker_was_killed(
     cluster: Cluster, crashes: Crashes
 ) -> None:
     topic = new_topic(cluster, partitions=6)

@@ -119,7 +119,7 @@ def test_too_few_replicas_in_sync_refuse_acks_all_and_lose_nothing(
 
 
 def test_a_reassignment_to_a_dead_broker_waits_for_it(cluster: RunningCluster) -> None:
-    """As in Kafka: a broker that is registered may be a target, and all goes on meanwhile."""
+    """As in Kafka: a broker that is registered may be a target, and all continues meanwhile."""
     topic = Replicated(cluster, replicas=2)
     first, second = topic.partition().replica_nodes
     (dead,) = set(cluster.ids) - {first, second}
@@ -236,7 +236,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_full_disk_on_one_of_three_stops_and_loses_nothing(small_disk: Path) -> None:
-    """Others lead what it led, and go on without it; it catches up when there is room."""
+    """Others lead what it led, and continue without it; it catches up when there is room."""
     config = {
         "zookeeper.session.timeout.ms": 4000,
         "auto.create.topics.enable": False,

@@ -123,7 +123,7 @@ def test_kafkas_own_consumer_reads_from_the_follower_in_its_rack(
     check_who_sent(topic, sent, near)
 
 
-def test_a_consumer_goes_on_when_its_follower_ends(topic: Replicated) -> None:
+def test_a_consumer_continues_when_its_follower_ends(topic: Replicated) -> None:
     cluster, near = topic.cluster, topic.followers[0]
     consumer = consumer_in(topic, rack_of(near))
     assert read(consumer, len(VALUES)) == VALUES

@@ -284,7 +284,7 @@ def test_a_deleted_folder_of_parts_is_created_again(cluster: RunningCluster, zno
 
 @pytest.mark.parametrize("data", [None, b"{}"], ids=["deleted", "edited"])
 def test_a_damaged_batch_is_named(cluster: RunningCluster, znodes: Any, data: bytes | None) -> None:
-    """Brokers that have applied it go on; one that starts says what is wrong."""
+    """Brokers that have applied it continue; one that starts says what is wrong."""
     kind = "deleted" if data is None else "edited"
     assert create(cluster, 1, f"batch-{kind}") in DONE
     names = sorted(znodes.get_children(LOG))

@@ -36,7 +36,7 @@ def test_records_are_deleted_on_all_living_replicas(cluster: RunningCluster) -> 
         topic.wait_for_more(50)
     topic.wait_until_in_sync()
     leader, (follower, _) = topic.leader, topic.followers
-    # An idle partition: followers hear of it by itself, long before their fetch would end.
+    # An idle partition: followers are notified of it by itself, long before their fetch would end.
     assert delete(topic, leader, 10, 30_000) == (ErrorCode.NONE, 10)
 
     cluster.pause(follower)

@@ -152,7 +152,7 @@ class BlockedBroker(RunningBroker):
 
 
 def test_a_broker_whose_event_loop_hangs_ends_itself(cluster: RunningCluster) -> None:
-    """A thread goes on to keep its ZooKeeper session alive: the cluster would wait for ever."""
+    """A thread continues to keep its ZooKeeper session alive: the cluster would wait forever."""
     config = {
         "node.id": 9,
         "zookeeper.connect": cluster.zookeeper_connect,

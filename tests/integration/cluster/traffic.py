@@ -1,4 +1,4 @@
-"""Producers, consumers and groups that go on while a test breaks something."""
+"""Producers, consumers and groups that continue while a test breaks something."""
 
 from __future__ import annotations
 

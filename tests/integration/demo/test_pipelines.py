@@ -54,7 +54,7 @@ def test_the_file_declares_what_the_demo_watches(tmp_path: Path) -> None:
 @pytest.mark.xdist_group("spark")
 def test_a_deleted_state_makes_no_batch_vanish(spark: Any, tmp_path: Path) -> None:
     """Batches begin at 0 again, under a new id of the query: feeds write theirs again, and the lake
-    goes on where it ends."""
+    continues where it ends."""
     directory = DemoDirectory(tmp_path)
     directory.prepare()
     with RunningBroker() as broker:

@@ -87,7 +87,7 @@ def test_the_rows_of_a_removed_file_are_added_again_and_no_others(
     assert ids(table.rows()) == sorted(orders.good)
     assert repaired(declared).added == 0
     assert ids(table.rows()) == sorted(orders.good)
-    ingest(declared)  # the pipeline goes on
+    ingest(declared)  # the pipeline continues
     assert ids(table.rows()) == sorted(orders.good)
 
 

@@ -203,7 +203,7 @@ async def append_many(log: ZooKeeperMetadataLog, start: int, count: int) -> None
         await log.append(batch(offset))
 
 
-def test_a_follower_goes_on_after_the_server_was_away(own_zookeeper: ZooKeeperServer) -> None:
+def test_a_follower_continues_after_the_server_was_away(own_zookeeper: ZooKeeperServer) -> None:
     place = ZooKeeperPlace(own_zookeeper)
 
     async def story() -> None:

@@ -1,4 +1,4 @@
-"""Members of a group that take turns: each goes on where the last one has committed.
+"""Members of a group that take turns: each continues where the last one has committed.
 
 Promises  what the broker promises is checked here: a committed offset never goes back, although
           members pause for longer than their session and commit afterwards.

@@ -1,4 +1,4 @@
-"""A transactional writer, which is replaced at any time and goes on although it is fenced.
+"""A transactional writer, which is replaced at any time and continues although it is fenced.
 
 Promises  what the broker promises is checked here: readers of committed data see all records of a
           committed transaction or none, none of an aborted one, each once and in order. A writer

@@ -20,7 +20,7 @@ def copy(world: World, *followers: int) -> None:
 
 
 def copy_unnoticed(world: World, *followers: int) -> None:
-    """The leader hears of the fetch, and the follower gets no response."""
+    """The leader is notified of the fetch, and the follower gets no response."""
     for broker_id in followers:
         exchange = world.fetch(world.process(broker_id))
         assert exchange is not None

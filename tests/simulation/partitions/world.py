@@ -51,7 +51,7 @@ FREQUENCIES = (0.2, 1, 1, 4)  # of a step in a seed, compared with others
 
 
 class Controller(Cluster):
-    """Decisions take effect at once; brokers hear of them later."""
+    """Decisions take effect at once; brokers are notified of them later."""
 
     def __init__(self, seed: int) -> None:
         self.batches: list[Batch] = []

@@ -1,4 +1,4 @@
-"""What a broker does now and then, on a disk in memory, each job called by hand."""
+"""What a broker does periodically, on a disk in memory, each job called by hand."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_few_of_very_many_that_wait_continue_in_an_iteration_of_the_event_loop()
     run(story())
 
 
-def test_who_waits_when_the_broker_stops_does_not_wait_for_ever() -> None:
+def test_who_waits_when_the_broker_stops_does_not_wait_forever() -> None:
     async def story() -> None:
         controller, tasks = Controller(), OwnedTasks()
         controller.may_answer.clear()

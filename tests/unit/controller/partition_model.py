@@ -220,7 +220,7 @@ class Model:
         removing = tuple(sorted({*old.replicas} - {*replicas}))
         everyone = (*replicas, *removing)
         adding = tuple(sorted({*replicas} - {*old.replicas}))
-        # What an earlier move adds or removes goes on, as far as it is still wanted.
+        # What an earlier move adds or removes continues, as far as it is still wanted.
         still_adding = tuple(each for each in old.adding_replicas if each in replicas)
         still_removing = tuple(each for each in old.removing_replicas if each not in replicas)
         new = old._replace(

@@ -97,7 +97,7 @@ def test_a_returning_broker_leads_partitions_without_a_leader() -> None:
 
 
 def test_the_last_replica_standing_that_stopped_uncleanly_does_not_lead_alone() -> None:
-    # Broker 2 was left behind, broker 1 went on alone and crashed: 2 has all that was committed.
+    # Broker 2 was left behind, broker 1 continued alone and crashed: 2 has all that was committed.
     cluster = three_brokers()
     cluster.add_topic("t", (1, 2), configs=MIN_TWO)
     fence(cluster, 2, 1)
@@ -154,7 +154,7 @@ def test_the_epoch_of_an_older_registration_does_not_count_as_a_clean_stop() -> 
     assert cluster.partition().last_known_leader == 1
 
 
-def test_a_single_broker_that_is_ready_at_once_goes_on_after_a_clean_stop_as_it_was() -> None:
+def test_a_single_broker_that_is_ready_at_once_continues_after_a_clean_stop_as_it_was() -> None:
     cluster = Cluster()
     epoch = cluster.add_broker(1)
     cluster.add_topic("t", (1,), (1,))

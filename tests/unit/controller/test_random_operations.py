@@ -382,7 +382,7 @@ def configure(rng: Random, cluster: Cluster) -> Expected:
 
 
 def restart(_rng: Random, cluster: Cluster) -> Expected:
-    """The next controller goes on with what a snapshot says."""
+    """The next controller continues with what a snapshot says."""
     cluster.image = reloaded(cluster.image)
     return {}
 

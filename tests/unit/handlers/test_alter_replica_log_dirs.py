@@ -353,7 +353,7 @@ def test_a_hand_over_leaves_the_old_directory_s_checkpoints_to_a_thread(world: W
     assert threading.main_thread() not in threads
 
 
-def test_a_move_goes_on_after_a_kill(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_move_continues_after_a_kill(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     append(world, 30)
     before, target = records(world), elsewhere(world)
     with monkeypatch.context() as patch:

@@ -1,6 +1,6 @@
 """A client that leaves while its request is handled: the request takes effect whole, or not at all.
 
-Each request is given up after every number of turns of the event loop until it is answered.
+Each request is given up after every number of iterations of the event loop until it is answered.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ def test_offsets_are_sent_again_in_another_leader_epoch(world: World) -> None:
 def test_fetches_of_many_partitions_that_wake_together_look_in_turns_of_their_own(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looks: Counter[int] = Counter()  # by turn of the event loop
+    looks: Counter[int] = Counter()  # by iteration of the event loop
     turn, count = 0, 10
     look = FetchOperation.look_up_all_again
 

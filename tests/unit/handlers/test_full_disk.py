@@ -75,7 +75,7 @@ def code_of(world: World, topic: str, partition: int) -> ErrorCode:
 
 
 @pytest.mark.parametrize("kept_bytes", [0, 1, 60])
-def test_a_change_of_the_metadata_without_room_is_refused_and_the_broker_goes_on(
+def test_a_change_of_the_metadata_without_room_is_refused_and_the_broker_continues(
     kept_bytes: int,
 ) -> None:
     """What got to the disk of the refused batch is cut off, and not found by the next start."""

@@ -109,7 +109,7 @@ def test_a_kept_answer_follows_its_topic(world: World) -> None:
     assert len(ask(world, 12, "t").topics[0].partitions) == 4
 
 
-def test_one_request_creates_a_bounded_number_of_topics_and_the_next_goes_on() -> None:
+def test_one_request_creates_a_bounded_number_of_topics_and_the_next_continues() -> None:
     with World() as world:
         names = [f"new-{at:03}" for at in range(CREATED_MAX + 20)]
         request = MetadataRequest([MetadataRequestTopic(name=name) for name in names], True)

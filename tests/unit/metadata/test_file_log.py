@@ -160,7 +160,7 @@ def test_a_power_cut_brings_back_no_mark_of_an_earlier_clean_shutdown(seed: int)
 
 
 @pytest.mark.parametrize("keep_bytes", [0, 7])
-def test_after_a_batch_without_room_the_log_goes_on(keep_bytes: int) -> None:
+def test_after_a_batch_without_room_the_log_continues(keep_bytes: int) -> None:
     async def story() -> None:
         disk = MemoryDisk()
         log = FileMetadataLog(disk, "/m", at_once)
@@ -218,7 +218,7 @@ def test_an_old_journal_may_be_damaged_once_a_snapshot_stands_for_it() -> None:
         with pytest.raises(OSError, match="Input/output error"):
             journal.append(batch(2))
         disk.kill()
-        disk.fail("remove", "*.journal")  # it is written anew, and then the old one stays
+        disk.fail("remove", "*.journal")  # it is written again, and then the old one stays
         with pytest.raises(OSError, match="Input/output error"):
             open_image(disk)
         disk.crash(Random(seed))  # which takes the batch that was never synced from the old one

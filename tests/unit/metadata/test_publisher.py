@@ -31,7 +31,7 @@ def test_listeners_hear_each_batch_once_and_in_order() -> None:
     assert heard == [("first", 2), ("second", 2), ("first", 3), ("second", 3)]
 
 
-def test_an_image_that_went_on_is_taken_over_with_its_differences() -> None:
+def test_an_image_that_continued_is_taken_over_with_its_differences() -> None:
     batches = list(histories(Random(1), 10))
     image, ahead = Image(), Image()
     image.apply(batches[0])

@@ -1,7 +1,7 @@
 """Random histories, folded by the image and by a plain model of what each record says.
 
 What is asked of an image after each batch is compared with the model, also of its copies and of one
-that was made anew from its records.
+that was made again from its records.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def test_after_every_start_the_image_is_what_was_acknowledged(seed: int) -> None
     asyncio.run(story())
 
 
-def test_after_a_snapshot_that_failed_and_an_orderly_stop_the_last_journal_goes_on() -> None:
+def test_after_a_snapshot_that_failed_and_an_orderly_stop_the_last_journal_continues() -> None:
     """Two journals are there. What comes next belongs to the second."""
 
     async def story() -> None:

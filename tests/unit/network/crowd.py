@@ -50,7 +50,7 @@ class Crowd:
         return client
 
     def step(self) -> None:
-        """Time goes on by a step; the network looks at its memory as it would."""
+        """Time continues by a step; the network looks at its memory as it would."""
         self.now_s += STEP_S
         self.settle()
         if self.now_s >= self._next_tick_s:

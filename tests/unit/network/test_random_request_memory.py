@@ -1,4 +1,4 @@
-"""Random clients share a request memory: who may go on does, and all of them end.
+"""Random clients share a request memory: who may continue does, and all of them end.
 
 A client sends its next frame while earlier ones are worked on, so that an account holds whole
 frames and an incomplete one at the same time.

@@ -112,12 +112,12 @@ def test_large_frames_leave_half_of_the_memory_to_ordinary_ones() -> None:
     assert Reader(memory).begin(MIB)
 
 
-def test_of_incomplete_large_frames_alone_the_one_that_lacks_least_goes_on() -> None:
+def test_of_incomplete_large_frames_alone_the_one_that_lacks_least_continues() -> None:
     memory = RequestMemory(8 * MIB)
     full, most, least = Reader(memory), Reader(memory), Reader(memory)
     for reader, size in ((full, 90 * MIB), (most, 80 * MIB), (least, 20 * MIB)):
         memory.change(reader.account, 2 * MIB, 0, size)
-    assert full.grow(2 * MIB)  # favoured: nobody else could go on
+    assert full.grow(2 * MIB)  # favoured: nobody else could continue
     assert not most.grow(2 * MIB)
     assert not least.grow(2 * MIB)
     full.complete(90 * MIB)

@@ -44,7 +44,7 @@ def wait_for_the_first_bytes(world: World) -> None:
     async def first_bytes() -> None:
         while (future := world.broker.logs.moves.get(HERE)) is None or not future.size_bytes:
             await asyncio.sleep(0)
-        for _ in range(200):  # it goes on, if nothing stops it
+        for _ in range(200):  # it continues, if nothing stops it
             await asyncio.sleep(0)
 
     world.run(first_bytes())
@@ -234,7 +234,7 @@ def test_a_move_of_a_partition_that_cannot_be_used_does_not_stop_the_others(
     assert HERE not in moves
 
 
-def test_a_move_that_was_not_resumed_goes_on_when_it_is_asked_for_again(
+def test_a_move_that_was_not_resumed_continues_when_it_is_asked_for_again(
     fast_world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     append(fast_world, 20)

@@ -29,10 +29,10 @@ def lead_elsewhere(world: BrokerWorld) -> None:
 
 
 @pytest.mark.parametrize("change", [delete, lead_elsewhere])
-def test_who_begins_to_wait_after_the_partition_has_gone_does_not_wait_for_ever(
+def test_who_begins_to_wait_after_the_partition_has_gone_does_not_wait_forever(
     change: Callable[[BrokerWorld], None],
 ) -> None:
-    """A request waits from the turn of the loop after its append on."""
+    """A request waits from the iteration of the event loop after its append on."""
     world = BrokerWorld()
     world.replicas.load(world.image)
     world.create_topic("t", replicas=(1, 2))

@@ -104,7 +104,7 @@ def test_listeners_hear_of_every_epoch_in_which_this_broker_leads(world: BrokerW
     assert reported.take() == [("leads", T0, 4)]
 
 
-def test_a_replica_that_is_out_of_sync_is_placed_all_the_same(world: BrokerWorld) -> None:
+def test_a_replica_that_is_out_of_sync_is_placed_nevertheless(world: BrokerWorld) -> None:
     topic_id = TopicId(b"t" * 16)
     created = PartitionCreated(topic_id, 0, (OTHER, BROKER), (OTHER,), OTHER)
     world.publish(TopicCreated(topic_id, "t"), created)

@@ -1,4 +1,4 @@
-"""Files of a partition that somebody removed: the topic is deleted and made anew, as the guide on
+"""Files of a partition that somebody removed: the topic is deleted and made again, as the guide on
 recovering says, and nothing of the earlier log is left for the later one of its name."""
 
 from __future__ import annotations

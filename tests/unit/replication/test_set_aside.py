@@ -268,7 +268,7 @@ def test_the_files_of_an_unknown_topic_are_not_even_opened(world: World) -> None
     assert started(wrong, world.image).values(T0) == [b"zero"]
 
 
-def test_a_move_under_way_goes_on_when_its_topic_is_back(world: World) -> None:
+def test_a_move_under_way_continues_when_its_topic_is_back(world: World) -> None:
     world.create_topic(FIRST, 1)
     world.append(T0, b"zero")
     old = world.place(T0)

@@ -194,7 +194,7 @@ def test_an_append_is_not_acknowledged_by_a_follower_whose_log_reaches_as_far() 
     assert error.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
-def test_a_leader_that_goes_on_in_a_new_epoch_acknowledges_what_it_appended_before() -> None:
+def test_a_leader_that_continues_in_a_new_epoch_acknowledges_what_it_appended_before() -> None:
     async def story() -> None:
         world = World(TopicConfig(), replicas=(ME, OTHER))
         epoch, end = world.partition.leader_epoch, world.append()

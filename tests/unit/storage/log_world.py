@@ -108,7 +108,7 @@ class World:
         last = read_header(self.batches[-1]).next_offset if self.batches else 0
         return max(last, self._end_floor)
 
-    _end_floor = 0  # where the log went on after records at its end were lost
+    _end_floor = 0  # where the log continued after records at its end were lost
 
     # Appending
 
@@ -276,7 +276,7 @@ class World:
         assert known == self.batches[: len(known)], "a history that never was"
 
     def adopt_producers(self) -> None:
-        """Producers learn what became of their batches, and go on from there."""
+        """Producers learn what became of their batches, and continue from there."""
         for producer in self.producers:
             entry = self.log.producers.load(BLOCKING).producers.get(producer.number)
             producer.sent.clear()

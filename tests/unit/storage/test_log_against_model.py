@@ -191,7 +191,7 @@ class Driver:
             self.world.append()
 
     def fill_the_disk(self) -> None:
-        """A full disk refuses, goes on serving, and takes records again once there is room."""
+        """A full disk refuses, continues serving, and takes records again once there is room."""
         self.world.disk.fail(
             "write", "*.log", error=errno.ENOSPC, keep_bytes=self.random.randrange(0, 100)
         )

@@ -29,7 +29,7 @@ def test_records_outlive_a_kill_and_the_port_stays(tmp_path: Path) -> None:
         assert broker.bootstrap_servers == address
         kafka.produce("t", ["after"])
         kafka.assert_messages("t", ["before", "after"])
-    assert (tmp_path / ".kafka_cleanshutdown").exists()  # what is kept is left in good order
+    assert (tmp_path / ".kafka_cleanshutdown").exists()  # what is kept is left cleanly
 
 
 @pytest.mark.parametrize("config", [{}, {"offsets.topic.num.partitions": 9}])

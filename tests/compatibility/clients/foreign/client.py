@@ -58,4 +58,4 @@ class ForeignClient(Protocol):
         """One reader goes to each of these offsets in turn; where the next record was."""
 
     def position_after_reset(self, topic: str, reset: str) -> int:
-        """Where a reader goes on that was at an offset which is not there: `earliest`, `latest`."""
+        """Where a reader at an offset that does not exist continues: `earliest`, `latest`."""

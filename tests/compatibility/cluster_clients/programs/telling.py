@@ -8,7 +8,7 @@ topic, works until its standard input ends, and prints one line for each thing t
     committed 3             the transaction with this number; its records are 3-0 to 3-4
     aborted 4               and none of its records may be seen
     unknown 5               the client does not say what came of it
-    error ...               what the client said; it goes on where it can
+    error ...               what the client said; it continues where it can
 """
 
 from __future__ import annotations

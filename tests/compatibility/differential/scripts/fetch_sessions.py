@@ -108,7 +108,7 @@ def fetch_sessions_in_turns(session: Session) -> None:
 
 @script(ApiKey.FETCH, versions=VERSIONS)
 def fetch_sessions_and_versions(session: Session) -> None:
-    """A session that begins in this version and goes on in another one."""
+    """A session that begins in this version and continues in another one."""
     topic = filled(session, "t", 2)
     for other in (7, 12, 13, 18):
         first = session.ask(f"opened for {other}", fetch(topic, wanted(0, 6), fetch_session=(0, 0)))

@@ -239,7 +239,7 @@ def end_txn(session: Session) -> None:
     sequences = [0]
 
     def ask(label: str, producer: Producer, *, is_commit: bool) -> Producer:
-        """As whom it goes on."""
+        """As whom it continues."""
         answer = session.ask(label, end(producer, is_commit=is_commit))
         if answer.error_code == 0:
             await_end(session, producer)

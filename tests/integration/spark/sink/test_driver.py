@@ -402,7 +402,7 @@ def test_an_abort_takes_back_what_was_written(sink: Sink) -> None:
 def test_an_attempt_that_begins_after_its_write_has_ended_leaves_nothing_open(
     sink: Sink, is_committed: bool
 ) -> None:
-    """Spark had killed it, but it went on for a while: nobody would come to end it."""
+    """Spark had killed it, but it continued for a while: nobody would come to end it."""
     driver = sink.driver()
     started = driver.start()
     written = sink.write(0, ["a"])

@@ -143,7 +143,7 @@ class Stream:
                 self.write(writer, number, at, batches_of(values), attempt)
             else:
                 self.fail_task(writer, number, at, values, attempt)
-            attempt += self.random.choice((0, 1))  # a stage that runs again counts anew
+            attempt += self.random.choice((0, 1))  # a stage that runs again counts again
         return self.write(writer, number, at, batches_of(values), attempt)
 
     def fail_task(

@@ -343,7 +343,7 @@ def test_rows_of_many_chunks_are_one_transaction_with_its_first_and_last_offsets
 
 
 def test_an_attempt_does_not_end_the_transaction_of_another(target: Target) -> None:
-    """Spark may count attempts anew: the same task and attempt writes twice."""
+    """Spark may count attempts again: the same task and attempt writes twice."""
     writer = new_batch_writer(target.setup())
     first = write(writer, 0, "first")
     second = write(writer, 0, "second")

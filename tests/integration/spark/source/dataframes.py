@@ -173,7 +173,7 @@ def wait_for_partitions(admin: AdminClient, topic: str, count: int) -> None:
     wait_until(is_known, f"{topic} has {count} partitions")
 
 
-def produce_anew(kafka: Kafka, topic: str, rows: Iterable[Any]) -> None:
+def produce_again(kafka: Kafka, topic: str, rows: Iterable[Any]) -> None:
     """With a producer that has not heard of the topic: others do not see new partitions at once."""
     Kafka(kafka.bootstrap_servers).produce(topic, rows)
 

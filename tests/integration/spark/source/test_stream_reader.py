@@ -19,7 +19,7 @@ from tests.integration.spark.source.dataframes import (
     delete,
     delete_before,
     options_of,
-    produce_anew,
+    produce_again,
     recreate,
     write_transaction,
 )
@@ -137,7 +137,7 @@ def test_the_first_batch_can_be_repeated_after_partitions_came_that_no_option_na
     end, values = next_batch(reader, reader.initialOffset())
     assert values == [b"a"]
     add_partitions(either_kafka, topic, 2)
-    produce_anew(either_kafka, topic, [Record(b"new", partition=1)])
+    produce_again(either_kafka, topic, [Record(b"new", partition=1)])
 
     restarted = reader_of(either_kafka, topic, **named)
     again = stored(restarted.initialOffset())
@@ -176,7 +176,7 @@ def test_read_all_available_overrules_the_limit(either_kafka: Kafka) -> None:
     assert len(next_batch(reader, reader.initialOffset(), ALL)[1]) == 3
 
 
-def test_too_little_waits_but_not_in_the_first_batch_and_not_for_ever(either_kafka: Kafka) -> None:
+def test_too_little_waits_but_not_in_the_first_batch_and_not_forever(either_kafka: Kafka) -> None:
     topic = either_kafka.topic("t")
     either_kafka.produce(topic, ["a"])
     options = {"minOffsetsPerTrigger": 2, "maxTriggerDelay": "1h", **EARLIEST}
@@ -209,7 +209,7 @@ def test_new_partitions_are_read_from_their_beginning(either_kafka: Kafka) -> No
     reader = reader_of(either_kafka, topic)
     offset, _ = next_batch(reader, reader.initialOffset())
     add_partitions(either_kafka, topic, 2)
-    produce_anew(either_kafka, topic, [Record(b"new", partition=1)])
+    produce_again(either_kafka, topic, [Record(b"new", partition=1)])
     assert next_batch(reader, offset)[1] == [b"new"]
 
 
@@ -222,7 +222,7 @@ def test_a_partition_that_comes_while_available_now_runs_waits_for_the_next_run(
     reader.prepareForTriggerAvailableNow()
     start = reader.initialOffset()
     add_partitions(either_kafka, topic, 2)
-    produce_anew(either_kafka, topic, [Record(b"new", partition=1)])
+    produce_again(either_kafka, topic, [Record(b"new", partition=1)])
     end, values = next_batch(reader, start)
     assert values == [b"old"]
     assert reader.latestOffset(end, ALL) == end
@@ -249,7 +249,7 @@ def test_a_topic_made_again_is_noticed_even_with_more_records(either_kafka: Kafk
     reader = reader_of(either_kafka, topic, **EARLIEST)
     offset, _ = next_batch(reader, reader.initialOffset())
     recreate(either_kafka, topic)
-    produce_anew(either_kafka, topic, ["new 1", "new 2"])
+    produce_again(either_kafka, topic, ["new 1", "new 2"])
     with pytest.raises(DataLoss, match=f"{topic}-0: the topic was deleted and created again"):
         reader.latestOffset(offset, ALL)
     lenient = reader_of(either_kafka, topic, failOnDataLoss=False, **EARLIEST)
@@ -266,7 +266,7 @@ def test_a_batch_of_a_topic_that_was_made_again_cannot_be_repeated(either_kafka:
     start = reader.initialOffset()
     end = reader.latestOffset(start, ALL)
     recreate(either_kafka, topic)
-    produce_anew(either_kafka, topic, ["new"])
+    produce_again(either_kafka, topic, ["new"])
     again = reader_of(either_kafka, topic, **EARLIEST)
     with pytest.raises(DataLoss, match=f"topic {topic}, partition 0, offset 0"):
         values_of(again, start, end)
@@ -400,7 +400,7 @@ def test_progress_is_seen_in_a_group_and_never_moves_back(either_kafka: Kafka) -
     restarted = reader_of(either_kafka, topic, **EARLIEST)
     restarted.commit({**end, topic: {"0": 1}})
     assert committed(either_kafka, group, topic, 1) == [2]
-    produce_anew(either_kafka, topic, ["c"])
+    produce_again(either_kafka, topic, ["c"])
     end, _ = next_batch(restarted, end)
     assert group_of(end, topic) == group, "a restarted query keeps its group"
     named = reader_of(either_kafka, topic, **{"kafka.group.id": either_kafka.name("g"), **EARLIEST})
@@ -503,7 +503,7 @@ def test_offsets_that_the_log_does_not_have_are_refused(either_kafka: Kafka) -> 
     assert plain(lenient.initialOffset()) == {topic: {"0": 1}}
 
 
-def test_a_checkpoint_of_spark_s_own_format_goes_on(either_kafka: Kafka) -> None:
+def test_a_checkpoint_of_spark_s_own_format_continues(either_kafka: Kafka) -> None:
     topic = either_kafka.topic("t")
     either_kafka.produce(topic, ["a", "b"])
     assert next_batch(reader_of(either_kafka, topic), {topic: {"0": 1}})[1] == [b"b"]

@@ -14,7 +14,7 @@ from tests.integration.spark.source.dataframes import (
     committed,
     expected_rows,
     groups_like,
-    produce_anew,
+    produce_again,
     read_stream,
     recreate,
     run_to_end,
@@ -54,7 +54,7 @@ def test_limited_batches_restarts_and_new_partitions_read_everything_once(
     assert committed(each_kafka, group, topic, 2) == [13, 12]
 
     add_partitions(each_kafka, topic, 3)
-    produce_anew(each_kafka, topic, [Record(b"new", partition=p) for p in range(3)])
+    produce_again(each_kafka, topic, [Record(b"new", partition=p) for p in range(3)])
     run_to_end(frame, tmp_path, batches)
     assert batches.all_rows == expected_rows(each_kafka, topic)
     assert committed(each_kafka, group, topic, 3) == [14, 13, 1]
@@ -91,7 +91,7 @@ def test_batch_0_is_run_again_although_partitions_came_that_no_option_names(
     with pytest.raises(Exception, match="the sink failed"):
         run_to_end(frame, tmp_path, FailsAt(0))
     add_partitions(kafka, topic, 2)
-    produce_anew(kafka, topic, [Record(b"new", partition=1)])
+    produce_again(kafka, topic, [Record(b"new", partition=1)])
     batches = run_to_end(frame, tmp_path)
     assert [row[1] for row in batches.all_rows] == [b"a", b"new"]
 
@@ -118,7 +118,7 @@ def test_a_topic_made_again_stops_the_query_with_its_name(
     each_kafka.produce(topic, ["old"])
     run_to_end(read_stream(spark, each_kafka, topic, **EARLIEST), tmp_path)
     recreate(each_kafka, topic)
-    produce_anew(each_kafka, topic, ["new 1", "new 2"])
+    produce_again(each_kafka, topic, ["new 1", "new 2"])
     with pytest.raises(Exception, match=f"{topic}-0: the topic was deleted and created again"):
         run_to_end(read_stream(spark, each_kafka, topic, **EARLIEST), tmp_path)
     lenient = read_stream(spark, each_kafka, topic, failOnDataLoss=False, **EARLIEST)

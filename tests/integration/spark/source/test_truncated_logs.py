@@ -127,7 +127,7 @@ def test_a_stream_that_read_lost_records_stops_with_their_offsets(event: Event, 
 
 
 @pytest.mark.parametrize("topic", ["longer", "shorter"])
-def test_a_stream_that_may_lose_records_goes_on_where_the_log_differs(
+def test_a_stream_that_may_lose_records_continues_where_the_log_differs(
     event: Event, topic: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What was written instead is read once, in batches of any size, and repeated batches are the

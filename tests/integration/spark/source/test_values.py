@@ -45,7 +45,7 @@ def test_json_values_are_a_struct_and_bad_ones_are_shown(spark: Any, kafka: Kafk
     assert frame.where("value is null").count() == 2
 
 
-def test_a_stream_goes_on_past_bad_values(spark: Any, kafka: Kafka, tmp_path: Path) -> None:
+def test_a_stream_continues_past_bad_values(spark: Any, kafka: Kafka, tmp_path: Path) -> None:
     topic = kafka.topic("t")
     kafka.produce(topic, [{"id": 1}, "bad", {"id": "x"}, {"id": 2}])
     frame = read_stream(

@@ -47,7 +47,7 @@ def test_a_loop_that_runs_is_left_alone_and_the_watchdog_ends_with_its_task() ->
     assert done.stdout == "alive\nended\n"
 
 
-def test_a_process_that_was_stopped_goes_on() -> None:
+def test_a_process_that_was_stopped_continues() -> None:
     process = start("await asyncio.sleep(1)")
     assert process.stdout is not None
     assert process.stdout.readline() == "alive\n"

@@ -1,4 +1,4 @@
-"""Long work runs in slices, one in each turn of the event loop."""
+"""Long work runs in slices, one in each iteration of the event loop."""
 
 from __future__ import annotations
 
@@ -273,7 +273,7 @@ def test_what_started_steps_raise_is_logged(caplog: pytest.LogCaptureFixture) ->
 
 
 def test_what_follows_a_job_is_bounded_like_a_first_slice() -> None:
-    """However many jobs end in one turn of the loop."""
+    """However many jobs end in one iteration of the event loop."""
     clock, log = ManualClock(), list[int]()
     scheduler = StepScheduler(clock)
     release = threading.Event()

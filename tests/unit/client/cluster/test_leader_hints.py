@@ -40,7 +40,7 @@ NOT_LEADER, FENCED = 6, 74
 def two_brokers(
     versions: dict[ApiKey, tuple[int, int]] | None = None,
 ) -> Iterator[tuple[ScriptedBroker, ScriptedBroker]]:
-    """Metadata says for ever that the first one leads, with epoch 3."""
+    """Metadata says forever that the first one leads, with epoch 3."""
     with ScriptedBroker(versions=versions or VERSIONS) as one, ScriptedBroker() as two:
         one.scripts[ApiKey.METADATA] = lambda _: metadata({1: one}, 1, 3)
         two.scripts[ApiKey.METADATA] = lambda _: metadata({1: one}, 1, 3)
@@ -204,7 +204,7 @@ def script_gap(broker: ScriptedBroker, configs: dict[str, str]) -> None:
     broker.scripts[ApiKey.DESCRIBE_CONFIGS] = lambda _: DescribeConfigsResponse(0, [result])
 
 
-def test_a_topic_created_anew_is_told_from_one_that_is_just_unknown() -> None:
+def test_a_topic_created_again_is_told_from_one_that_is_just_unknown() -> None:
     with two_brokers() as (one, _):
         new_id = bytes(reversed(TOPIC_ID))
         reported = iter([metadata({1: one}, 1, 3), metadata({1: one}, 1, 0, topic_id=new_id)])

@@ -100,7 +100,7 @@ def test_a_broker_without_room_for_sessions_is_asked_for_everything_each_time() 
 
 
 @pytest.mark.parametrize("code", [70, 71, 106])
-def test_a_session_that_the_broker_lost_is_begun_anew(code: int) -> None:
+def test_a_session_that_the_broker_lost_is_begun_again(code: int) -> None:
     several = session(0, 1)
     several.next_request()
     several.read(answer(part(0, batches(0, 10)), part(1), session_id=5))

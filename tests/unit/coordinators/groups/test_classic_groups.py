@@ -450,7 +450,7 @@ def test_the_first_rebalance_waits_for_members_to_come_and_no_longer(
     assert not any(reply.is_waiting for reply in replies)
 
 
-def test_the_delay_of_a_group_that_was_left_by_all_begins_anew() -> None:
+def test_the_delay_of_a_group_that_was_left_by_all_begins_again() -> None:
     harness = Harness("group.initial.rebalance.delay.ms=3000")
     first, second = ClassicClient(harness), ClassicClient(harness)
     for client in (first, second):

@@ -51,7 +51,7 @@ class Crowd:
         self.clients: list[ConsumerClient | None] = [None] * MEMBERS
 
     def client(self, at: int) -> ConsumerClient:
-        """The client at a place; it begins anew if it is not there."""
+        """The client at a place; it begins again if it is not there."""
         found = self.clients[at]
         if found is None:
             static = f"i{at}" if at == 0 else None
@@ -154,7 +154,7 @@ class Crowd:
 
 
 class SlowScheduler:
-    """Work beside the event loop that goes on by one slice at a time, whenever a test says so."""
+    """Work beside the event loop that continues by one slice at a time, whenever a test says so."""
 
     async def run_later(self, steps: Steps[T]) -> T:
         while True:

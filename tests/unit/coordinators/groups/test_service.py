@@ -273,7 +273,7 @@ def test_records_before_the_start_of_the_log_are_not_loaded(start: int) -> None:
 
 
 def lead_again(world: BrokerWorld) -> None:
-    """Loading begins anew."""
+    """Loading begins again."""
     for epoch, leader in ((1, 2), (2, 1)):
         for number in range(2):
             world.lead(number, leader, epoch)

@@ -1,4 +1,4 @@
-"""InitProducerId: epochs, fencing, going on after an error, epochs that are used up."""
+"""InitProducerId: epochs, fencing, continuing after an error, epochs that are used up."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_new_producer_gets_the_next_epoch_and_fences_earlier_ones(
         init(made, (PRODUCER, 3))
 
 
-def test_who_goes_on_gets_the_next_epoch_and_the_same_again() -> None:
+def test_who_continues_gets_the_next_epoch_and_the_same_again() -> None:
     made = init(EMPTY, (PRODUCER, 3))
     assert (made.epoch, made.last_epoch) == (4, 3)
     again = init(made, (PRODUCER, 3))
@@ -77,7 +77,7 @@ def test_used_up_epochs_lead_to_another_producer_id() -> None:
     assert (made.previous_producer_id, made.last_epoch) == (PRODUCER, NO_PRODUCER_EPOCH)
 
 
-def test_who_goes_on_with_used_up_epochs_may_ask_again_under_the_old_id() -> None:
+def test_who_continues_with_used_up_epochs_may_ask_again_under_the_old_id() -> None:
     made = init(transaction(TransactionState.EMPTY, epoch=EPOCH_SPENT), (PRODUCER, EPOCH_SPENT))
     assert made.producer == (900, 0)
     again = init(made, (PRODUCER, EPOCH_SPENT))
@@ -87,7 +87,7 @@ def test_who_goes_on_with_used_up_epochs_may_ask_again_under_the_old_id() -> Non
 @pytest.mark.parametrize("state", sorted(IDLE))
 @pytest.mark.parametrize("epoch", [0, 1, 3, EPOCH_SPENT - 2, EPOCH_SPENT - 1, EPOCH_SPENT])
 @pytest.mark.parametrize("has_last", [False, True])
-def test_only_who_has_the_current_epoch_or_the_last_one_goes_on_up_to_the_last_of_all_epochs(
+def test_only_who_has_the_current_epoch_or_the_last_one_continues_up_to_the_last_of_all_epochs(
     epoch: int, has_last: bool, state: TransactionState
 ) -> None:
     current = transaction(

@@ -133,7 +133,7 @@ class TransactionWorld(World):
         return self.broker.replicas.partition(*self.coordinator.topic.partition_of(ID))
 
     def lead_again(self) -> None:
-        """Every coordinator partition has no leader for a moment: its shards are loaded anew."""
+        """Every coordinator partition has no leader for a moment: its shards are loaded again."""
         self.begin_to_lead_again()
         self.settle()
 

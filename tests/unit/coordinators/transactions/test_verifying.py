@@ -103,7 +103,7 @@ def test_the_end_of_the_last_transaction_is_waited_for() -> None:
     assert len(coordinator.asked) == 4
 
 
-def test_but_not_for_ever() -> None:
+def test_but_not_forever() -> None:
     coordinator = Coordinator(*[BUSY] * 50)
     limit = "add.partitions.to.txn.retry.backoff.max.ms=10"
     refused = ask(coordinator, ClientSupport.IMPLICIT, limit)

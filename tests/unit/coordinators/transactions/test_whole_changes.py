@@ -114,7 +114,7 @@ def test_the_end_of_an_open_transaction(version: int, is_commit: bool, epoch: in
 
 
 def test_a_client_of_the_first_version_keeps_its_id_though_another_was_meant_for_it() -> None:
-    """Only a client of version 2 hears of its next id with the answer."""
+    """Only a client of version 2 is notified of its next id with the answer."""
     current = transaction(
         TransactionState.PREPARE_COMMIT, epoch=9, next_producer_id=77, client_version=1
     )
@@ -211,8 +211,8 @@ def test_an_id_that_is_taken_over(state: TransactionState, epoch: int) -> None:
     assert made == stepped(
         current, producer_id=producer[0], epoch=producer[1], last_epoch=NO_PRODUCER_EPOCH, **common
     )
-    went_on = decide_init(current, InitRequest(ID, 12_345, current.producer), NewIds(), LATER_MS)
-    assert went_on == replace(made, last_epoch=epoch)
+    continued = decide_init(current, InitRequest(ID, 12_345, current.producer), NewIds(), LATER_MS)
+    assert continued == replace(made, last_epoch=epoch)
 
 
 def test_a_stranger_does_not_even_abort_the_open_transaction() -> None:

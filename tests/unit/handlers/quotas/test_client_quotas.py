@@ -104,7 +104,7 @@ def test_a_producer_over_its_quota_is_answered_and_then_not_read(world: World) -
     assert world.answer(produce_request(1), 9).throttle_ms == 0
 
 
-def test_a_producer_that_wants_no_answer_is_throttled_all_the_same(world: World) -> None:
+def test_a_producer_that_wants_no_answer_is_throttled_nevertheless(world: World) -> None:
     set_quota(world, "producer_byte_rate", 1000, client_id=None)
     answer = world.answer(produce_request(50_000, acks=0), 9)
     assert not answer.segments

@@ -1,4 +1,4 @@
-"""Responses that take several slices are built within bounds, and never wait for ever."""
+"""Responses that take several slices are built within bounds, and never wait forever."""
 
 from __future__ import annotations
 

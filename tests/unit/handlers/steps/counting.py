@@ -1,4 +1,4 @@
-"""How many lines of Python run in one turn of the event loop: work, counted instead of timed.
+"""How many lines of Python run in one iteration of the event loop: work, counted instead of timed.
 
     with counted_world() as world:
         steps = world.steps_of(request, version)      # of the longest turn until it was answered
@@ -80,7 +80,7 @@ class CountingLoop(asyncio.SelectorEventLoop):
 
 
 class PacedThreads(ThreadPoolExecutor):
-    """Threads that wait for a turn of the loop after each piece of work.
+    """Threads that wait for a iteration of the event loop after each piece of work.
 
     On a busy machine the loop may not run for long. All that threads finish meanwhile is told it in
     one turn, which then grows with what the machine does, not with the request.

@@ -1,4 +1,4 @@
-"""However much the broker holds, a turn of the event loop does the work of a little of it."""
+"""However much the broker holds, a iteration of the event loop does the work of a little of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""However many items a request has, one turn of the event loop does the work of a few.
+"""However many items a request has, one iteration of the event loop does the work of a few.
 
 Every API, each of its arrays filled with many items, distinct ones and one item repeated, or with
 some items that have long texts. The

@@ -1,4 +1,4 @@
-"""What a large request consists of is freed a few objects at a time, not in one turn of the loop.
+"""What a large request consists of is freed a few objects at a time, not all at once.
 
 Counted as the blocks of memory by which a turn leaves less than it found. To free a million objects
 in one call takes a tenth of a second, in which no line of Python runs: the other tests of this

@@ -1,4 +1,4 @@
-"""However much groups and transactions hold, one turn of the event loop does work of a slice."""
+"""However much groups and transactions hold, an iteration of the event loop does one slice."""
 
 from __future__ import annotations
 

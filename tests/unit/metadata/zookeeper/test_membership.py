@@ -85,7 +85,7 @@ def test_a_broker_that_comes_at_any_pause_is_read_or_reported() -> None:
 def test_a_znode_that_was_created_by_hand_is_no_broker(
     is_copy: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It does not end with a session: its broker would be alive for ever, or never start again."""
+    """It does not end with a session: its broker would be alive forever, or never start again."""
 
     async def story() -> None:
         ensemble = Ensemble(Random(1))

@@ -53,7 +53,7 @@ def test_a_time_without_records_proves_nothing() -> None:
     assert (result.buckets, result.is_complete) == (0, False)
 
 
-def test_old_records_that_were_never_counted_do_not_hold_the_time_for_ever() -> None:
+def test_old_records_that_were_never_counted_do_not_hold_the_time_forever() -> None:
     (book,) = books(TWO_BUCKETS)
     until = book.complete_until_ms
     first = min(book.verdicts)

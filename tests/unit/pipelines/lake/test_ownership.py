@@ -73,7 +73,7 @@ def test_validate_names_the_pipeline_of_the_table(kind: str, lake: str) -> None:
         check_table(declared.pipelines["bills"], full_schema(with_headers=True))
 
 
-def test_the_pipeline_itself_goes_on(kind: str, lake: str) -> None:
+def test_the_pipeline_itself_continues(kind: str, lake: str) -> None:
     table = opened(kind, lake)
     table.prepare(COLUMNS)
     assert table.owner() == "orders_lake"

@@ -82,7 +82,7 @@ def test_two_drivers_with_the_same_batch_commit_it_once(table: LakeTable) -> Non
 
 
 def test_empty_batches_of_several_drivers_are_committed_once(table: LakeTable) -> None:
-    """They have no files, and move the ends all the same."""
+    """They have no files, and move the ends nevertheless."""
     write(table, 0)
     for batch in range(1, 4):
         wanted = [replace(staged(table, batch), files=()) for _ in range(3)]

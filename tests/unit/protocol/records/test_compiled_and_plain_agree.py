@@ -152,7 +152,7 @@ def random_ends(random: Random, count: int) -> Iterator[int]:
 
 
 def random_column(random: Random, rows: int) -> StringColumn:
-    """A column as Arrow lays it out, now and then one that cannot be right."""
+    """A column as Arrow lays it out, periodically one that cannot be right."""
     shift, is_large = random.choice((0, 0, 1, 9)), random.random() < 0.5
     ends = list(random_ends(random, shift + rows + 1 - (random.random() < 0.05)))
     packed = b"".join(end.to_bytes(8 if is_large else 4, "little", signed=True) for end in ends)

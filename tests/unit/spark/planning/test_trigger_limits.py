@@ -46,7 +46,7 @@ def test_ends_move_towards_the_log_s_end_and_never_beyond(
     assert (waiting(starts, shared) > 0) == (waiting(starts, ends) > 0)
 
 
-def test_a_batch_waits_for_enough_but_not_for_ever_and_the_first_one_not_at_all() -> None:
+def test_a_batch_waits_for_enough_but_not_forever_and_the_first_one_not_at_all() -> None:
     holding = Holding(min_offsets=10, max_delay_ms=500)
     assert holding.must_wait(9, since_last_batch_ms=499)
     assert not holding.must_wait(10, since_last_batch_ms=0)

@@ -97,7 +97,7 @@ def test_another_sinks_open_transaction_hides_nothing() -> None:
     assert batch_of(copy, "dead") is None
 
 
-def test_reading_goes_on_where_it_stopped() -> None:
+def test_reading_continues_where_it_stopped() -> None:
     log = Log()
     log.decide("a", 1, producer=7)
     copy = read(log)

@@ -145,7 +145,7 @@ def test_the_last_word_of_a_producer_outlives_its_records() -> None:
     assert [header.base_offset for header, _ in world.batches()] == [2, 4]
 
 
-def test_a_full_map_ends_the_round_and_the_next_one_goes_on() -> None:
+def test_a_full_map_ends_the_round_and_the_next_one_continues() -> None:
     world = World(map_keys_max=2)
     for value in (b"1", b"2"):
         world.produce([(key, value) for key in (b"a", b"b", b"c")])

@@ -1,4 +1,4 @@
-"""What the log's side does with the helper's answers while the log goes on living."""
+"""What the log's side does with the helper's answers while the log continues living."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def test_as_many_resumes_as_pauses_are_needed() -> None:
     assert states.can_begin(PARTITION)
 
 
-def test_a_log_with_the_name_of_a_deleted_one_begins_anew() -> None:
+def test_a_log_with_the_name_of_a_deleted_one_begins_again() -> None:
     states = CleaningStates()
     states.mark_uncleanable(PARTITION, "damaged")
     states.pause(PARTITION)

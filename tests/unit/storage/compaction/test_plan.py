@@ -47,7 +47,7 @@ def test_a_log_that_was_never_cleaned_is_dirty_up_to_the_active_segment() -> Non
     assert (found.clean_bytes, found.dirty_bytes, found.dirty_ratio) == (0, 200, 1.0)
 
 
-def test_cleaning_goes_on_at_the_checkpoint() -> None:
+def test_cleaning_continues_at_the_checkpoint() -> None:
     found = survey(log_of(segment(0), segment(10), segment(20), checkpoint=10), NOW_MS)
     assert (found.first_dirty_offset, found.clean_bytes, found.dirty_bytes) == (10, 100, 100)
     assert not found.is_checkpoint_wrong

@@ -174,15 +174,15 @@ def test_what_a_lost_log_had_is_there_when_its_files_are_back(
     assert values_of(found) == [b"0", b"1", b"2", b"last"][start:]
 
 
-@pytest.mark.parametrize("is_made_anew", [False, True])
+@pytest.mark.parametrize("is_made_again", [False, True])
 def test_a_directory_that_is_gone_takes_its_logs_offline(
-    world: Watching, is_made_anew: bool
+    world: Watching, is_made_again: bool
 ) -> None:
     one, two = world.create(A), world.create(B)
     gone = world.logs.directory_of(A)
     assert gone is not None
     world.disk.rename(gone.path, "/elsewhere")
-    if is_made_anew:
+    if is_made_again:
         world.disk.make_directory(gone.path)
     world.look()
     assert not gone.health.is_online
@@ -190,7 +190,7 @@ def test_a_directory_that_is_gone_takes_its_logs_offline(
         world.logs.get(A)
     append(two, b"goes on")
     world.logs.close()
-    if is_made_anew:
+    if is_made_again:
         assert world.disk.list_directory(gone.path) == []
     assert one.is_closed
 

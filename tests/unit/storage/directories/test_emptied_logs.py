@@ -1,4 +1,4 @@
-"""Logs without a record, because all were deleted: they go on where they were after any stop."""
+"""Logs without a record, because all were deleted: they continue where they were after any stop."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def emptied(empty: Callable[[World], None]) -> World:
 @pytest.mark.parametrize("stop", STOPS, ids=lambda each: each.__name__)
 @pytest.mark.parametrize("empty", WAYS, ids=lambda each: each.__name__)
 @pytest.mark.parametrize("times", [1, 3])
-def test_an_empty_log_goes_on_where_it_was(
+def test_an_empty_log_continues_where_it_was(
     empty: Callable[[World], None], stop: Callable[[World], None], times: int
 ) -> None:
     world = emptied(empty)
@@ -104,7 +104,7 @@ def test_where_the_log_starts_is_told_by_its_first_segment_alone(
     assert (world.log.log_start_offset, world.log.log_end_offset) == (start, start)
 
 
-def test_records_that_are_gone_without_a_reason_are_noticed_all_the_same() -> None:
+def test_records_that_are_gone_without_a_reason_are_noticed_nevertheless() -> None:
     world = World(3, CONFIG)
     for _ in range(30):
         world.append()

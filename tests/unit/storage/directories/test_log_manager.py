@@ -422,7 +422,7 @@ def test_a_deleted_partition_is_out_of_the_way_at_once_and_gone_later(disk: Memo
     assert values_of(broker.log()) == []
 
 
-def test_a_deletion_goes_on_after_a_restart(disk: MemoryDisk) -> None:
+def test_a_deletion_continues_after_a_restart(disk: MemoryDisk) -> None:
     broker = Broker(disk, ["/one"])
     append_many(broker.manager.create(A, CONFIG), 10)
     broker.manager.delete(deletions_of(broker.manager, A))
@@ -435,7 +435,7 @@ def test_a_deletion_goes_on_after_a_restart(disk: MemoryDisk) -> None:
 
 
 @pytest.mark.parametrize("is_killed", [False, True])
-def test_a_deletion_that_goes_on_leaves_the_next_partition_of_the_name_alone(
+def test_a_deletion_that_continues_leaves_the_next_partition_of_the_name_alone(
     disk: MemoryDisk, is_killed: bool
 ) -> None:
     broker = Broker(disk, ["/one"])

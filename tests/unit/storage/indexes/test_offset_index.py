@@ -170,7 +170,7 @@ def test_truncating_forgets_entries_from_an_offset_on(
     assert reopened(volume).last_entry(BLOCKING) == (1040, 99999)
 
 
-def test_a_cleared_index_begins_anew(volume: Volume) -> None:
+def test_a_cleared_index_begins_again(volume: Volume) -> None:
     index = new_index(volume)
     index.append(1010, 4096)
     index.clear()

@@ -118,7 +118,7 @@ def test_truncating_forgets_entries_from_an_offset_on(
     assert volume.files.size(index.path) == 12 * left
 
 
-def test_a_cleared_index_begins_anew(volume: Volume) -> None:
+def test_a_cleared_index_begins_again(volume: Volume) -> None:
     index = new_index(volume)
     index.maybe_append(100, 1010)
     index.clear()

@@ -93,7 +93,7 @@ def test_truncating_forgets_markers_from_an_offset_on(
     assert list(open_index(volume).iterate(BLOCKING))[-1] == aborted(105, 150)
 
 
-def test_a_cleared_index_begins_anew(volume: Volume) -> None:
+def test_a_cleared_index_begins_again(volume: Volume) -> None:
     index = filled(volume, aborted(100, 110))
     index.clear()
     assert index.last_offset(BLOCKING) == -1

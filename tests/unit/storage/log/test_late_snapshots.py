@@ -1,4 +1,4 @@
-"""Snapshots of very many producers, which are encoded in a thread while the log goes on."""
+"""Snapshots of very many producers, which are encoded in a thread while the log continues."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_an_impossible_epoch_is_refused(volume: Volume, entry: tuple[int, int]) 
     ("asked", "answer"),
     [
         (-1, (-1, -1)),  # unknown to the follower
-        (0, (0, 10)),  # older than the log: go on where it starts
+        (0, (0, 10)),  # older than the log: continue where it starts
         (1, (1, 20)),
         (2, (2, 50)),
         (3, (2, 50)),  # never led here: the largest epoch before it
@@ -139,7 +139,7 @@ def test_truncating_at_the_end_forgets_later_epochs(
         (99, [(5, 99)]),
     ],
 )
-def test_truncating_at_the_start_keeps_the_epoch_that_goes_on(
+def test_truncating_at_the_start_keeps_the_epoch_that_continues(
     volume: Volume, start_offset: int, left: list[tuple[int, int]]
 ) -> None:
     epochs = filled(volume, (1, 10), (2, 20), (5, 50))

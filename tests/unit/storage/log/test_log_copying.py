@@ -101,7 +101,7 @@ def test_bytes_that_nobody_has_verified_are_checked_on_the_way(pair: Pair) -> No
     assert found.check is None, "it need not be checked again"
 
 
-def test_a_source_that_is_cut_while_it_is_read_is_copied_anew(pair: Pair) -> None:
+def test_a_source_that_is_cut_while_it_is_read_is_copied_again(pair: Pair) -> None:
     append_many(pair.source, 20)
 
     def cut_meanwhile(work: Callable[[], object]) -> object:

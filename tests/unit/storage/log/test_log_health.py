@@ -68,7 +68,7 @@ def test_a_log_that_is_removed_while_it_is_synced_leaves_its_directory_online(lo
     try:
         log.end_flush(job, caught.value)
     except StorageUnavailable:
-        pass  # whoever waits for the sync hears of it
+        pass  # whoever waits for the sync is notified of it
     assert log.health.is_online
 
 

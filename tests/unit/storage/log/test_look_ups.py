@@ -90,7 +90,7 @@ class StrictDisk:
 
 @dataclass
 class Story:
-    """A log with several segments, leaders, producers and aborted transactions, opened anew."""
+    """A log with several segments, leaders, producers and aborted transactions, opened again."""
 
     place: Place
     checkpoint: Checkpoint

@@ -33,7 +33,7 @@ def place() -> Place:
     return Place()
 
 
-def test_reading_goes_on_over_all_segments(place: Place) -> None:
+def test_reading_continues_over_all_segments(place: Place) -> None:
     log = place.open()
     append_many(log, 100)
     assert len(log.segments) > 3

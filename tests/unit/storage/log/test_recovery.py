@@ -168,7 +168,7 @@ def test_a_log_that_lost_its_synced_end_says_so(place: Place) -> None:
 @pytest.mark.parametrize("is_clean", [True, False])
 @pytest.mark.parametrize("suffix", [".index", ".timeindex"])
 @pytest.mark.parametrize("do", ["remove", "cut", "fill"])
-def test_missing_short_and_long_indexes_are_built_anew(
+def test_missing_short_and_long_indexes_are_built_again(
     place: Place, is_clean: bool, suffix: str, do: str
 ) -> None:
     place.config = replace(SMALL, index_interval_bytes=50)

@@ -214,7 +214,7 @@ def test_segments_compacted_away_and_removed_during_a_search_are_no_failing_disk
     for number in range(60):
         append_times(log, number, codec=Codec.GZIP)
     log.update_high_watermark(log.log_end_offset)
-    log.advance_log_start(1)  # the first batch is opened in vain
+    log.advance_log_start(1)  # the first batch is opened without a result
     steps = ByHand(log.finding_by_timestamp(NOW_MS + 40))
     steps.run_job()
     sources = log.segments[1:-1]

@@ -85,7 +85,7 @@ def test_producers_with_open_transactions_are_kept() -> None:
     assert 0 not in partition.known
 
 
-def test_a_producer_that_was_forgotten_goes_on_with_any_sequence() -> None:
+def test_a_producer_that_was_forgotten_continues_with_any_sequence() -> None:
     partition = Partition(ProducerBound(200, MANY))
     for producer_id in range(300):
         partition.write(producer_id, 0)
