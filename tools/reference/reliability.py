@@ -19,9 +19,9 @@ and with assigned partitions, and copy records in transactions, while faults are
 are killed (`kill`, `kill-one`), stopped (`term`, `roll`) and paused (`pause`), so is ZooKeeper;
 connections are cut, one way or both, delayed, reset, or lose answers; clients are killed and
 paused; members leave groups; leaders are elected and replicas are moved; settings change
-(`configure`), topics get partitions, and one is deleted and created again (`topics`). A leader is cut from the
-other brokers and killed before they are connected again (`strand`); all brokers are killed one
-after the other, and the one that was left alone starts last (`last`); bits of records change on
+(`configure`), topics get partitions, and one is deleted and created again (`topics`). A leader is
+cut from the other brokers and killed before they are connected again (`strand`); all brokers are
+killed one after the other, and the one that was left alone starts last (`last`); bits of records change on
 their way (`flip`); clients and static members are replaced while they are paused, and continue
 (`zombie`, `replace`); a broker is killed at each of the twelve steps of a transaction (`step`).
 
@@ -37,7 +37,7 @@ Afterwards everything is read again, and a checker looks at what all clients did
 | diverged | offsets with two values, and replicas with different bytes below the high watermark |
 | back | high watermarks, last stable offsets, leader epochs or committed offsets that went back |
 | gap | the longest time without an acknowledgement in a partition of a producer, in seconds |
-| failed | checks that failed: those above, clients alive, every record delivered, no error in broker logs, recovery |
+| failed | checks that failed: those above, clients alive, all delivered, no error in logs, recovery |
 
 Recovery means that all replicas of all partitions are in sync within a minute after each fault, and
 within 15 seconds in the campaigns `kills`, `pauses` and `cuts`. In `kills`, no partition may be
@@ -57,10 +57,10 @@ simulation of whole brokers (`tests/simulation/cluster/`), not in this table. It
 include the loss of power by fewer brokers than `min.insync.replicas`. `--world flushed` has
 `flush.messages=1`, and any number of brokers, all three too, lose power at once. `--world damaged`
 flips bits and truncates files of partitions (records, indexes, snapshots, leader epochs) and the
-checkpoints of one broker at a time, fills its disk, and fails its reads, writes and syncs; in the end
-every replica is read, and has every acknowledged record. A run prints how many faults of each kind
-it had: about ten power cuts and six damaged files in each seed, of which `make faults` runs 150. The
-scripts in `tests/scenarios/` are played with 200 seeds there.
+checkpoints of one broker at a time, fills its disk, and fails its reads, writes and syncs; in the
+end every replica is read, and has every acknowledged record. A run prints how many faults of each kind
+it had: about ten power cuts and six damaged files in each seed, of which `make faults` runs 150.
+The scripts in `tests/scenarios/` are played with 200 seeds there.
 
 `make chaos` runs every kind of fault for eight minutes, `make faults` the campaigns with a name. A
 run adds itself with `--ledger`, whether it passed or failed. Whether such runs find bugs is on the
