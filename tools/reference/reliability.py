@@ -23,7 +23,8 @@ paused; members leave groups; leaders are elected and replicas are moved; settin
 cut from the other brokers and killed before they are connected again (`strand`); all brokers are
 killed one after the other, and the one that was left alone starts last (`last`); bits of records
 change on their way (`flip`); clients and static members are replaced while they are paused, and
-continue (`zombie`, `replace`); a broker is killed at each of the twelve steps of a transaction (`step`).
+continue (`zombie`, `replace`); a broker is killed at each of the twelve steps of a transaction
+(`step`).
 
 Afterwards everything is read again, and a checker looks at what all clients did and saw
 (`tests/chaos/checker/`):
