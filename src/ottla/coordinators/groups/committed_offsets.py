@@ -146,6 +146,10 @@ class CommittedOffsets:
         leaves = self._open[name.group_id].get(name.topic, {})
         return any(name.partition in each for each in leaves.values())
 
+    def count_transactions(self, group_id: str, topic: str) -> int:
+        """The number of open transactions with offsets of the topic."""
+        return len(self._open.get(group_id, {}).get(topic, ()))
+
     def has_open_transaction(self, group_id: str) -> bool:
         return group_id in self._open
 

@@ -6,7 +6,8 @@ Promises  one record per offset, in Kafka's format. Nothing is changed here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -46,6 +47,8 @@ from ottla.protocol.messages.txn_offset_commit_response import (
 WriteRecords = Callable[[list[CoordinatorRecord]], object]  # appends and applies records
 DEFAULT_RETENTION = -1
 TOMBSTONES_MAX = 25  # per batch
+# Per batch, once for each of its names: a tombstone removes the offset from each of them.
+TRANSACTIONS_AT_ONCE = 5000
 INT64_MAX = 2**63 - 1
 
 
@@ -164,13 +167,32 @@ def decide_delete_all(group_id: str, offsets: CommittedOffsets) -> list[Coordina
 
 
 def forgetting(
-    offsets: CommittedOffsets, names: Iterable[OffsetName], write: WriteRecords
+    offsets: CommittedOffsets,
+    names: Iterable[OffsetName],
+    write: WriteRecords,
+    is_unwanted: Callable[[OffsetName], bool] = lambda _name: True,
 ) -> Steps[None]:
     """Write tombstones of offsets, in slices: each is independent."""
-    left = iter(names)
-    while some := list(islice(left, TOMBSTONES_MAX)):
-        write([offset_tombstone(each) for each in some if is_known(offsets, each)])
+    for some in batches_of(names, offsets):
+        unwanted = (each for each in some if is_known(offsets, each) and is_unwanted(each))
+        write([offset_tombstone(each) for each in unwanted])
         yield 0
+
+
+def batches_of(
+    names: Iterable[OffsetName], offsets: CommittedOffsets
+) -> Iterator[list[OffsetName]]:
+    """As many offsets as one batch may forget. Thousands of open transactions may have each."""
+    some: list[OffsetName] = []
+    transactions = 0
+    for name in names:
+        some.append(name)
+        transactions += offsets.count_transactions(name.group_id, name.topic)
+        if len(some) >= TOMBSTONES_MAX or transactions >= TRANSACTIONS_AT_ONCE:
+            yield some
+            some, transactions = [], 0
+    if some:
+        yield some
 
 
 def forgetting_all(offsets: CommittedOffsets, group_id: str, write: WriteRecords) -> Steps[None]:
@@ -178,6 +200,7 @@ def forgetting_all(offsets: CommittedOffsets, group_id: str, write: WriteRecords
     for topic, partitions in offsets.partitions_of(group_id):
         names = (OffsetName(group_id, topic, each) for each in partitions)
         yield from forgetting(offsets, names, write)
+        yield 0
 
 
 def forgetting_topics(
@@ -196,12 +219,12 @@ def forgetting_topic(
     offsets: CommittedOffsets, topic: str, deleted: DeletedTopics, write: WriteRecords
 ) -> Steps[None]:
     for names in offsets.names_of_topic(topic):
-        of_deleted = (each for each in names if is_of_deleted(offsets, each, deleted))
-        yield from forgetting(offsets, of_deleted, write)
+        is_unwanted = partial(is_of_deleted, offsets, deleted)
+        yield from forgetting(offsets, names, write, is_unwanted)
         yield 0
 
 
-def is_of_deleted(offsets: CommittedOffsets, name: OffsetName, deleted: DeletedTopics) -> bool:
+def is_of_deleted(offsets: CommittedOffsets, deleted: DeletedTopics, name: OffsetName) -> bool:
     topic_ids = deleted.topic_ids[name.topic]
     return any(
         each.topic_id in topic_ids

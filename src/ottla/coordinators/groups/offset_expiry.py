@@ -8,6 +8,7 @@ does not expire.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups.committed_offsets import (
@@ -18,8 +19,8 @@ from ottla.coordinators.groups.committed_offsets import (
 )
 from ottla.coordinators.groups.group import ExpiryStart, Group
 from ottla.coordinators.groups.offset_commits import (
-    TOMBSTONES_MAX,
     WriteRecords,
+    batches_of,
     offset_tombstone,
 )
 
@@ -42,10 +43,7 @@ def expiring(
     if offsets.of_group(group_id):
         yield from group.learn_subscriptions()
     for topic, partitions in offsets.partitions_of(group_id):
-        for at in range(0, len(partitions), TOMBSTONES_MAX):
-            names = [
-                OffsetName(group_id, topic, each) for each in partitions[at : at + TOMBSTONES_MAX]
-            ]
+        for names in batches_of(map(partial(OffsetName, group_id, topic), partitions), offsets):
             write(
                 [
                     offset_tombstone(each)

@@ -17,7 +17,7 @@ from tests.unit.coordinators.groups.harness import (
 )
 
 from ottla.base.scheduling.steps import run_blocking
-from ottla.coordinators.groups import offset_api, offset_expiry
+from ottla.coordinators.groups import offset_api, offset_commits
 from ottla.coordinators.groups.committed_offsets import NEVER
 from ottla.coordinators.groups.offset_commits import expiry_of
 from ottla.coordinators.groups.offset_expiry import expiring
@@ -424,7 +424,7 @@ def classic_member_joins(harness: Harness) -> None:
 def test_offsets_do_not_expire_any_more_once_somebody_has_joined(
     event: Callable[[Harness], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(offset_expiry, "TOMBSTONES_MAX", 1)
+    monkeypatch.setattr(offset_commits, "TOMBSTONES_MAX", 1)
     names = [("t", 0), ("t", 1), ("u", 0), ("u", 1)]
     at, has_happened = 0, True
     while has_happened:

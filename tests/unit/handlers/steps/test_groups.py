@@ -11,6 +11,7 @@ from tests.unit.handlers.steps.counting import LINE_S, CountedWorld, counted_wor
 
 from ottla.base.ids import TopicId
 from ottla.base.scheduling.step_scheduler import FIRST_SLICE_S, SLICE_S
+from ottla.coordinators.groups import offset_commits
 from ottla.coordinators.groups.classic.group import ClassicGroup, ClassicGroupState
 from ottla.coordinators.groups.committed_offsets import CommittedOffset
 from ottla.coordinators.groups.consumer import targets
@@ -37,6 +38,11 @@ from ottla.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
+)
+from ottla.protocol.messages.offset_delete_request import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
 )
 from ottla.protocol.messages.offset_fetch_request import (
     OffsetFetchRequest,
@@ -132,6 +138,44 @@ def test_many_deleted_topics_without_offsets_cost_little(world: CountedWorld) ->
 
     assert steps_in(world, forget) < LINES_MAX
     assert world.counter.lines - lines_before < 4 * TOPICS * len(shards)
+
+
+@pytest.mark.parametrize("how", ["offsets", "group", "topic", "expiration"])
+def test_offsets_that_very_many_open_transactions_have_are_forgotten_in_slices(
+    world: CountedWorld, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tombstone removes the offset from each of the transactions."""
+    monkeypatch.setattr(offset_commits, "TRANSACTIONS_AT_ONCE", 100)
+    assert commit(world, "g", 50) == {0}
+    world.ask(DeleteGroupsRequest(["other"]), 2)  # modules are loaded with the first request
+    world.ask(OffsetDeleteRequest("other"), 0)
+    groups = world.broker.groups
+    image = world.broker.parts.metadata
+    topic = image.topic("t")
+    assert topic is not None
+    offsets = groups.service._shard("g").state.offsets
+    pending = {at: CommittedOffset(1, -1, "", 0, -1, topic.id, 0) for at in range(50)}
+    for producer_id in range(200):
+        offsets.put("g", "t", pending, producer_id)
+
+    async def forget() -> None:
+        match how:
+            case "offsets":
+                partitions = [OffsetDeleteRequestPartition(at) for at in range(50)]
+                request = OffsetDeleteRequest("g", [OffsetDeleteRequestTopic("t", partitions)])
+                await world._answer(request, 0, world.me, "test")
+            case "group":
+                await world._answer(DeleteGroupsRequest(["g"]), 2, world.me, "test")
+            case "topic":
+                groups._forget_topics(list(groups._runtime.active_shards()), {"t": {topic.id}})
+                await until(lambda: groups._usage.offsets == 0)
+            case "expiration":
+                world.clock.advance_ms(60_001)
+                await groups.expiration.expire_offsets(60_000)
+
+    assert steps_in(world, forget) < LINES_MAX
+    # Those of open transactions do not expire.
+    assert groups._usage.offsets == (50 * 201 if how == "expiration" else 0)
 
 
 def test_a_group_with_many_offsets_is_deleted_in_slices(world: CountedWorld) -> None:
