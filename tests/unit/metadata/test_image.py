@@ -209,6 +209,26 @@ def test_several_changes_of_one_batch_are_merged() -> None:
     assert (change.before.partition_epoch, change.after.partition_epoch) == (0, 2)
 
 
+def test_partitions_that_differ_in_one_field_keep_it_though_they_change_alike() -> None:
+    """Equal changes of equal partitions share a registration."""
+    image = image_of(*TOPIC, PartitionCreated(ID, 1, (1, 2), (1, 2), 1))
+    apply(
+        image,
+        PartitionChanged(ID, 0, 1, leader=1, leader_epoch=7),
+        PartitionChanged(ID, 1, 1, last_known_leader=2),
+    )
+    apply(
+        image,
+        PartitionChanged(ID, 0, 2, in_sync_replicas=(1,)),
+        PartitionChanged(ID, 1, 2, in_sync_replicas=(1,)),
+    )
+    first, second = image.partition("t", 0), image.partition("t", 1)
+    assert first is not None
+    assert second is not None
+    assert (first.leader_epoch, first.last_known_leader) == (7, -1)
+    assert (second.leader_epoch, second.last_known_leader) == (0, 2)
+
+
 def test_a_topic_that_comes_and_goes_in_one_batch_was_never_there() -> None:
     assert apply(Image(), *TOPIC, TopicDeleted(ID)).is_empty
 

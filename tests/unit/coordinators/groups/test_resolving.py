@@ -9,7 +9,8 @@ import pytest
 from tests.unit.coordinators.groups.harness import GROUP, ConsumerClient, Harness, settle
 
 from ottla.base.scheduling.steps import run_blocking
-from ottla.coordinators.groups.consumer.regexes import REFRESH_MS_MIN
+from ottla.coordinators.groups.consumer.group import ConsumerGroup
+from ottla.coordinators.groups.consumer.regexes import REFRESH_MS_MIN, is_stale
 from ottla.coordinators.groups.pattern_matching import matching, resolving
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -39,6 +40,24 @@ def beat(_harness: Harness, clients: list[ConsumerClient]) -> None:
 
 def leave(_harness: Harness, clients: list[ConsumerClient]) -> None:
     clients.pop().leave()
+
+
+@pytest.mark.parametrize("older", PATTERNS)
+def test_patterns_are_compared_again_while_one_of_them_was_compared_with_older_topics(
+    older: str,
+) -> None:
+    harness = Harness()
+    harness.create_topic("t", 4)
+    clients = [ConsumerClient(harness, topics=(), regex=pattern) for pattern in PATTERNS]
+    for _ in range(3):  # patterns are not compared more often than that
+        settle(*clients)
+        harness.advance_ms(REFRESH_MS_MIN + 1)
+    group = harness.shard.groups[GROUP]
+    assert isinstance(group, ConsumerGroup)
+    assert not is_stale(group, harness.shard.context)
+    known = group.regexes[older]
+    group.regexes[older] = known._replace(version=known.version - 1)
+    assert is_stale(group, harness.shard.context)
 
 
 @pytest.mark.parametrize("event", [refuse, restart, beat, leave])
