@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,17 @@ from tests.integration.cli.ottla_command import PATIENCE_S, ottla, start
 
 from ottla.testing.ports import non_ephemeral_ports
 from ottla.testing.zookeeper import ZooKeeperServer
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "small"
+    path.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(path)]
+    if os.getuid() != 0 or subprocess.run(words, capture_output=True).returncode != 0:
+        pytest.skip("a small file system cannot be mounted here")
+    yield path
+    subprocess.run(["umount", "-l", str(path)], check=True)
 
 
 def test_what_was_written_is_there_after_a_kill(tmp_path: Path) -> None:
@@ -124,3 +138,20 @@ def test_a_server_that_ends_before_it_serves_is_noticed(tmp_path: Path) -> None:
     done = ottla("zookeeper", "--listen", "localhost:0", "--data", str(tmp_path), "--heap", "1k")
     assert done.returncode == 1
     assert "ended before it served clients: --log shows why" in done.stderr
+
+
+def test_a_server_that_ends_because_its_disk_is_full_says_so(small_disk: Path) -> None:
+    data = small_disk / "data"
+    with start("zookeeper", "--listen", "localhost:0", "--data", str(data)) as server:
+        assert server.stdout is not None
+        address = server.stdout.readline().decode().split()[-1]
+        with suppress(OSError), open(small_disk / "filling", "wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+        client = KazooClient(address)
+        client.start_async()  # its session is the first change that the server has to write
+        said = server.communicate(timeout=PATIENCE_S)[1].decode()
+        client.stop()
+        client.close()
+    assert f"ottla zookeeper: the server on {address} has ended: the disk of {data} is full" in said
+    assert server.returncode not in (0, None)

@@ -11,13 +11,14 @@ import os
 import signal
 import socket
 import sys
+import threading
 from contextlib import suppress
-from errno import EDQUOT, ENOSPC
 from pathlib import Path
 
 from ottla.cli.arguments.texts import path_name
 from ottla.cli.errors import CommandFailed
 from ottla.cli.process import wait_for_end_of_input
+from ottla.cli.zookeeper_process.ending import FULL, is_disk_full, wait_for_end, write_probe
 from ottla.cli.zookeeper_process.jars import find_jars
 from ottla.cli.zookeeper_process.java import find_java
 from ottla.cli.zookeeper_process.readiness import is_process_alive, wait_until_serving
@@ -29,7 +30,6 @@ DEFAULT_DATA = "ottla-zookeeper"
 STANDALONE = "org.apache.zookeeper.server.ZooKeeperServerMain"
 ENSEMBLE_MEMBER = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 JAVA_OPTIONS = ("-Xms32m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-PROBE_BYTES = 64 * 1024  # a full disk can still have empty files
 WITHOUT_LOG = "-Dslf4j.internal.verbosity=ERROR"  # no warning that there is none
 
 
@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
     config = write_config(data, address, arguments.id or 0, arguments.servers)
     sys.stdout.flush()
     watch_from_another_process(
-        address, arguments.servers, stops_with_stdin=arguments.stop_with_stdin
+        address, arguments.servers, data, stops_with_stdin=arguments.stop_with_stdin
     )
     main_class = ENSEMBLE_MEMBER if arguments.servers else STANDALONE
     command = [java, *JAVA_OPTIONS, f"-Xmx{arguments.heap}"]
@@ -125,13 +125,9 @@ def data_directory(name: str) -> Path:
     path = Path(name).absolute()
     try:
         path.mkdir(parents=True, exist_ok=True)
-        probe = path / ".writable"
-        try:
-            probe.write_bytes(bytes(PROBE_BYTES))
-        finally:
-            probe.unlink(missing_ok=True)
+        write_probe(path)
     except OSError as error:
-        advice = "make room on its disk" if error.errno in (ENOSPC, EDQUOT) else ""
+        advice = "make room on its disk" if error.errno in FULL else ""
         raise CommandFailed(f"--data {name}: {error.strerror}", advice, code=2) from error
     return path
 
@@ -154,9 +150,10 @@ def free_address(listen: Address) -> Address:
 
 
 def watch_from_another_process(
-    address: Address, servers: list[EnsembleServer], *, stops_with_stdin: bool
+    address: Address, servers: list[EnsembleServer], data: Path, *, stops_with_stdin: bool
 ) -> None:
-    """Fork a process that prints the ready line: this one becomes the server.
+    """Fork a process that prints the ready line, and why the server has ended: this one becomes the
+    server.
 
     It is the child of a child, so that the server never has to wait for it.
     """
@@ -171,7 +168,11 @@ def watch_from_another_process(
         os.setsid()  # Ctrl-C is for the server
         announce(address, server, servers)
         if stops_with_stdin:
-            stop_at_end_of_input(server)
+            threading.Thread(target=stop_at_end_of_input, args=[server], daemon=True).start()
+        wait_for_end(server)
+        if is_disk_full(data):
+            what = f"the server on {address} has ended: the disk of {data} is full, make room on it"
+            print(f"ottla zookeeper: {what}", file=sys.stderr, flush=True)
     os._exit(0)
 
 

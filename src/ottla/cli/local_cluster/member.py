@@ -187,7 +187,8 @@ class Member:
     def progress(self) -> str:
         """What it does, for those who wait for it."""
         output = self._log_end(1)
-        return f"{self.name}, which is {self.state}" + (
+        is_ending = not self.is_alive and not self._ended.is_set()
+        return f"{self.name}, which is {'stopping' if is_ending else self.state}" + (
             f"; its log ends with:\n{output}" if output else ""
         )
 
