@@ -1,12 +1,15 @@
 """Signals that ask a command to end: SIGINT (Ctrl-C), SIGTERM and SIGHUP.
 
 Promises  a command that was asked to end does, with the exit code of the signal.
+          Signals that come together ask once: `timeout` sends each to the process and to its group,
+          and a supervisor may send SIGTERM to what Ctrl-C reaches as well.
 """
 
 from __future__ import annotations
 
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 AGAIN_S = 0.01
+TOGETHER_S = 1.0  # a second request by a person comes later
 
 
 class Interrupted(KeyboardInterrupt):
@@ -40,12 +44,17 @@ class Interruptions:
 
     def __init__(self) -> None:
         self.last: Interrupted | None = None
+        self.deferred = Deferral()
         self._handled: list[signal.Signals] = []
+        self._together_until_s = 0.0
 
     @contextmanager
     def raised(self, *, takes_ctrl_c: bool) -> Iterator[None]:
-        """While a command runs. A second SIGTERM or SIGHUP ends the process at once."""
-        self.last = None
+        """While a command runs. Asked again, it is interrupted again: in what it does to end. A
+        third SIGTERM or SIGHUP ends the process at once.
+        """
+        self.last = self.deferred.pending = None
+        self._together_until_s = 0.0
         self._handled = [
             each for each in ENDING_SIGNALS if signal.getsignal(each) is signal.SIG_DFL
         ]
@@ -72,12 +81,20 @@ class Interruptions:
                 signal.signal(signal.SIGINT, before)
 
     def _end(self, number: int, frame: object) -> None:
-        for each in self._handled:
-            signal.signal(each, signal.SIG_DFL)
+        if self.last is not None and time.monotonic() >= self._together_until_s:
+            for each in self._handled:
+                signal.signal(each, signal.SIG_DFL)
         self._raise(number, frame)
 
     def _raise(self, number: int, _frame: object) -> None:
+        now_s = time.monotonic()
+        if now_s < self._together_until_s:
+            return
+        self._together_until_s = now_s + TOGETHER_S
         self.last = Interrupted(number)
+        if self.deferred.is_active:
+            self.deferred.pending = self.last
+            return
         raise self.last
 
     def _unraisable(self, found: sys.UnraisableHookArgs) -> None:
@@ -90,6 +107,27 @@ class Interruptions:
 
     def _raise_again(self, _number: int, _frame: object) -> None:
         raise self.last or KeyboardInterrupt
+
+
+class Deferral:
+    """`with interruptions.deferred:` around what must not be left half done; short, because nothing
+    interrupts it. Signals are raised at its end.
+    """
+
+    __slots__ = ("is_active", "pending")
+
+    def __init__(self) -> None:
+        self.is_active = False
+        self.pending: Interrupted | None = None
+
+    def __enter__(self) -> None:
+        self.is_active = True
+
+    def __exit__(self, *_error: object) -> None:
+        self.is_active = False
+        if self.pending is not None:
+            pending, self.pending = self.pending, None
+            raise pending
 
 
 interruptions = Interruptions()

@@ -135,6 +135,8 @@ class RunningBroker:
             "listeners": f"PLAINTEXT://127.0.0.1:{port}",
             "log.dirs": str(self.data.absolute()),
         }
+        if "log.dir" in self._config:  # it has no effect beside log.dirs
+            del given["log.dirs"]
         items = (given | self._config).items()
         settings = [word for item in items for word in ("--set", "=".join(item))]
         try:

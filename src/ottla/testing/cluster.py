@@ -189,7 +189,7 @@ class RunningCluster:
             if each.is_running and not each.is_paused
         ]
         if not living:
-            raise BrokerFailed("no broker of the cluster is running")
+            raise BrokerFailed("no broker of the cluster is running, or all are paused")
         deadline_s = time.monotonic() + CONTROLLER_S
         with Cluster(ClientSettings(",".join(living))) as client:
             while time.monotonic() < deadline_s:

@@ -9,6 +9,7 @@ from ottla.testing.records import Record, Row, as_record, matches
 
 SHOWN_RECORDS = 20  # of each list
 SHOWN_CHARACTERS = 200  # of a key, value or header
+MORE_FIELDS = ("topic", "timestamp_ms")  # shown if the test expects something of them
 HALF = SHOWN_CHARACTERS // 2
 
 
@@ -48,9 +49,11 @@ def describe(
     else:
         head = f"expected {counted(len(expected))}, found {len(records)}"
     lines = [head, *listed([f"  missing     {shown_row(row)}" for row in missing])]
-    lines += listed([f"  unexpected  {shown(record)}" for record in unexpected])
+    wanted = [row for row in expected if isinstance(row, Record)]
+    names = [name for name in MORE_FIELDS if any(is_given(each, name) for each in wanted)]
+    lines += listed([f"  unexpected  {shown(record, names)}" for record in unexpected])
     if len(records) > len(unexpected):  # otherwise all were listed
-        lines += ["found, in order:", *listed([f"  {shown(record)}" for record in records])]
+        lines += ["found, in order:", *listed([f"  {shown(record, names)}" for record in records])]
     return "\n".join(lines)
 
 
@@ -75,20 +78,28 @@ def counted(records: int) -> str:
     return f"{records} record" if records == 1 else f"{records} records"
 
 
-def shown(record: Record) -> str:
-    """A record in one line: where it is, key, value and headers."""
-    return f"[{record.partition}@{record.offset}] {content(record)}"
+def shown(record: Record, names: Sequence[str] = ()) -> str:
+    """A record in one line: where it is, key, value and headers, and other fields by name."""
+    more = "".join(f" {name}={getattr(record, name)}" for name in names)
+    return f"[{record.partition}@{record.offset}] {content(record)}{more}"
 
 
 def shown_row(row: Row) -> str:
     """An expected row, as `shown` would show its record."""
-    record = as_record(row)
+    try:
+        record = as_record(row)
+    except TypeError:  # such as {"id": unittest.mock.ANY}
+        return repr(row)
     given = [
         f" {name}={getattr(record, name)}"
         for name in ("topic", "partition", "offset", "timestamp_ms")
-        if getattr(record, name) not in ("", -1)
+        if is_given(record, name)
     ]
     return content(record) + "".join(given)
+
+
+def is_given(record: Record, name: str) -> bool:
+    return getattr(record, name) not in ("", -1)
 
 
 def content(record: Record) -> str:

@@ -19,7 +19,7 @@ from ottla.testing.differences import counted, difference, listed, shown
 from ottla.testing.external import problem_with
 from ottla.testing.given import require_count, require_name, require_seconds
 from ottla.testing.leftovers import ClusterLeftovers
-from ottla.testing.received import POLL_S, NoSuchTopic, from_message, read_topic
+from ottla.testing.received import POLL_S, NoSuchTopic, NotReadToTheEnd, from_message, read_topic
 from ottla.testing.records import Record, Rows, as_record, rows_of
 
 REQUEST_TIMEOUT_S = 30.0  # with what must be answered
@@ -305,6 +305,8 @@ class Kafka:
             return read_topic(self._clients, topic, at_least, timeout, request_timeout_s)
         except NoSuchTopic:
             raise AssertionError(self._unknown(topic)) from None
+        except NotReadToTheEnd as error:
+            raise RuntimeError(f"reading {topic}: {self._why(str(error))}") from None
         except load("confluent_kafka", "KafkaException") as error:
             raise RuntimeError(f"reading {topic}: {self._why(error)}") from None
 

@@ -44,6 +44,7 @@ EXTERNAL = "external"
 _BROKER = pytest.StashKey["RunningBroker"]()
 _CLUSTER = pytest.StashKey["RunningCluster"]()
 _LOG_POSITIONS = pytest.StashKey[dict[Path, int]]()
+_LAST_TEST = pytest.StashKey[str]()  # that used the shared broker
 _LOST = pytest.StashKey[str]()  # why the shared broker cannot be used again
 
 FRESH = "fresh_kafka_broker"
@@ -268,6 +269,12 @@ def spark(spark_config: Mapping[str, str]) -> Iterator[Any]:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if (why := item.config.stash.get(_LOST, None)) is not None and uses_shared(item):
         pytest.fail(why, pytrace=False)
+    broker = item.config.stash.get(_BROKER, None)
+    if broker is not None and uses_shared(item) and not broker.is_running:
+        # It has ended since the test before, which may have sent it a signal.
+        before = item.config.stash.get(_LAST_TEST, "something")
+        if (warning := revived(item, broker, before)) is not None:
+            item.warn(pytest.PytestWarning(warning))
     brokers = running_brokers(item.config)
     if brokers:
         from ottla.testing.reports import log_size
@@ -301,7 +308,13 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
     warning = None
     broker = item.config.stash.get(_BROKER, None)
     if broker is not None and _LOST not in item.config.stash:
-        warning = revived(item, broker)
+        if "kafka_broker" in getattr(item, "fixturenames", ()):
+            from ottla.testing.reports import settle
+
+            settle(broker)
+        warning = revived(item, broker, item.nodeid)
+        if uses_shared(item):
+            item.config.stash[_LAST_TEST] = item.nodeid
     cluster = item.config.stash.get(_CLUSTER, None)
     if cluster is not None and uses_cluster(item):
         cluster.restore()
@@ -310,14 +323,14 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
         item.warn(pytest.PytestWarning(warning))
 
 
-def revived(item: pytest.Item, broker: RunningBroker) -> str | None:
+def revived(item: pytest.Item, broker: RunningBroker, test: str) -> str | None:
     from ottla.testing.broker import BrokerFailed
     from ottla.testing.reports import revive
 
     try:
-        return revive(broker, item.nodeid)
+        return revive(broker, test)
     except BrokerFailed as error:
-        why = f"the Kafka broker is gone since {item.nodeid} and cannot be started: {error}"
+        why = f"the Kafka broker is gone since {test} and cannot be started: {error}"
         item.config.stash[_LOST] = why
         return why
 
@@ -335,7 +348,7 @@ def pytest_runtest_makereport(
 
 def sections_of(item: pytest.Item, *, is_call: bool) -> list[tuple[str, str]]:
     """The end of what the brokers wrote during the test, and what its topics hold."""
-    from ottla.testing.reports import log_since, topics_of
+    from ottla.testing.reports import end_faults, log_since, topics_of
 
     sections = []
     positions = item.stash.get(_LOG_POSITIONS, {})
@@ -349,5 +362,6 @@ def sections_of(item: pytest.Item, *, is_call: bool) -> list[tuple[str, str]]:
     if (fresh := fixtures.get(FRESH)) is not None:
         sections.append(("Kafka broker log (fresh)", log_since(fresh, 0)))
     if (kafka := fixtures.get("kafka")) is not None and is_call:
+        end_faults(fresh)
         sections.append(("Kafka topics of this test", topics_of(kafka)))
     return [(title, content) for title, content in sections if content]

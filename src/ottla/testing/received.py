@@ -22,11 +22,16 @@ class NoSuchTopic(LookupError):
     """The topic does not exist."""
 
 
+class NotReadToTheEnd(RuntimeError):
+    """A partition did not give all that it holds in time: nothing is known about the rest."""
+
+
 def read_topic(
     clients: Clients, topic: str, at_least: int, timeout: float, request_timeout_s: float
 ) -> list[Record]:
     """The records up to the end of every partition, which may take `request_timeout_s`; then more,
-    until there are `at_least` so many, or `timeout` seconds have passed."""
+    until there are `at_least` so many, or `timeout` seconds have passed. NoSuchTopic,
+    NotReadToTheEnd."""
     __tracebackhide__ = True
     partition = load("confluent_kafka", "TopicPartition")
     start = load("confluent_kafka", "OFFSET_BEGINNING")
@@ -47,6 +52,7 @@ def read_to_end(consumer: Any, reading: set[int], request_timeout_s: float) -> l
     """All that is in these partitions now."""
     end_of_partition = load("confluent_kafka", "KafkaError")._PARTITION_EOF
     found: list[Record] = []
+    problem = "no answer"
     deadline_s = time.monotonic() + request_timeout_s
     while reading and time.monotonic() < deadline_s:
         message = consumer.poll(POLL_S)
@@ -57,6 +63,14 @@ def read_to_end(consumer: Any, reading: set[int], request_timeout_s: float) -> l
             found.append(from_message(message))
         elif error.code() == end_of_partition:
             reading.discard(message.partition())
+        else:
+            problem = error.str()
+    if reading:
+        partitions = ", ".join(map(str, sorted(reading)))
+        raise NotReadToTheEnd(
+            f"partition {partitions} cannot be read to the end within {request_timeout_s:g} s: "
+            f"{problem}"
+        )
     return found
 
 

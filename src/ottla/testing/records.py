@@ -167,7 +167,13 @@ def json_matches(found: Any, expected: Any) -> bool:
         case list(), list() | tuple():
             return len(found) == len(expected) and all(map(json_matches, found, expected))
         case dict(), dict():
-            return found.keys() == expected.keys() and all(
-                json_matches(found[name], each) for name, each in expected.items()
+            named = {json_name(name): each for name, each in expected.items()}
+            return found.keys() == named.keys() and all(
+                json_matches(found[name], each) for name, each in named.items()
             )
     return bool(found == expected)
+
+
+def json_name(name: Any) -> Any:
+    """The key of a dictionary as it is written: 1 as "1", True as "true"."""
+    return json.dumps(name) if name is None or isinstance(name, int | float) else name

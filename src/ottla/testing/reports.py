@@ -6,12 +6,20 @@ Promises  the sections of a report are short: the last lines of each log, a boun
 
 from __future__ import annotations
 
+import socket
+from contextlib import suppress
+from subprocess import TimeoutExpired
 from typing import Any
 
-from ottla.testing.broker import RunningBroker, last_lines
+from ottla.config.addresses import parse_address
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.headers import encode_request
+from ottla.protocol.messages.api_versions_request import ApiVersionsRequest
+from ottla.testing.broker import BrokerFailed, RunningBroker, last_lines
 
 LOG_LINES = 20
 TOPIC_LINES = 40
+ENDING_S = 5.0  # for a process that is ending
 
 
 def log_size(broker: RunningBroker) -> int:
@@ -34,6 +42,31 @@ def topics_of(kafka: Any) -> str:
         return last_lines(str(kafka.dump()), TOPIC_LINES)
     except Exception as error:  # a report about one failure must not fail for another
         return f"could not be read: {error}"
+
+
+def end_faults(broker: RunningBroker | None) -> None:
+    """Faults that a test asked for would also hit what reports about it."""
+    if broker is not None and broker.is_running and not broker.is_paused:
+        with suppress(BrokerFailed):
+            broker.faults.clear()
+
+
+def settle(broker: RunningBroker) -> None:
+    """Wait for a process that a signal is about to end, which seems to run until then."""
+    if broker.is_running and not broker.is_paused and not answers(broker.bootstrap_servers):
+        with suppress(TimeoutExpired):
+            broker.wait_for_end(ENDING_S)
+
+
+def answers(address: str) -> bool:
+    """Whether a broker answers a request, ApiVersions, there."""
+    request = encode_request(ApiKey.API_VERSIONS, 0, 0, None, ApiVersionsRequest())
+    try:
+        with socket.create_connection(parse_address(address), ENDING_S) as connection:
+            connection.sendall(b"".join(request))
+            return bool(connection.recv(1))
+    except OSError:
+        return False
 
 
 def revive(broker: RunningBroker, test: str) -> str | None:

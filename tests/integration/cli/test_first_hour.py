@@ -59,7 +59,7 @@ def test_what_became_of_a_line_that_was_given_before_the_program_was_ready_is_sa
         assert writer.stderr is not None
         writer.stdin.write(b"early\n")
         writer.stdin.flush()
-        assert b"does not exist, creating it" in writer.stderr.readline()
+        assert b"does not exist: its first record creates it" in writer.stderr.readline()
         writer.send_signal(number)
         err = writer.stderr.read().decode()
         assert writer.wait(120) == 128 + number

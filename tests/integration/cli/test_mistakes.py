@@ -105,6 +105,77 @@ def test_a_group_is_not_advised_to_be_set_to_a_range(environment: Environment) -
     assert "ottla groups reset g --to 17" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "reported"),
+    [
+        (["topics", "create", "t", "-c", "retention.ms=1", "-c", "retention.ms=2"],
+         "-c retention.ms is given twice: '1' and '2'"),
+        (["topics", "list", "-X", "client.id=a", "-X", "client.id=b"],
+         "-X client.id is given twice: 'a' and 'b'"),
+        (["up", "--set", "num.partitions=1", "--set", "num.partitions=2"],
+         "--set num.partitions is given twice: '1' and '2'"),
+        (["consume", "t", "--key", "a", "--key", "b"], "--key: given twice"),
+        (["consume", "t", "--grep", "a", "--grep", "b"], "write one REGEX: 'this|that'"),
+        (["consume", "t", "-o", "1:2", "-o", "5:6"], "--offset: given twice"),
+        (["consume", "t", "-g", "a", "-g", "b"], "--group: given twice"),
+        (["produce", "t", "-p", "0", "-p", "1", "x"], "--partition: given twice"),
+        (["produce", "t", "-k", "a", "-k", "b", "x"], "--key: given twice"),
+        (["groups", "reset", "g", "--to", "start", "--to", "end"], "--to: given twice"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)  # fmt: skip
+def test_what_a_second_value_would_replace_silently_is_refused(
+    words: list[str], reported: str
+) -> None:
+    refused = ottla(*words)
+    assert refused.returncode == 2
+    assert reported in refused.stderr
+
+
+def test_a_setting_that_is_given_twice_with_one_value_is_no_contradiction(
+    environment: Environment, topic: str
+) -> None:
+    words = ("topics", "alter", topic, "-c", "retention.ms=5000", "-c", "retention.ms=5000")
+    assert ottla(*words, environment=environment).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "reported"),
+    [
+        (["produce", "t", "-X", "group.id=a", "x"], "-X group.id: this command joins no group"),
+        (["consume", "t", "-X", "group.id=a"], "-X group.id: use --group NAME"),
+        (["consume", "-Z", "orders", "-e"], "orders is the text of -Z: write -Z after the topic"),
+        (["consume", "-Z", "-e"], "see: ottla topics list"),
+        (["consume", "t", "-p", "0,1"], "'0,1': give each partition with -p of its own"),
+        (["zookeeper", "--servers", "1=a:1:2"], "--id is missing: it is one of the ids in --serv"),
+        (["zookeeper", "--jars", "none"], "--jars none: there is no such directory"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)
+def test_advice_is_about_the_command_that_was_written(words: list[str], reported: str) -> None:
+    refused = ottla(*words)
+    assert refused.returncode == 2
+    assert reported in refused.stderr
+
+
+def test_json_in_utf_16_is_refused_from_its_first_line(
+    environment: Environment, topic: str
+) -> None:
+    """Editors write it; each of its lines but the first would be something else."""
+    lines = '{"value": "a"}\n{"value": "b"}\n'
+    for form in ("json", "json-values"):
+        stdin = lines.encode("utf-16")
+        refused = ottla("produce", topic, "-f", form, stdin=stdin, environment=environment)
+        assert refused.returncode == 1
+        assert "line 1: not UTF-8, but UTF-16, it seems\n  0 records" in refused.stderr
+        assert "iconv -f utf-16 -t utf-8" in refused.stderr
+    done = ottla(
+        "produce", topic, "-f", "json-values", stdin='\ufeff{"id": 1}', environment=environment
+    )
+    assert done.returncode == 0
+    assert ottla("consume", topic, "-e", environment=environment).stdout == '{"id": 1}\n'
+
+
 @pytest.mark.parametrize("form", [[], ["-f", "json"]], ids=["text", "json"])
 def test_an_empty_input_is_said_to_be_empty(
     environment: Environment, topic: str, form: list[str]

@@ -233,7 +233,9 @@ def test_reading_a_misspelt_topic_is_answered_with_the_nearest_names(
 def test_writing_to_a_new_topic_makes_it_and_says_so(command: Command, digits: str) -> None:
     done = command("produce", "digitz", "x")
     assert done.code == 0
-    assert "topic digitz does not exist, creating it; did you mean digits?" in done.err
+    assert (
+        "topic digitz does not exist: its first record creates it; did you mean digits?" in done.err
+    )
     command("topics", "delete", "digitz")
 
 

@@ -93,12 +93,35 @@ def test_an_interruption_delivers_what_was_given_and_counts_it(
     assert err.decode() == "ottla produce: interrupted: 2 records were acknowledged\n"
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_what_was_acknowledged_is_said_also_to_those_who_ask_again_and_again(number: int) -> None:
+    """`timeout` sends its signal twice, and people press Ctrl-C until something happens."""
+    with RunningBroker() as broker:
+        address = broker.bootstrap_servers
+        ottla("topics", "create", "t", "-p", "1", "-b", address)
+        with start("produce", "t", "-b", address, stdin=subprocess.PIPE) as writer:
+            assert writer.stdin is not None
+            assert writer.stderr is not None
+            writer.stdin.write(b"one\n")
+            writer.stdin.flush()
+            while ottla("consume", "t", "-e", "-b", address).stdout != "one\n":
+                assert writer.poll() is None
+            broker.pause()  # the next record is in flight until its timeout
+            writer.stdin.write(b"two\n")
+            writer.stdin.flush()
+            for _ in range(10):
+                writer.send_signal(number)
+            err = writer.stderr.read().decode()
+            writer.wait(120)
+    assert err.startswith("ottla produce: interrupted: 1 record was acknowledged")
+
+
 def test_an_interruption_before_the_first_line_says_that_nothing_was_sent(
     environment: dict[str, str], topic: str
 ) -> None:
     with start("produce", f"{topic}-new", stdin=subprocess.PIPE, environment=environment) as writer:
         assert writer.stderr is not None
-        assert b"does not exist, creating it" in writer.stderr.readline()
+        assert b"does not exist: its first record creates it" in writer.stderr.readline()
         writer.send_signal(signal.SIGINT)
         assert writer.stderr.read() == b"ottla produce: interrupted: nothing was sent\n"
         assert writer.wait(120) == 130

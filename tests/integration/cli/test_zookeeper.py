@@ -96,7 +96,7 @@ def test_a_port_in_use_is_named(tmp_path: Path) -> None:
         (["--jars", "."], "there is no zookeeper-*.jar in it"),
         (["--data", "/proc/nowhere"], "--data /proc/nowhere: No such file or directory"),
         (["--id", "1"], "--id belongs to an ensemble"),
-        (["--id", "9", "--servers", "1=a:1:2,2=b:1:2"], "--id must be one of the ids"),
+        (["--id", "9", "--servers", "1=a:1:2,2=b:1:2"], "--id 9 is not one of the ids"),
         (["--servers", "1=a:1:2,1=b:1:2"], "has an id twice"),
         (["--servers", "a:1:2"], "is not ID=HOST:PORT:PORT"),
         (["--servers", "0=a:1:2"], "ids are 1 to 255"),

@@ -14,7 +14,7 @@ import pytest
 
 from ottla.config.zookeeper_connect import ConnectString
 from ottla.metadata.records import Endpoint
-from ottla.metadata.zookeeper.kazoo_service import KazooService, NotConnected, open_service
+from ottla.metadata.zookeeper.kazoo_service import KazooService, open_service
 from ottla.metadata.zookeeper.layout import BROKER_IDS
 from ottla.metadata.zookeeper.membership import (
     BrokerIdInUse,
@@ -23,7 +23,7 @@ from ottla.metadata.zookeeper.membership import (
     read_members,
     remove_member,
 )
-from ottla.metadata.zookeeper.service import Create, ZooKeeperSession, create_missing
+from ottla.metadata.zookeeper.service import Create, NotConnected, ZooKeeperSession, create_missing
 from ottla.testing.zookeeper import ZooKeeperServer
 
 MEMBER = LiveBroker(3, b"i" * 16, (Endpoint("PLAINTEXT", "host-a", 9092, "PLAINTEXT"),), "rack-1")

@@ -13,7 +13,7 @@ from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.headers import decode_request_header, encode_request
 from ottla.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from ottla.testing import Broker, BrokerFailed
+from ottla.testing import Broker, BrokerFailed, Kafka
 from ottla.testing.controls import named
 from ottla.testing.full_disk import FillableDisk
 from ottla.testing.moved_time import MovedClock, MovedLoop
@@ -189,6 +189,35 @@ def test_fixtures_bring_a_broker_to_the_test(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_inprocess("--kafka=external:127.0.0.1:1", "-rs")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*kafka_clock and kafka_faults: needs a broker of our own*"])
+
+
+def test_a_report_is_not_hit_by_the_faults_of_its_test(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        def test_fails(kafka, kafka_faults):
+            kafka.topic("t")
+            kafka.produce("t", "x")
+            kafka_faults.fail("Fetch", "UNKNOWN_SERVER_ERROR", times=None)
+            kafka_faults.fail("Metadata", "UNKNOWN_TOPIC_OR_PARTITION", times=None)
+            assert 1 == 2
+        """
+    )
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*Kafka topics of this test*", "t (test-*-t): 1 record", "*'x'"])
+
+
+def test_a_topic_that_cannot_be_read_is_not_said_to_be_empty(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ottla.testing.kafka.REPORT_S", 1.0)
+    with Broker(controls=True) as broker:
+        kafka = Kafka(broker)
+        kafka.topic("t")
+        kafka.produce("t", "x")
+        broker.faults.fail("Fetch", "UNKNOWN_SERVER_ERROR", times=None)
+        with pytest.raises(RuntimeError, match="partition 0 cannot be read to the end within 1 s"):
+            kafka.dump()
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.xdist_group("pytest-plugin")
 
 SHARED = """
+    import os
+    import signal
     import time
 
     import pytest
@@ -36,6 +38,13 @@ SHARED = """
     def test_after_a_kill(kafka, kafka_broker):
         assert kafka_broker.is_running
         assert not kafka.admin.list_topics(timeout=60).topics.keys() - {"__consumer_offsets"}
+        write_and_read(kafka)
+
+    def test_sends_a_signal(kafka_broker):
+        os.kill(kafka_broker.pid, signal.SIGKILL)
+
+    def test_after_a_signal(kafka, kafka_broker):
+        assert kafka_broker.is_running
         write_and_read(kafka)
 
     def test_pauses(kafka, kafka_broker):
@@ -119,13 +128,16 @@ def report_of(test: str, output: str) -> str:
 
 
 def test_a_killed_or_paused_broker_runs_again_for_the_next_test(shared_run: str) -> None:
-    for name in ("test_after_a_kill", "test_after_a_pause"):
+    for name in ("test_after_a_kill", "test_after_a_signal", "test_after_a_pause"):
         assert f"PASSED test_shared.py::{name}" in shared_run
 
 
 def test_whoever_left_the_broker_stopped_or_paused_is_named(shared_run: str) -> None:
     reported = shared_run.partition("warnings summary")[2]
     assert "test_shared.py::test_kills left the Kafka broker stopped (exit code -9)" in reported
+    assert (
+        "test_shared.py::test_sends_a_signal left the Kafka broker stopped (exit code" in reported
+    )
     assert "test_shared.py::test_pauses left the Kafka broker paused" in reported
     assert "fixture fresh_kafka_broker" in reported
 

@@ -134,6 +134,26 @@ def test_headers_and_places_that_differ_are_shown() -> None:
     )
 
 
+def test_a_timestamp_that_differs_is_shown() -> None:
+    record = Record(b"x", partition=0, offset=0, timestamp_ms=5)
+    assert difference([record], [Record(b"x", timestamp_ms=6)], any_order=False) == (
+        "1 of 1 record differs from what is expected\n"
+        "  missing     'x' timestamp_ms=6\n"
+        "  unexpected  [0@0] 'x' timestamp_ms=5"
+    )
+
+
+def test_a_row_that_is_no_json_is_shown_as_it_was_written() -> None:
+    record = Record(b'{"a": 1, "id": 7}', partition=0, offset=0)
+    reported = difference([record], [{"a": 2, "id": ANY}], any_order=False)
+    assert "missing     {'a': 2, 'id': <ANY>}" in str(reported)
+
+
+@pytest.mark.parametrize("row", [{1: 2}, {True: 1}, {None: 1}, {1.5: [{7: 8}]}, [{"a": {3: None}}]])
+def test_a_row_matches_what_is_written_for_it(row: object) -> None:
+    assert matches(as_record(row), row)
+
+
 def test_many_and_large_records_are_shown_in_part() -> None:
     reported = difference([Record(b"x" * 1_000_000)] * 1000, [], any_order=True)
     assert reported is not None

@@ -19,5 +19,12 @@ def parse_name_value(option: str, text: str, example: str = "") -> tuple[str, st
 
 
 def parse_name_values(option: str, texts: Iterable[str], example: str = "") -> dict[str, str]:
-    """If a name is given twice, the last value counts."""
-    return dict(parse_name_value(option, text, example) for text in texts)
+    """CommandFailed if a name is given twice with different values: one would have no effect."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, value = parse_name_value(option, text, example)
+        if found.setdefault(name, value) != value:
+            raise CommandFailed(
+                f"{option} {name} is given twice: {found[name]!r} and {value!r}", code=USAGE
+            )
+    return found

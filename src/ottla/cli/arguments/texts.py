@@ -27,10 +27,11 @@ def new_file(text: str) -> str:
 class Once(argparse.Action):
     """An option of which a second one would replace the first, though it is meant to be added."""
 
-    def __init__(self, *args: Any, several: str, **options: Any) -> None:
-        """`several` says how more than one is given."""
+    def __init__(self, *args: Any, several: str = "", **options: Any) -> None:
+        """`several` says how more than one is given, if that is possible."""
         super().__init__(*args, **options)
-        self._several = several
+        self._advice = f"; for several {several}" if several else ""
+        self._is_given = False
 
     def __call__(
         self,
@@ -39,6 +40,7 @@ class Once(argparse.Action):
         values: str | Sequence[Any] | None,
         _option_string: str | None = None,
     ) -> None:
-        if getattr(namespace, self.dest) is not None:
-            raise argparse.ArgumentError(self, f"given twice; for several {self._several}")
+        if self._is_given:
+            raise argparse.ArgumentError(self, f"given twice{self._advice}")
+        self._is_given = True
         setattr(namespace, self.dest, values)

@@ -17,7 +17,12 @@ from ottla.config.listeners import ListenerEndpoint
 from ottla.config.load import LoadedConfig
 from ottla.metadata.log import CorruptMetadataError, MetadataLost, NewerMetadata
 from ottla.metadata.zookeeper.membership import AddressInUse, BrokerIdInUse
-from ottla.metadata.zookeeper.service import ZnodeError, ZnodeRefused, ZooKeeperError
+from ottla.metadata.zookeeper.service import (
+    NotConnected,
+    ZnodeError,
+    ZnodeRefused,
+    ZooKeeperError,
+)
 from ottla.network.listening import BindError, bind_sockets
 from ottla.network.settings import ListenerSettings
 from ottla.protocol.error_codes import ErrorCode
@@ -99,6 +104,10 @@ def explain(error: Exception, settings: LoadedConfig) -> str:
             )
         case NewerMetadata():
             return f"{error}\n  nothing is damaged: upgrade this broker, which has {__version__}"
+        case NotConnected():
+            return "\n  ".join(
+                [str(error), *unknown_hosts(settings.config.zookeeper_connect or "")]
+            )
         case ZnodeRefused():
             return f"{error}\n  it is below {settings.config.zookeeper_connect}"
         case ZnodeError():
@@ -156,6 +165,18 @@ def error_text(error: BaseException) -> str:
     return str(error)
 
 
+def unknown_hosts(zookeeper_connect: str) -> list[str]:
+    """A line for each host that has no address."""
+    lines = []
+    for each in zookeeper_connect.partition("/")[0].split(","):
+        host = each.strip().rpartition(":")[0] or each.strip()
+        try:
+            socket.getaddrinfo(host.strip("[]"), None)
+        except (OSError, UnicodeError) as error:
+            lines.append(f"cannot resolve {host}: {getattr(error, 'strerror', error)}")
+    return lines
+
+
 def unclean_shutdown(error: Exception, directories: Iterable[str]) -> str:
     """A broker that could not write its last state; what the next start can do about it."""
     missing = [path for path in directories if not os.path.isdir(path)]
@@ -175,7 +196,9 @@ def explain_port_in_use(error: OSError, bound: Iterable[ListenerEndpoint]) -> st
     ports = [each.port for each in bound if each.port]
     owners = [(port, owner) for port in ports if (owner := port_owner(port)) is not None]
     users = [f"  port {port} is used by {owner}" for port, owner in owners]
-    advice = "  stop it, or choose another port with --listen HOST:PORT (port 0 picks a free one)"
+    user = "it" if users else "what uses the port"
+    other = "choose another port with --listen HOST:PORT (port 0 picks a free one)"
+    advice = f"  stop {user}, or {other}"
     return "\n".join([str(error.strerror), *users, advice])
 
 

@@ -36,6 +36,7 @@ CLIENT_ID = "ottla"
 PLAINTEXT = "plaintext"
 ERRORS_MAX = 20
 REPEAT_S = 60.0
+GROUP_ID = "group.id"
 FUNCTIONS = frozenset(
     {"error_cb", "throttle_cb", "stats_cb", "oauth_cb", "logger", "on_commit", "on_delivery"}
 )  # settings of confluent-kafka, not of librdkafka
@@ -43,7 +44,7 @@ FUNCTIONS = frozenset(
 REFUSED_SETTINGS = {
     "bootstrap.servers": "use --bootstrap HOST:PORT",
     "metadata.broker.list": "use --bootstrap HOST:PORT",
-    "group.id": "use --group NAME",
+    GROUP_ID: "use --group NAME",
     "enable.auto.offset.store": "only offsets of printed records are committed",
     "enable.partition.eof": "it is how the end of a partition is found",
     "delivery.report.only.error": "acknowledged records are counted",
@@ -105,7 +106,10 @@ class ClusterConnection:
         settings = parse_name_values("-X", arguments.client_settings)
         for name in settings:
             if name in REFUSED_SETTINGS:
-                raise CommandFailed(f"-X {name}: {REFUSED_SETTINGS[name]}", code=USAGE)
+                reason = REFUSED_SETTINGS[name]
+                if name == GROUP_ID and not hasattr(arguments, "group"):
+                    reason = "this command joins no group"
+                raise CommandFailed(f"-X {name}: {reason}", code=USAGE)
         connection = cls(servers, settings, arguments.timeout)
         require_reachable(connection.addresses, connection.security_protocol)
         return connection

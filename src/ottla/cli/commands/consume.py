@@ -19,9 +19,10 @@ from ottla.cli.arguments.offset_ranges import (
     OffsetRange,
     parse_range,
 )
+from ottla.cli.arguments.texts import Once
 from ottla.cli.cluster.connection import ClusterConnection, add_connection_arguments
 from ottla.cli.cluster.groups import group_name
-from ottla.cli.cluster.topics import add_topics_argument, given_topics
+from ottla.cli.cluster.topics import SEE_TOPICS, add_topics_argument, given_topics
 from ottla.cli.consuming.plan import group_reader, partition_reader, tail_reader
 from ottla.cli.consuming.reader import RecordReader
 from ottla.cli.consuming.tail import last_records
@@ -58,17 +59,20 @@ examples:
 """
 
 
+NULL = "NULL"
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_topics_argument(parser, "names, or patterns such as 'orders*'")
-    add("-p", "--partition", type=whole_number(0, INT32_MAX), action="append",
+    add("-p", "--partition", type=partition_number, action="append",
         help="only this partition; may be repeated")  # fmt: skip
-    add("-g", "--group", type=group_name,
+    add("-g", "--group", type=group_name, action=Once,
         help="join this consumer group, and commit the offsets of printed records")  # fmt: skip
     add("-n", "--count", "--max-messages", type=count_of_records, metavar="N",
         help="stop after N records")  # fmt: skip
     begin = parser.add_mutually_exclusive_group()
-    begin.add_argument("-o", "--offset", metavar="RANGE",
+    begin.add_argument("-o", "--offset", metavar="RANGE", action=Once,
                        help="offsets or times to read (default: start)")  # fmt: skip
     begin.add_argument("--from-beginning", action="store_const", const="start", dest="offset",
                        help="the same as --offset start")  # fmt: skip
@@ -81,14 +85,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                      help="wait for more records, also after --tail")  # fmt: skip
     add("-f", "--format", default="text",
         help="output format: text (values), json, yaml, or a template (default: text)")  # fmt: skip
-    add("-Z", "--null", nargs="?", const="NULL", default="", metavar="TEXT",
+    add("-Z", "--null", nargs="?", const=NULL, default="", metavar="TEXT",
         help="text to print for null (default: nothing; NULL if TEXT is left out)")  # fmt: skip
-    add("--key", metavar="TEXT", help="only records with this key")
-    add("--grep", metavar="REGEX", help="only records whose value contains a match")
+    add("--key", metavar="TEXT", action=Once, help="only records with this key")
+    add("--grep", metavar="REGEX", action=Once, several="write one REGEX: 'this|that'",
+        help="only records whose value contains a match")  # fmt: skip
     add("--header", action="append", default=[], metavar="NAME[=VALUE]",
         help="only records with this header")  # fmt: skip
     add("--isolation", choices=["read_committed", "read_uncommitted"], default="read_committed")
     add_connection_arguments(parser)
+
+
+def advice_without_topic(null_text: str) -> str:
+    """`consume -Z orders` gives -Z the text."""
+    if null_text in ("", NULL):
+        return SEE_TOPICS
+    return f"{null_text} is the text of -Z: write -Z after the topic, or -Z {NULL}"
+
+
+def partition_number(text: str) -> int:
+    if "," in text:
+        raise argparse.ArgumentTypeError(f"{text!r}: give each partition with -p of its own")
+    return whole_number(0, INT32_MAX)(text)
 
 
 def count_of_records(text: str) -> int:
@@ -100,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
     output = buffered(sys.stdout.buffer)
     write = make_writer(arguments, is_terminal=sys.stdout.isatty())
     wanted = parse_filter(arguments.key, arguments.grep, arguments.header)
-    arguments.topics = given_topics(arguments)
+    arguments.topics = given_topics(arguments, advice_without_topic(arguments.null))
     connection = ClusterConnection.of(arguments)
     if arguments.tail is not None:
         reader, offsets = tail_reader(connection, arguments)

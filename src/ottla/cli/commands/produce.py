@@ -7,10 +7,12 @@ import io
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 from ottla.cli.arguments.name_values import parse_name_value
 from ottla.cli.arguments.numbers import INT32_MAX, whole_number
+from ottla.cli.arguments.texts import Once
 from ottla.cli.cluster.connection import ClusterConnection, add_connection_arguments
 from ottla.cli.cluster.topic_configs import creates_topics, message_bytes_max
 from ottla.cli.errors import USAGE, CommandFailed, suggestions
@@ -62,12 +64,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-K", "--key-separator", metavar="TEXT",
         help="lines are KEY TEXT VALUE, TEXT such as : or '\\t'; a line without TEXT has no "
              "key")  # fmt: skip
-    add("-k", "--key", help="key of all records that have none")
+    add("-k", "--key", action=Once, help="key of all records that have none")
     add("-H", "--header", action="append", default=[], metavar="NAME=VALUE",
         help="a header of all records; may be repeated")  # fmt: skip
     add(
         "-p",
         "--partition",
+        action=Once,
         type=whole_number(0, INT32_MAX),
         default=-1,
         help="partition (default: chosen by the key)",
@@ -119,7 +122,8 @@ def run(arguments: argparse.Namespace) -> int:
 def sent_before_the_end(sender: RecordSender | None) -> str:
     if sender is None:
         return "nothing was sent"
-    sender.stop()
+    with suppress(KeyboardInterrupt):  # asked again: without waiting for what is in flight
+        sender.stop()
     return "; ".join(sender.summary())
 
 
@@ -175,7 +179,10 @@ def check_topic(connection: ClusterConnection, topic: str) -> int | None:
         message, *advice = no_topic(topic, metadata.topics)
         raise CommandFailed(message, *advice)
     question = "".join(f"; {each}" for each in suggestions(topic, metadata.topics))
-    print(f"ottla produce: topic {topic} does not exist, creating it{question}", file=sys.stderr)
+    print(
+        f"ottla produce: topic {topic} does not exist: its first record creates it{question}",
+        file=sys.stderr,
+    )
     return None
 
 

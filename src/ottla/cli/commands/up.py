@@ -12,6 +12,7 @@ import errno
 import logging
 import os
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ottla.base.log_messages.log_format import LineFormatter, RepetitionFilter
@@ -225,6 +226,15 @@ def contradiction(arguments: argparse.Namespace) -> str | None:
         both = [name for name in names if name in given]
         if value is not None and both:
             return f"{option} and --set {both[0]} say the same: give one of them"
+    return given_twice(arguments.settings)
+
+
+def given_twice(settings: Iterable[str]) -> str | None:
+    found: dict[str, str] = {}
+    for each in settings:
+        name, _, text = (part.strip() for part in each.partition("="))
+        if found.setdefault(name, text) != text:
+            return f"--set {name} is given twice: {found[name]!r} and {text!r}"
     return None
 
 

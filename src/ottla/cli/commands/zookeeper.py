@@ -116,7 +116,9 @@ def run(arguments: argparse.Namespace) -> int:
 def check_membership(members: list[EnsembleServer], server_id: int | None) -> None:
     ids = [each.id for each in members]
     if members and server_id not in ids:
-        raise CommandFailed(f"--id must be one of the ids in --servers: {ids}", code=2)
+        listed = ", ".join(map(str, ids))
+        found = "is missing: it is" if server_id is None else f"{server_id} is not"
+        raise CommandFailed(f"--id {found} one of the ids in --servers: {listed}", code=2)
     if server_id is not None and not members:
         raise CommandFailed("--id belongs to an ensemble: name its --servers, too", code=2)
 

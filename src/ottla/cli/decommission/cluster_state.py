@@ -109,9 +109,13 @@ def too_few(state: ClusterState, broker_id: int, refused: TooFewBrokers) -> Comm
     if dead:
         advice.append(f"start the brokers that are fenced: {', '.join(map(str, dead))}")
     return CommandFailed(
-        f"without broker {broker_id} there are {len(others)} brokers, too few for {listed(topics)}",
+        f"without broker {broker_id} {there_are(len(others))}, too few for {listed(topics)}",
         *advice,
     )
+
+
+def there_are(brokers: int) -> str:
+    return "there is 1 broker" if brokers == 1 else f"there are {brokers} brokers"
 
 
 def listed(names: list[str]) -> str:

@@ -78,11 +78,11 @@ def is_of(directory: ClusterDirectory, pid: int) -> bool:
 def advice(directory: ClusterDirectory) -> list[str]:
     if directory.description_path.exists():
         return [
-            "stop it; or change listeners and zookeeper.connect in "
+            "stop what uses it; or change listeners and zookeeper.connect in "
             f"{directory.name}/broker-N/server.properties and the ports in "
             f"{directory.name}/cluster.json"
         ]
-    return ["stop it, or choose another first port: --port PORT (0 picks free ports)"]
+    return ["stop what uses it, or choose another first port: --port PORT (0 picks free ports)"]
 
 
 def is_free(port: int) -> bool:

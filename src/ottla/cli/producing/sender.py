@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from ottla.base.ids import NO_OFFSET, TopicPartition
 from ottla.cli.cluster.connection import ClusterConnection, confluent_kafka
 from ottla.cli.errors import CommandFailed
+from ottla.cli.interruptions import interruptions
 from ottla.cli.output.tables import count_text
 from ottla.cli.producing.failures import explain
 from ottla.cli.producing.input import Numbered
@@ -125,7 +126,15 @@ class RecordSender:
 
     def _send(self, number: int, record: TopicRecord) -> None:
         timestamp = {"timestamp": record.timestamp_ms} if record.timestamp_ms >= 0 else {}
-        while True:
+        while not self._is_taken(number, record, timestamp):
+            self._report_errors()
+            if self._failures:
+                return
+
+    def _is_taken(self, number: int, record: TopicRecord, timestamp: dict[str, int]) -> bool:
+        """Whether librdkafka has taken the record; its queue may be full."""
+        # An interruption between a call and its count, or in a callback, would miscount records.
+        with interruptions.deferred:
             try:
                 self.producer.produce(
                     record.topic,
@@ -136,24 +145,27 @@ class RecordSender:
                     headers=list(record.headers),
                     **timestamp,
                 )
-                break
-            except BufferError:  # the queue is full: wait for space
+            except BufferError:
                 self.producer.poll(POLL_S)
-                self._report_errors()
-                if self._failures:
-                    return
+                return False
             except confluent_kafka().KafkaException as error:
                 self._sent_count += 1
                 self._fail(number, record, error.args[0])
-                return
-        self._sent_count += 1
-        self._last_sent = number
-        self.producer.poll(0)
+                return True
+            self._sent_count += 1
+            self._last_sent = number
+            self.producer.poll(0)
+            return True
 
     def _drain(self, timeout_s: float) -> None:
         deadline_s = time.monotonic() + timeout_s
-        while self.producer.flush(POLL_S) and time.monotonic() < deadline_s:
+        while self._flush() and time.monotonic() < deadline_s:
             self._report_errors()
+
+    def _flush(self) -> int:
+        """How many records have no answer yet, after waiting for some."""
+        with interruptions.deferred:
+            return int(self.producer.flush(POLL_S))
 
     def _report_errors(self) -> None:
         for line in self._connection.new_errors():

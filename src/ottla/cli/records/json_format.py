@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -23,6 +24,7 @@ FIELDS = (
     "headers",
 )  # fmt: skip
 HEADER_FIELDS = ("name", "value", "value_base64")
+BOMS_UTF16 = (BOM_UTF16_LE, BOM_UTF16_BE)
 MS_DIGITS = 13  # of milliseconds since 1970, as `parse_timestamp` takes them
 EXAMPLE = '{"key": "a", "value": "b"}'
 HEADER_EXAMPLE = '[{"name": "a", "value": "b"}]'
@@ -91,13 +93,14 @@ def record_from_json(line: bytes | str) -> TopicRecord:
 def json_value(line: bytes) -> TopicRecord:
     """A record whose value is the line itself, which must be JSON."""
     parse_json(line)
-    return TopicRecord(line.strip())
+    return TopicRecord(line.removeprefix(BOM_UTF8).strip())
 
 
 def parse_json(line: bytes | str, as_object: Callable[[Pairs], Any] = dict) -> Any:
+    text = line if isinstance(line, str) else utf_8(line)
     try:
         return json.loads(
-            line.rstrip(),
+            text.rstrip(),
             parse_constant=refuse_constant,
             object_pairs_hook=as_object,
             parse_float=Number,
@@ -109,8 +112,19 @@ def parse_json(line: bytes | str, as_object: Callable[[Pairs], Any] = dict) -> A
         raise BadRecord(f"not JSON: {error.msg} at column {error.colno}") from error
     except RecursionError as error:
         raise BadRecord("not usable as JSON: nested too deeply") from error
-    except ValueError as error:  # not UTF-8, or NaN
+    except ValueError as error:  # NaN
         raise BadRecord(f"not JSON: {error}") from error
+
+
+def utf_8(line: bytes) -> str:
+    """Not as `json.loads` decodes bytes, which guesses the encoding of each line."""
+    if line.startswith(BOMS_UTF16) or b"\0" in line[:2]:
+        raise BadRecord("not UTF-8, but UTF-16, it seems", "convert it: iconv -f utf-16 -t utf-8")
+    try:
+        return line.removeprefix(BOM_UTF8).decode()
+    except UnicodeDecodeError as error:
+        byte = f"0x{line.removeprefix(BOM_UTF8)[error.start]:02x}"
+        raise BadRecord(f"not UTF-8: byte {byte} at column {error.start + 1}") from error
 
 
 def without_duplicates(pairs: Pairs) -> dict[str, Any]:
@@ -165,9 +179,11 @@ def content(document: dict[str, Any], name: str, within: str = "") -> bytes | No
     """A value that is neither text nor null is kept as compact JSON."""
     encoded = document.get(f"{name}_base64")
     if encoded is not None:
+        if not isinstance(encoded, str):
+            raise BadRecord(f"{within}{name}_base64: expected text, found {kind_of(encoded)}")
         try:
             return base64.b64decode(encoded, validate=True)
-        except (TypeError, ValueError, binascii.Error) as error:
+        except (ValueError, binascii.Error) as error:
             raise BadRecord(f"{within}{name}_base64: not base64: {error}") from error
     found = document.get(name)
     if found is None:

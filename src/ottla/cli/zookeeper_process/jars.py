@@ -34,6 +34,8 @@ def find_jars(directory: str | None, *, with_logging: bool = False) -> list[Path
 
 
 def _all_in(directory: Path) -> list[Path]:
+    if not directory.is_dir():
+        raise CommandFailed(f"--jars {directory}: there is no such directory", code=2)
     jars = sorted({*directory.glob("*.jar"), *directory.glob("lib/*.jar")})
     if not any(jar.name.startswith("zookeeper") for jar in jars):
         raise CommandFailed(f"--jars {directory}: there is no zookeeper-*.jar in it", code=2)

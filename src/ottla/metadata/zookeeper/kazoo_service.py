@@ -32,6 +32,7 @@ from ottla.metadata.zookeeper.service import (
     Check,
     Create,
     Delete,
+    NotConnected,
     OnChange,
     Operation,
     OutcomeUnknown,
@@ -45,7 +46,6 @@ from ottla.metadata.zookeeper.service import (
     ZnodeExists,
     ZnodeMissing,
     ZnodeRefused,
-    ZooKeeperError,
     ZooKeeperSession,
 )
 
@@ -75,10 +75,6 @@ _LOST = (
     kazoo_errors.OperationTimeoutError,
     kazoo_errors.SessionMovedError,
 )
-
-
-class NotConnected(ZooKeeperError):
-    """No server of the ensemble answered in time."""
 
 
 class KazooService:

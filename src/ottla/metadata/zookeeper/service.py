@@ -22,6 +22,10 @@ class ZooKeeperError(Exception):
     """Base of the errors below."""
 
 
+class NotConnected(ZooKeeperError):
+    """No server of the ensemble answered in time."""
+
+
 class OutcomeUnknown(ZooKeeperError):
     """The connection ended before the response. A write may have been applied."""
 

@@ -12,7 +12,7 @@ from ottla.base.ids import TopicPartition
 from ottla.cli.arguments.numbers import INT64_MAX, whole_number
 from ottla.cli.arguments.offset_files import BadOffsets, Offsets, parse_offsets
 from ottla.cli.arguments.offset_ranges import At, BadRange, Position, parse_position
-from ottla.cli.arguments.texts import path_name
+from ottla.cli.arguments.texts import Once, path_name
 from ottla.cli.cluster.connection import (
     ClusterConnection,
     add_connection_arguments,
@@ -60,9 +60,10 @@ COLUMNS = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_groups_argument(parser)
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--to", metavar="POSITION", help="where the group continues")
+    where.add_argument("--to", metavar="POSITION", action=Once, help="where the group continues")
     where.add_argument(
         "--shift-by",
+        action=Once,
         type=whole_number(-INT64_MAX, INT64_MAX),
         metavar="N",
         help="add N to each offset; N may be negative",
