@@ -39,6 +39,8 @@ PAUSE_S = 0.2
 REPLACED_SHARE = 0.3
 COMMITTED_SHARE = 0.7
 READ_COMMITTED = 1
+# Of Fetch: later versions are also answered by followers, which may just be copied again
+FROM_LEADERS = 10
 POLLS_MAX = 600
 
 
@@ -179,13 +181,16 @@ class TransactionalWriter:
             )  # fmt: skip
             try:
                 assert leader is not None
-                response = await self._client.ask(leader, request)
+                response = await self._client.ask(leader, request, FROM_LEADERS)
             except (ChannelError, AssertionError):
                 self._client.leaders.clear()
                 continue
             answer = response.responses[0].partitions[0]
+            if answer.error_code:
+                self._client.leaders.clear()
+                continue
             values += reader.take(answer)
-            if not answer.error_code and reader.offset >= answer.high_watermark:
+            if reader.offset >= answer.high_watermark:
                 return values
         raise AssertionError(f"{TOPIC}-{index} is read only up to {reader.offset}")
 
