@@ -198,6 +198,13 @@ def replaced_by_an_empty_one(_world: World, path: Path) -> Restore:
     return restore
 
 
+def made_unreadable(_world: World, path: Path) -> Restore:
+    """By every user: root reads what permissions deny to others."""
+    restore = rename_back(path)
+    path.symlink_to(path.name)
+    return restore
+
+
 def replaced_by_an_older_copy(world: World, path: Path) -> Restore:
     restore = rename_back(path)
     shutil.copytree(world.older / path.relative_to(world.a.parent), path)
@@ -247,6 +254,7 @@ DIRECTORY_DAMAGES = (
     replaced_by_a_file,
     replaced_by_an_empty_one,
     replaced_by_an_older_copy,
+    made_unreadable,
     removed,
     emptied,
 )
@@ -263,11 +271,14 @@ QUIET_FILES = (
 CASES = [
     *(Case("a/.metadata", damage, ENDS) for damage in DIRECTORY_DAMAGES),
     *(Case("a/.metadata/*.journal", damage, ENDS) for damage in FILE_DAMAGES),
+    Case("a/.metadata/*.journal", made_unreadable, ENDS),
     *(Case("b", damage, DIRECTORY_OFFLINE) for damage in DIRECTORY_DAMAGES),
     Case("b/t-*", renamed, PARTITION_OFFLINE),
     Case("b/t-*", removed, PARTITION_OFFLINE),
     Case("b/t-*/*.log", removed, PARTITION_OFFLINE),
     Case("b/t-*/*.log", cut_to_nothing, PARTITION_OFFLINE),
+    Case("b/t-*", made_unreadable, PARTITION_OFFLINE),
+    Case("b/t-*/*.log", made_unreadable, PARTITION_OFFLINE),
 ]
 # Files that a running broker does not read: it is killed, and starts while they are damaged.
 LONG_CASES = [Case(name, damage, "") for name in QUIET_FILES for damage in FILE_DAMAGES]
