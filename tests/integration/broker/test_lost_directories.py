@@ -272,6 +272,7 @@ CASES = [
     *(Case("a/.metadata", damage, ENDS) for damage in DIRECTORY_DAMAGES),
     *(Case("a/.metadata/*.journal", damage, ENDS) for damage in FILE_DAMAGES),
     Case("a/.metadata/*.journal", made_unreadable, ENDS),
+    *(Case("a", damage, ENDS) for damage in DIRECTORY_DAMAGES),
     *(Case("b", damage, DIRECTORY_OFFLINE) for damage in DIRECTORY_DAMAGES),
     Case("b/t-*", renamed, PARTITION_OFFLINE),
     Case("b/t-*", removed, PARTITION_OFFLINE),
