@@ -380,10 +380,10 @@ def test_up_waits_for_what_a_killed_one_has_left(tmp_path: Path) -> None:
         os.kill(broker, signal.SIGCONT)
         ready = again.stdout.readline().decode()
         again.send_signal(signal.SIGTERM)
-        again.communicate(timeout=120)
+        _, errors = again.communicate(timeout=120)
     assert f"broker-1 (process {broker})" in said
     assert said.endswith(" of the last run to end\n")
-    assert ready == f"ottla cluster is ready on {running.bootstrap_servers}\n"
+    assert ready == f"ottla cluster is ready on {running.bootstrap_servers}\n", errors
     wait_until_gone(pids)
 
 

@@ -19,6 +19,7 @@ from ottla.cli.process import print_error
 from ottla.cli.zookeeper_process.readiness import is_process_alive
 
 ENDING_S = 60.0
+RELEASE_S = 5.0  # of ports, after the end of a process
 POLL_S = 0.05
 
 
@@ -26,7 +27,8 @@ def require_free_ports(directory: ClusterDirectory, description: Description) ->
     ports = [*description.broker_ports.values()]
     ports += [each.client for each in description.zookeepers.values()]
     used = used_ports(ports)
-    if used and wait_for_last_run(directory):
+    if used:
+        wait_for_last_run(directory, ports)
         used = used_ports(ports)
     if used:
         owners = {port: port_owner(port) for port in used}
@@ -43,17 +45,21 @@ def used_ports(ports: list[int]) -> list[int]:
     return [port for port in ports if not is_free(port)]
 
 
-def wait_for_last_run(directory: ClusterDirectory) -> bool:
-    """Until the processes of a run that was killed have ended; False if there are none."""
+def wait_for_last_run(directory: ClusterDirectory, ports: list[int]) -> None:
+    """Wait until the processes of a run that was killed have ended, if there are any. The ports of
+    one are in use until the last of its threads has ended, which is later."""
+    if not directory.running_path.exists():
+        return
     left = last_processes(directory)
-    if not left:
-        return False
-    names = ", ".join(f"{name} (process {pid})" for pid, name in left.items())
-    print_error(f"ottla cluster up: waiting for {names} of the last run to end")
+    if left:
+        names = ", ".join(f"{name} (process {pid})" for pid, name in left.items())
+        print_error(f"ottla cluster up: waiting for {names} of the last run to end")
     deadline_s = time.monotonic() + ENDING_S
     while any(map(is_process_alive, left)) and time.monotonic() < deadline_s:
         time.sleep(POLL_S)
-    return True
+    deadline_s = min(deadline_s, time.monotonic() + RELEASE_S)
+    while used_ports(ports) and time.monotonic() < deadline_s:
+        time.sleep(POLL_S)
 
 
 def last_processes(directory: ClusterDirectory) -> dict[int, str]:
