@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 AGAIN_S = 0.01
 TOGETHER_S = 1.0  # a second request by a person comes later
+PY4J_CONNECTIONS = "clientserver"  # the module of py4j that logs failed calls
 
 
 class Interrupted(KeyboardInterrupt):
@@ -134,7 +135,8 @@ interruptions = Interruptions()
 
 
 def hide_interrupted_calls() -> None:
-    """py4j logs a traceback of a JVM call that a signal interrupts to the root logger."""
+    """py4j logs a traceback of a JVM call that a signal interrupts, and of those that fail since
+    then because the connection is in the middle of a message."""
     import logging
 
     logging.getLogger().addFilter(is_no_interruption)
@@ -142,4 +144,7 @@ def hide_interrupted_calls() -> None:
 
 def is_no_interruption(record: logging.LogRecord) -> bool:
     kind = record.exc_info[0] if record.exc_info else None
-    return kind is None or not issubclass(kind, KeyboardInterrupt)
+    if kind is None:
+        return True
+    is_broken_call = interruptions.last is not None and record.module == PY4J_CONNECTIONS
+    return not is_broken_call and not issubclass(kind, KeyboardInterrupt)

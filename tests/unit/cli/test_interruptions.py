@@ -76,3 +76,25 @@ def test_an_interrupted_call_is_not_logged_and_other_errors_are(
         "while sending command: another",
         "without an exception",
     ]
+
+
+def test_calls_that_fail_because_one_was_interrupted_are_not_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The call was in the middle of a message, and py4j closes the connection with more calls."""
+    root = logging.getLogger()
+    before = list(root.filters)
+    record = logging.LogRecord(
+        "root", logging.INFO, "py4j/clientserver.py", 1, "while sending", (),
+        (RuntimeError, RuntimeError("reentrant call"), None),
+    )  # fmt: skip
+    try:
+        hide_interrupted_calls()
+        module.interruptions.last = None
+        root.handle(record)
+        module.interruptions.last = Interrupted(2)
+        root.handle(record)
+    finally:
+        module.interruptions.last = None
+        root.filters[:] = before
+    assert len(caplog.records) == 1
