@@ -6,7 +6,7 @@ such as a misspelt option, the message is all that matters, and twenty lines wou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -28,6 +28,19 @@ def brief(function: Callable[P, R]) -> Callable[P, R]:
     def call(*arguments: P.args, **options: P.kwargs) -> R:
         try:
             return function(*arguments, **options)
+        except EXPECTED as error:
+            raise error.with_traceback(None) from None
+
+    return call
+
+
+def brief_rows(function: Callable[P, Iterator[R]]) -> Callable[P, Iterator[R]]:
+    """The same for functions whose results Spark takes one after the other."""
+
+    @wraps(function)
+    def call(*arguments: P.args, **options: P.kwargs) -> Iterator[R]:
+        try:
+            yield from function(*arguments, **options)
         except EXPECTED as error:
             raise error.with_traceback(None) from None
 

@@ -63,22 +63,22 @@ class RefusedStreamReader(
         self.error = error
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
-        raise self.error
+        raise self.error.with_traceback(None)
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        raise self.error
+        raise self.error.with_traceback(None)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        raise self.error
+        raise self.error.with_traceback(None)
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: ARG002, N802
-        raise self.error
+        raise self.error.with_traceback(None)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:  # noqa: ARG002
-        raise self.error
+        raise self.error.with_traceback(None)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:  # noqa: ARG002
-        raise self.error
+        raise self.error.with_traceback(None)
 
 
 class PickledAsQuery:

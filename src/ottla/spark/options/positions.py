@@ -116,7 +116,8 @@ def _parse_object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"is not JSON: {error}") from None
+        advice = ". json.dumps makes JSON of a Python object" if "'" in text else ""
+        raise ValueError(f"is not JSON: {error}{advice}") from None
     if not isinstance(value, dict):
         raise ValueError("must be a JSON object with topics for names")
     return value

@@ -134,10 +134,11 @@ def check_policy(topic: str, policy: str) -> None:
     """A policy that deletes old segments would delete decisions of queries that run rarely."""
     if policy != COMPACT:
         raise SinkError(
-            f"The topic {topic} holds the decisions of sinks, and has cleanup.policy={policy}: "
-            f"decisions would be deleted after a while, and rows would then be written twice. Set "
-            f"it to {COMPACT} (ottla topics alter {topic} --config {POLICY}={COMPACT}), or name "
-            f"another topic with the option decisionsTopic."
+            f"The topic {topic} of the option decisionsTopic has cleanup.policy={policy}: "
+            f"decisions would be deleted after a while, and rows would then be written twice. If "
+            f"it holds decisions of sinks and nothing else, set it to {COMPACT} (ottla topics "
+            f"alter {topic} --config {POLICY}={COMPACT}); if not, name another topic, because "
+            f"compaction deletes records."
         )
 
 

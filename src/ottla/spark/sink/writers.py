@@ -28,6 +28,7 @@ from pyspark.sql.datasource import (
 
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import ClientError
+from ottla.spark.brief_errors import brief
 from ottla.spark.process_model import (
     StartedWhenPickled,
     freeze_imported_modules,
@@ -127,10 +128,12 @@ class BatchWriter(DataSourceArrowWriter):  # type: ignore[misc]
     wanted: BatchOfQuery
     started: Started | None
 
+    @brief
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         wanted = replace(self.wanted, origin=origin_of_task())
         return write_task(self.setup, self.started, wanted, iterator)
 
+    @brief
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         commit_batch(self.setup, messages)
 
@@ -155,9 +158,11 @@ class StreamWriter(DataSourceStreamArrowWriter, StartedWhenPickled):  # type: ig
     def _decides(self) -> bool:
         return self.setup.options.is_exactly_once
 
+    @brief
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         return write_task(self.setup, self.started, batch_of_task(), iterator)
 
+    @brief
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803
         offsets = offsets_digest(self.setup.options.checkpoint_location, batchId)
         commit_batch(self.setup, messages, offsets)
@@ -188,7 +193,20 @@ def batch_of_write(setup: SinkSetup) -> BatchOfQuery:
 
 def new_batch_writer(setup: SinkSetup) -> BatchWriter:
     started = started_as(setup, batch_sink_name(setup.options))
-    return BatchWriter(setup, batch_of_write(setup), started and started.for_tasks())
+    wanted = batch_of_write(setup)
+    if started is not None and wanted.skips_older:
+        warn_of_skip(setup, started, wanted)
+    return BatchWriter(setup, wanted, started and started.for_tasks())
+
+
+def warn_of_skip(setup: SinkSetup, started: Started, wanted: BatchOfQuery) -> None:
+    """A repeated batch is skipped, as it should be. A program that gives the same version to other
+    rows writes nothing, and sees no error."""
+    if plan_task(started.state, wanted) is TaskAction.SKIP:
+        log.warning(
+            "these rows are not written: the write of txnAppId %s has txnVersion %d, and a version "
+            "that is not lower was written before", setup.options.txn_app_id, wanted.batch,
+        )  # fmt: skip
 
 
 def new_stream_writer(setup: SinkSetup) -> StreamWriter:

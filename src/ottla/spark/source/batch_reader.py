@@ -16,7 +16,7 @@ from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
 from ottla.base.ids import NO_LEADER_EPOCH
 from ottla.client.cluster.cluster import Cluster
-from ottla.spark.brief_errors import brief
+from ottla.spark.brief_errors import brief, brief_rows
 from ottla.spark.options.positions import Earliest
 from ottla.spark.options.source_checks import ending_position, starting_position
 from ottla.spark.options.source_options import SourceOptions
@@ -44,6 +44,7 @@ class BatchReader(DataSourceReader):  # type: ignore[misc]
             ranges = plan_ranges(cluster, self.query, self.bounds)
             return plan_batch_tasks(cluster, ranges, self.query.options)
 
+    @brief_rows
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return read_task(self.query.read_plan(self.bounds), partition)
 

@@ -13,6 +13,7 @@ have copies, which never open this connection.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -24,7 +25,7 @@ from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailable
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster.cluster import Cluster
 from ottla.config.options import InvalidOption
-from ottla.spark.brief_errors import brief
+from ottla.spark.brief_errors import brief, brief_rows
 from ottla.spark.errors import SourceError, named
 from ottla.spark.options.positions import Latest
 from ottla.spark.options.source_checks import starting_position
@@ -47,6 +48,8 @@ from ottla.spark.source.record_sizes import RecordSizes
 from ottla.spark.source.task_planning import plan_tasks
 from ottla.spark.source.task_reader import read_task
 from ottla.spark.source.topics import FoundTopics, find_topics, is_selected, selection_text
+
+log = logging.getLogger("ottla.spark")
 
 RETRIES, RETRY_INTERVAL_MS = 3, 1000
 
@@ -84,6 +87,8 @@ class StreamReader(
         if self._initial is None:
             topics = find_topics(self._connected, self.query.options)
             topics.demand_all()
+            if not topics.partitions:  # only a pattern may match nothing
+                log.warning("no topic matches %s yet", selection_text(self.query.options))
             position = starting_position(self.query.options, Latest())
             starts = resolve_start(self._logs, position, topics.partitions, self.query)
             self._initial = StreamOffsets(starts, ids_as_text(topics.topic_ids))
@@ -92,6 +97,7 @@ class StreamReader(
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         return self._admission.default_limit
 
+    @brief
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         topics = find_topics(self._connected, self.query.options)
         self._admission.stop_at(self._logs.latest(topics.partitions))
@@ -214,6 +220,7 @@ class StreamReader(
                     f"{beginnings[partition]}: records before that were deleted."
                 )
 
+    @brief_rows
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return read_task(self.query.read_plan(), partition)
 

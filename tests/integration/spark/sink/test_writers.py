@@ -176,6 +176,21 @@ def test_a_write_with_a_version_is_written_once_however_often_it_is_tried(target
     assert target.committed() == ["a", "b", "c"]
 
 
+def test_a_write_that_will_be_skipped_is_warned_of(
+    target: Target, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A program that gives a version again, for other rows, would see success and no rows."""
+    options = {"txnAppId": f"app-{target.topic}", "txnVersion": "7"}
+    writer = new_batch_writer(target.setup(**options))
+    writer.commit([write(writer, 0, "a")])
+    assert caplog.text == ""
+    for version in ("7", "6"):
+        caplog.clear()
+        new_batch_writer(target.setup(**{**options, "txnVersion": version}))
+        assert "these rows are not written: the write of txnAppId" in caplog.text
+        assert f"txnVersion {version}, and" in caplog.text
+
+
 def test_writes_without_a_version_differ_from_one_another(target: Target) -> None:
     setup = target.setup()
     first, second = batch_of_write(setup), batch_of_write(setup)
