@@ -33,3 +33,11 @@ class FencedOut(PipelineError):
 
 class TooManyBad(PipelineError):
     """More records are bad than the declaration allows."""
+
+
+def reason_of(error: BaseException) -> str:
+    """What went wrong, in one line. Texts of Spark have many, and may begin with an empty one."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

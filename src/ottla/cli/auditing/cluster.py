@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from ottla.cli.cluster.connection import ClusterConnection, add_connection_arguments
 from ottla.cli.cluster.names import matches_any
-from ottla.cli.errors import USAGE, CommandFailed
+from ottla.cli.errors import USAGE, CommandFailed, suggestions
 
 
 def add_audit_arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,8 +82,32 @@ def chosen_books(arguments: argparse.Namespace, now_ms: int) -> list[Any]:
         if matches_any(each.topic, arguments.patterns) and matches_any(each.tier, tiers)
     ]
     if not chosen:
-        raise CommandFailed("no tier has reported such a topic: nothing was audited")
+        raise nothing_chosen(books, arguments.patterns, arguments.tier)
     return chosen
+
+
+def nothing_chosen(books: Sequence[Any], topics: Sequence[str], tier: str | None) -> CommandFailed:
+    """No book is of these topics and this tier: which of them is unknown, and what there is."""
+    known = {each.topic for each in books}
+    for name in topics:
+        if not matches_any_of(known, name):
+            return CommandFailed(
+                f"no tier has reported the topic {name}: nothing was audited",
+                *suggestions(name, known),
+            )
+    tiers = {each.tier for each in books if matches_any(each.topic, topics)}
+    advice = suggestions(tier or "", tiers) or [f"there is {', '.join(sorted(tiers))}"]
+    return CommandFailed(f"there is no tier {tier}", *advice)
+
+
+def matches_any_of(names: Iterable[str], pattern: str) -> bool:
+    return any(matches_any(each, [pattern]) for each in names)
+
+
+def tiers_text(books: Sequence[Any]) -> str:
+    topics, tiers = len({each.topic for each in books}), len(books)
+    text = f"{tiers} tier{'s'[: tiers != 1]}"
+    return text if topics == 1 else f"{text} of {topics} topics"
 
 
 def lakes_of(values: list[str]) -> dict[str, str]:

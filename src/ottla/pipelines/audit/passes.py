@@ -27,7 +27,13 @@ from ottla.pipelines.audit.report_format import (
     coverage_record,
     tier_record,
 )
-from ottla.pipelines.audit.report_log import TOPIC, Entry, ReportWriter, make_topic_ready
+from ottla.pipelines.audit.report_log import (
+    TOPIC,
+    AuditError,
+    Entry,
+    ReportWriter,
+    make_topic_ready,
+)
 from ottla.pipelines.audit.reports import BROKER, COUNTED, PartitionId, Tier, keeping_times
 from ottla.pipelines.audit.running import (
     STEP_OFFSETS,
@@ -37,6 +43,7 @@ from ottla.pipelines.audit.running import (
     opened_tier,
 )
 from ottla.pipelines.audit.side_topics import Excluded, read_excluded
+from ottla.pipelines.errors import reason_of
 
 OTTLA_TOPICS = "ottla-*"  # of pipelines and of the audit itself
 
@@ -102,12 +109,13 @@ class Audit:
         aside = partial(self._aside, sides)
         try:
             found = lake_tiers(name, table, tiers[self.reference], _now_ms(), aside)
+            _check_kept(table, found, tiers)
         except ClientError:
             raise  # the cluster, not the table
         except Exception as error:
             counted = f"{name}.counted"
             known = tiers.get(counted) or Tier(counted, COUNTED, str(table.directory.absolute()))
-            failure = str(error).partition("\n")[0] or type(error).__name__
+            failure = reason_of(error)
             self.failures.append(f"{name} could not be counted: {failure}")
             return [replace(known, failure=failure)]
         for tier in found:
@@ -119,6 +127,19 @@ class Audit:
     def _aside(self, topics: Sequence[str], booked: Booked) -> Excluded:
         ids = {name: topic_id for topic_id, name in booked.topics.items()}
         return read_excluded(self.cluster, topics, booked.pipeline, ids) if topics else {}
+
+
+def _check_kept(table: LakeReader, found: Sequence[Tier], tiers: Mapping[str, Tier]) -> None:
+    """AuditError if the table has nothing of what it had when it was counted last. Without rows
+    and commits it says of no record that it is missing."""
+    counted = found[-1]
+    if counted.coverage or not (before := tiers.get(counted.name)):
+        return
+    if before.coverage:
+        raise AuditError(
+            f"{table.directory} has neither rows nor commits, and the table had them before: its "
+            "directory was emptied, replaced, or is not mounted"
+        )
 
 
 def _now_ms() -> int:

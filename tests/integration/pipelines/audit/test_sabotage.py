@@ -417,6 +417,59 @@ def test_the_directory_of_the_table_removed(
     assert said(world, "verify", world.topic, "--tier", "*.counted")["code"] == 0
 
 
+def test_the_directory_of_the_table_emptied(
+    world: World, said: Callable[..., Any], tmp_path: Path
+) -> None:
+    """As by a file system that is not mounted. Nothing is left that could be missing."""
+    world.fill()
+    world.run()
+    world.lake.rename(tmp_path / "elsewhere")
+    world.lake.mkdir()
+    lake = f"lake={world.lake}"
+    for _ in range(2):
+        assert world.ottla("run", world.topic, "--once", "--without-spark", "--lake", lake) == 1
+        answer = said(world, "verify", world.topic, "--tier", "lake.counted")
+        assert answer["code"] == 1
+        assert "has neither rows nor commits" in answer["not_audited"][0]
+        assert said(world, "check", "--max-lag", "99999d")["ok"] is False
+    world.lake.rmdir()
+    (tmp_path / "elsewhere").rename(world.lake)
+    world.run()
+    assert said(world, "verify", world.topic, "--tier", "lake.counted")["code"] == 0
+
+
+def test_names_that_nothing_has_are_told_from_one_another(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.fill()
+    world.run()
+    asked = {
+        ("verify", f"{world.topic}x"): f"no tier has reported the topic {world.topic}x",
+        ("check", "--tier", "lake.count"): "there is no tier lake.count\n  did you mean lake.coun",
+        ("verify", "--tier", "x"): "there is no tier x\n  there is lake.booked, lake.counted",
+        ("verify", "--from", "-1h", "--to", "-2h"): "--from is not before --to",
+    }
+    for words, expected in asked.items():
+        capsys.readouterr()
+        assert world.ottla(*words) != 0
+        assert expected in capsys.readouterr().err
+
+
+def test_the_answer_says_which_tiers_are_verified(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.fill()
+    world.run()
+    capsys.readouterr()
+    assert world.ottla("verify", world.topic) == 0
+    both = f"2 tiers, 12 buckets with {4 * COUNT} records in all: complete; what was booked is not"
+    assert f"{both} verified: lake.booked" in capsys.readouterr().out
+    assert world.ottla("verify", world.topic, "--tier", "*.counted") == 0
+    assert f"6 buckets with {2 * COUNT} records: verified" in capsys.readouterr().out
+    assert world.ottla("check", world.topic, "--max-lag", "99999d") == 0
+    assert capsys.readouterr().out.splitlines() == ["2 tiers: ok"]
+
+
 def test_a_record_lost_in_the_bucket_in_which_the_table_begins(
     world: World, said: Callable[..., Any]
 ) -> None:
@@ -591,4 +644,5 @@ def test_an_hour_that_the_log_no_longer_has_is_not_replaced(
     assert f"the log no longer has {world.topic}:0:0-29" in capsys.readouterr().err
     assert world.files() == before
     words = ["pipeline", "backfill", str(file), "--offsets", f"{world.topic}:0:500-510"]
-    assert main(words) == 0, "no such offsets"
+    assert main(words) == 1, "no such offsets"
+    assert "was never read by the pipeline" in capsys.readouterr().err

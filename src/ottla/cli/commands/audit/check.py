@@ -11,6 +11,7 @@ from ottla.cli.auditing.cluster import (
     chosen_books,
     duration_ms,
     number_between,
+    tiers_text,
 )
 from ottla.cli.output.documents import add_format_argument, show
 
@@ -42,5 +43,5 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = chosen_books(arguments, time.time_ns() // 1_000_000)
     problems = check_books(chosen, arguments.min, arguments.max_lag)
     document = {"ok": not problems, "problems": problems}
-    show(arguments.format, document, lambda: "\n".join(problems) or f"{len(chosen)} books: ok")
+    show(arguments.format, document, lambda: "\n".join(problems) or f"{tiers_text(chosen)}: ok")
     return 1 if problems else 0

@@ -129,6 +129,7 @@ def repeat(one_pass: Callable[[], None], writer: ReportWriter, pause_s_max: floa
     """A pass, until it succeeds: brokers restart, and tables are written meanwhile. Another audit
     that has taken over ends this one."""
     from ottla.client.errors import ProducerFenced
+    from ottla.pipelines.errors import reason_of
 
     pause_s = PAUSE_S_MIN
     while True:
@@ -138,8 +139,9 @@ def repeat(one_pass: Callable[[], None], writer: ReportWriter, pause_s_max: floa
         except ProducerFenced:
             raise
         except Exception as error:
-            reason = str(error).partition("\n")[0]
-            print(f"a pass failed, and is repeated: {reason}", file=sys.stderr, flush=True)
+            print(
+                f"a pass failed, and is repeated: {reason_of(error)}", file=sys.stderr, flush=True
+            )
         time.sleep(min(pause_s, pause_s_max))
         pause_s *= 2
         with suppress_failures():

@@ -7,7 +7,12 @@ import time
 from typing import Any
 
 from ottla.cli.arguments.timestamps import parse_timestamp
-from ottla.cli.auditing.cluster import add_audit_arguments, add_tier_argument, chosen_books
+from ottla.cli.auditing.cluster import (
+    add_audit_arguments,
+    add_tier_argument,
+    chosen_books,
+    tiers_text,
+)
 from ottla.cli.errors import USAGE, CommandFailed
 from ottla.cli.output.documents import add_format_argument, show
 
@@ -34,6 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     now_ms = time.time_ns() // 1_000_000
     start, end = time_of(arguments.start, now_ms), time_of(arguments.end, now_ms)
+    if start is not None and end is not None and start >= end:
+        raise CommandFailed("--from is not before --to", code=USAGE)
     chosen = chosen_books(arguments, now_ms)
     result = verify_books(chosen, start, end)
     faults = [fault_document(*each) for each in result.faults]
@@ -52,9 +59,12 @@ def run(arguments: argparse.Namespace) -> int:
             lines.append("nothing to verify: no tier has records of this time")
             return "\n".join(lines)
         counted = f"{result.buckets} buckets with {result.records} records"
+        if len(chosen) > 1:
+            counted = f"{tiers_text(chosen)}, {counted} in all"
         if result.is_complete:
-            how = "verified" if result.is_verified else "complete by what was booked, not verified"
-            lines.append(f"{counted}: {how}")
+            booked = [each.tier for each in chosen if not each.is_counted]
+            how = f"complete; what was booked is not verified: {', '.join(sorted(set(booked)))}"
+            lines.append(f"{counted}: {'verified' if result.is_verified else how}")
         else:
             lines.append(f"{counted}: NOT complete")
         return "\n".join(lines)
