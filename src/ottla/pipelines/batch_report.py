@@ -21,6 +21,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
+from ottla.pipelines.declaration.tree import Lake, Pipeline
 from ottla.pipelines.errors import PipelineError
 from ottla.pipelines.lake.manifest import Counts, Offsets
 
@@ -54,6 +55,12 @@ class BatchReport:
     def rows_per_s(self) -> float | None:
         took_ms = self.finished_ms - self.started_ms
         return None if took_ms <= 0 else self.counts.read * 1000 / took_ms
+
+
+def target_text(pipeline: Pipeline) -> str:
+    """What a pipeline writes to, as reports name it."""
+    to = pipeline.to
+    return f"lake {to.lake} ({to.format})" if isinstance(to, Lake) else f"topic {to.topic}"
 
 
 def encode_report(report: BatchReport) -> bytes:

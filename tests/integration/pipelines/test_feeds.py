@@ -223,6 +223,20 @@ pipelines:
   no_table:
     from: {{topics: [{topic}]}}
     to: {{lake: {tmp_path}/lake}}
+  no_sql:
+    from: {{topics: [{topic}], value: {{json: "id bigint"}}}}
+    sql: SELEC key, value FROM input
+    to: {{topic: {topic}.copy}}
+  no_event_time:
+    from: {{topics: [{topic}], value: {{json: "id bigint, at timestamp"}}}}
+    watermark: {{column: value.att, delay: 1m}}
+    sql: SELECT to_json(value) AS value FROM input
+    to: {{topic: {topic}.copy}}
+  no_time:
+    from: {{topics: [{topic}], value: {{json: "id bigint, at timestamp"}}}}
+    watermark: {{column: id, delay: 1m}}
+    sql: SELECT to_json(value) AS value FROM input
+    to: {{topic: {topic}.copy}}
 """
     )
     checks = validate(load(str(path)), lambda: spark)
@@ -231,3 +245,6 @@ pipelines:
     assert "nothing" in found["no_column"]
     assert "have no topic, partition, offset, timestamp" in found["no_place"]
     assert "holds something else (photo.jpeg)" in found["no_table"]
+    assert "Syntax error at or near 'SELEC'" in found["no_sql"]
+    assert "watermark: there is no column value.att: there is " in found["no_event_time"]
+    assert "watermark: id is bigint, and must be a timestamp" in found["no_time"]

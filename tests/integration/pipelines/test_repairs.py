@@ -245,7 +245,8 @@ def test_a_time_limits_what_is_added(kafka: Kafka, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("word", "reported"),
     [("other:0:1", "no records of the topic other"), ("{}:x:1", "write TOPIC:PARTITION:FIRST-LAST"),
-     ("{}:0:9-3", "ends before it begins"), ("{}:0:1..3", "is no range of offsets")],
+     ("{}:0:9-3", "ends before it begins"), ("{}:0:1..3", "is no range of offsets"),
+     ("{}:0:98-99", "{}:0:98-99 was never read by the pipeline"), ("{}:99:0", "was never read")],
 )  # fmt: skip
 def test_offsets_that_are_none_are_refused(
     kafka: Kafka, tmp_path: Path, word: str, reported: str
@@ -256,7 +257,7 @@ def test_offsets_that_are_none_are_refused(
         repaired(declared)
     produce(kafka.bootstrap_servers, topic, range(10), Orders())
     ingest(declared)
-    with pytest.raises(PipelineError, match=reported):
+    with pytest.raises(PipelineError, match=reported.format(topic)):
         repaired(declared, word.format(topic))
 
 

@@ -32,7 +32,7 @@ _OBJECT_STORE = re.compile(r"^(?!file:)[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
 def find_problems(declared: Declaration) -> list[Problem]:
-    found = []
+    found = list(_addresses(declared))
     for each in declared.pipelines.values():
         found += [
             Problem(each.location, f"{each.name}: {message}") for message in _of_one(declared, each)
@@ -40,17 +40,27 @@ def find_problems(declared: Declaration) -> list[Problem]:
     return found + list(_shared_outputs(declared))
 
 
+def _addresses(declared: Declaration) -> Iterator[Problem]:
+    from ottla.pipelines.running.cluster_options import client_settings
+
+    for name, each in declared.clusters.items():
+        try:
+            client_settings(each)
+        except InvalidOption as error:
+            yield Problem(each.location, f"{name}: {error}")
+
+
 def _of_one(declared: Declaration, pipeline: Pipeline) -> Iterator[str]:
     yield from _clusters(declared, pipeline)
     yield from _start(pipeline)
     yield from _transform(pipeline)
-    yield from _side_topics(pipeline)
+    yield from _outputs(declared, pipeline)
     for value in (pipeline.source.value, *(t.value for t in (pipeline.tables or {}).values())):
         yield from _value(value)
     if isinstance(pipeline.to, Lake):
         yield from _lake(pipeline, pipeline.to)
     else:
-        yield from _feed(pipeline, pipeline.to)
+        yield from _feed(pipeline)
 
 
 def _clusters(declared: Declaration, pipeline: Pipeline) -> Iterator[str]:
@@ -94,9 +104,13 @@ def _transform(pipeline: Pipeline) -> Iterator[str]:
         yield "watermark is for windows in sql or python, and there is neither"
 
 
-def _side_topics(pipeline: Pipeline) -> Iterator[str]:
-    """A pipeline must not read what it writes: it would write it again with every batch."""
+def _outputs(declared: Declaration, pipeline: Pipeline) -> Iterator[str]:
+    """A pipeline must not read what it writes: it would write it again with every batch. Bad and
+    late records are written to the cluster that they were read from."""
     to = pipeline.to
+    written = to if isinstance(to, ToTopic) and _is_same_cluster(declared, pipeline, to) else None
+    if written is not None and written.topic in pipeline.source.topics:
+        yield f"{written.topic} is read and written: the pipeline would read its own records"
     for name, side in (("bad", pipeline.bad), ("late", pipeline.late)):
         if side is None:
             continue
@@ -105,9 +119,14 @@ def _side_topics(pipeline: Pipeline) -> Iterator[str]:
                 f"{name}: {side.topic} is read and written: the pipeline would read its own "
                 "records. Give another topic"
             )
-        is_same_cluster = isinstance(to, ToTopic) and to.cluster in (None, pipeline.source.cluster)
-        if isinstance(to, ToTopic) and is_same_cluster and side.topic == to.topic:
+        if written is not None and side.topic == written.topic:
             yield f"{name}: {side.topic} is the topic of `to` as well: give each its own"
+
+
+def _is_same_cluster(declared: Declaration, pipeline: Pipeline, to: ToTopic) -> bool:
+    """Without a name it is the only cluster, or for `to` that of `from`."""
+    only = next(iter(declared.clusters)) if len(declared.clusters) == 1 else None
+    return to.cluster is None or to.cluster == (pipeline.source.cluster or only)
 
 
 def _value(value: Value | None) -> Iterator[str]:
@@ -159,13 +178,11 @@ def _columns(pipeline: Pipeline, lake: Lake) -> Iterator[str]:
         yield f"hourly: {lake.hourly} is {fields[lake.hourly]}, and must be a timestamp"
 
 
-def _feed(pipeline: Pipeline, to: ToTopic) -> Iterator[str]:
+def _feed(pipeline: Pipeline) -> Iterator[str]:
     if pipeline.sql is None and pipeline.python is None:
         yield "a feed needs sql or python, which give the columns key and value"
     if pipeline.late is not None:
         yield "late is for lakes; windows wait for late records with watermark"
-    if to.topic in pipeline.source.topics and to.cluster in (None, pipeline.source.cluster):
-        yield f"{to.topic} is read and written: the pipeline would read its own records"
     if pipeline.watermark is not None and pipeline.bad is not None:
         yield (
             "bad cannot be combined with watermark: declare another pipeline with bad, which "

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ottla.config.durations import parse_duration
-from ottla.pipelines.declaration.nodes import Node, did_you_mean, kind_of
+from ottla.pipelines.declaration.nodes import Node, kind_of, nearest
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -96,7 +96,8 @@ def whole(least: int, most: int) -> Reads:
 def one_of(*words: str) -> Reads:
     def read(node: Node) -> str:
         if node.value not in words:
-            found = f"{node.value!r}: {did_you_mean(str(node.value), words)}"
+            near = nearest(str(node.value), words)
+            found = f"{node.value!r}: did you mean {near}?" if near else kind_of(node)
             raise ValueError(f"must be one of {', '.join(words)}, and is {found}")
         return str(node.value)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import runpy
 import sys
+import traceback
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from ottla.pipelines.declaration.python_nodes import caller, python_node
 from ottla.pipelines.declaration.section_reader import raise_problems, read_declaration
 from ottla.pipelines.declaration.tree import Declaration, Lake
 from ottla.pipelines.declaration.yaml_nodes import parse_yaml
-from ottla.pipelines.errors import DeclarationError
+from ottla.pipelines.errors import DeclarationError, reason_of
 
 PYTHON_NAME = "pipelines"
 
@@ -71,11 +72,28 @@ def _from_python(path: Path) -> Declaration:
     sys.path.insert(0, str(path.resolve().parent))
     try:
         found = runpy.run_path(str(path), run_name=path.stem).get(PYTHON_NAME)
+    except DeclarationError:
+        raise
+    except Exception as error:
+        what = f"{type(error).__name__}: {reason_of(error)}"
+        raise DeclarationError(f"{path}:{_line_of(error, path)}: {what}") from error
     finally:
         sys.path.remove(str(path.resolve().parent))
     if not isinstance(found, Declaration):
         raise DeclarationError(f"{path}: {PYTHON_NAME} must be the result of declare(...)")
     return replace(found, file=str(path))
+
+
+def _line_of(error: Exception, path: Path) -> int:
+    """The last line of the file that was running; of a syntax error the line with the error."""
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        return error.lineno or 1
+    lines = [
+        each.lineno or 1
+        for each in traceback.extract_tb(error.__traceback__)
+        if each.filename == str(path)
+    ]
+    return lines[-1] if lines else 1
 
 
 def with_absolute_paths(declared: Declaration, base: Path) -> Declaration:

@@ -48,17 +48,22 @@ class Problem(NamedTuple):
         return f"{self.location}: {self.message}"
 
 
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The beginning of an answer to an unknown name: the nearest one, or all there are."""
     known = list(known)
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
-    return f"did you mean {near[0]}?" if near else f"there is {', '.join(known)}"
+    near = nearest(word, known)
+    return f"did you mean {near}?" if near else f"there is {', '.join(known)}"
 
 
 def kind_of(node: Node) -> str:
     """A description for error messages."""
+    if node.value is None or node.value in ("", {}, []):
+        return "empty"
     if isinstance(node.value, Mapping):
         return "a mapping"
-    if node.value is None:
-        return "empty"
     return "a list" if isinstance(node.value, list) else repr(node.value)

@@ -32,10 +32,12 @@ class SectionReader:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
 
-    def section(self, kind: type, node: Node, more: Mapping[str, Any] | None = None) -> Any:
-        """WRONG if there was a problem."""
+    def section(
+        self, kind: type, node: Node, key: str, more: Mapping[str, Any] | None = None
+    ) -> Any:
+        """WRONG if there was a problem. `key` is for messages."""
         if not node.is_mapping:
-            return self._wrong(node, f"must be a mapping, and is {kind_of(node)}")
+            return self._wrong(node, f"{key} must be a mapping, and is {kind_of(node)}")
         declared = {each.metadata[KEY]: each for each in _fields(kind)}
         given = node.mapping()
         before = len(self.problems)
@@ -54,9 +56,9 @@ class SectionReader:
         name, reads = each.metadata[KEY], each.metadata["reads"]
         special = SPECIAL.get((kind, name))
         if special is not None:
-            return special(self, node)
+            return special(self, node, name)
         if isinstance(reads, type):
-            return self.section(reads, node)
+            return self.section(reads, node, name)
         try:
             return reads(node)
         except ValueError as error:
@@ -66,17 +68,17 @@ class SectionReader:
         self.problems.append(Problem(node.location, message))
         return WRONG
 
-    def target(self, node: Node) -> Any:
+    def target(self, node: Node, key: str) -> Any:
         """`to` is a lake if it has the key lake, else a topic."""
         if node.is_mapping and not node.mapping().keys() & {"lake", "topic"}:
             return self._wrong(node, "to needs the key lake, for a table, or the key topic")
         is_lake = node.is_mapping and "lake" in node.mapping()
-        return self.section(Lake, node) if is_lake else self.section(ToTopic, node)
+        return self.section(Lake if is_lake else ToTopic, node, key)
 
-    def named(self, kind: type, node: Node) -> Any:
+    def named(self, kind: type, node: Node, key: str) -> Any:
         """A mapping of names to sections."""
         if not node.is_mapping or not node.mapping():
-            return self._wrong(node, f"must be a mapping of names, and is {kind_of(node)}")
+            return self._wrong(node, f"{key} must be a mapping of names, and is {kind_of(node)}")
         found: dict[str, Any] = {}
         for each, inner in node.mapping().items():
             location = node.location_of(each)
@@ -85,34 +87,36 @@ class SectionReader:
                     Problem(location, f"{each!r}: names are letters, digits, dots, - and _")
                 )
             more = {"name": each, "location": location} if kind is Pipeline else {}
-            found[each] = self.section(kind, inner, more)
+            if kind is ClusterAddress:
+                more = {"location": location}
+            found[each] = self.section(kind, inner, each, more)
         return found
 
-    def clusters(self, node: Node) -> Any:
+    def clusters(self, node: Node, key: str) -> Any:
         """A text is the same as {servers: text}."""
         if not node.is_mapping:
-            return self.named(ClusterAddress, node)
+            return self.named(ClusterAddress, node, key)
         whole = {
             each: Node({"servers": inner}, inner.location)
             if isinstance(inner.value, str)
             else inner
             for each, inner in node.mapping().items()
         }
-        return self.named(ClusterAddress, Node(whole, node.location, node.key_locations))
+        return self.named(ClusterAddress, Node(whole, node.location, node.key_locations), key)
 
 
 SPECIAL: Mapping[tuple[type, str], Any] = {
     (Pipeline, "to"): SectionReader.target,
-    (Pipeline, "tables"): lambda reader, node: reader.named(Table, node),
+    (Pipeline, "tables"): lambda reader, node, key: reader.named(Table, node, key),
     (Declaration, "clusters"): SectionReader.clusters,
-    (Declaration, "pipelines"): lambda reader, node: reader.named(Pipeline, node),
+    (Declaration, "pipelines"): lambda reader, node, key: reader.named(Pipeline, node, key),
 }
 
 
 def read_declaration(node: Node, file: str) -> Declaration:
     """DeclarationError has all problems, in the order of their lines."""
     reader = SectionReader()
-    found: Declaration = reader.section(Declaration, node, {"file": file})
+    found: Declaration = reader.section(Declaration, node, "the file", {"file": file})
     raise_problems(reader.problems)
     return found
 

@@ -89,7 +89,8 @@ class Lake:
     keep: tuple[str, ...] = key(
         "keep",
         keys.several_of("key", "value", "headers"),
-        "Bytes of the record that become columns: record_key, record_value, record_headers.",
+        "Bytes of the record that become columns: a list of key, value and headers, for the "
+        "columns record_key, record_value and record_headers.",
         (),
     )
     catalog: Mapping[str, str] = key(
@@ -192,6 +193,7 @@ class ClusterAddress:
     settings: Mapping[str, str] = key(
         "settings", keys.settings, "Settings of Kafka's clients, such as security.protocol.", None
     )
+    location: SourceLocation = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)

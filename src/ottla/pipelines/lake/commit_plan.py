@@ -43,7 +43,8 @@ def plan_commit(
     if wanted.kind != BATCH:
         return Step.COMMIT
     if batch_manifest is None:
-        _check_first(wanted, where)
+        if wanted.batch > 0:
+            raise table_without_commits(wanted.pipeline, where)
         return Step.COMMIT
     if batch_manifest.identity == wanted.identity:
         return _done(batch_manifest, wanted)
@@ -57,15 +58,14 @@ def plan_commit(
     return Step.COMMIT
 
 
-def _check_first(wanted: Manifest, where: str) -> None:
-    """Every batch is a commit, also one without rows: those before this one are not there."""
-    if wanted.batch > 0:
-        raise BatchRefused(
-            f"{where}: the table has no commit, and {wanted.pipeline} has batch {wanted.batch} for "
-            "it: what earlier batches wrote is not there. The table was removed or emptied, or "
-            "`lake` names another directory than before. Restore the table; or delete the state of "
-            "the pipeline: a new query writes all that the topics still have."
-        )
+def table_without_commits(pipeline: str, where: str) -> BatchRefused:
+    """Every batch is a commit, also one without rows: those of before are not there."""
+    return BatchRefused(
+        f"{where}: the table has no commit, and {pipeline} has written batches before: what they "
+        "wrote is not there. The table was removed or emptied, its file system is not mounted, or "
+        "`lake` names another directory than before. Restore the table; or delete the state of "
+        "the pipeline: a new query writes all that the topics still have."
+    )
 
 
 def _done(found: Manifest, wanted: Manifest) -> Step:

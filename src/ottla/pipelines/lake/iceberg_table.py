@@ -122,8 +122,8 @@ class IcebergTable(OwnedTable):
         return {**NEW_TABLE, OWNER: self._pipeline}
 
     def check_claim(self) -> None:
-        check_owner(self.owner(), self._pipeline, self.directory)
         super().check_claim()
+        check_owner(self.owner(), self._pipeline, self.directory)
 
     def owner(self) -> str | None:
         """Of the table, too: a catalog may know it under another directory."""

@@ -10,6 +10,7 @@ Promises  the table of another pipeline is refused before anything of it is read
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, ClassVar
 
 from ottla.pipelines.errors import BatchRefused, LakeError
@@ -76,9 +77,19 @@ def claim(files: ManifestFiles, wanted: dict[str, Any]) -> None:
         files.write_table({**wanted, **found})  # an older release has written it
 
 
+def check_directory(lake: Path) -> None:
+    """LakeError if no table can be there: it, or a directory above it, is a file."""
+    for each in (lake, *lake.parents):
+        if each.exists():
+            if not each.is_dir():
+                raise LakeError(f"{each} is a file: a table is a directory. Give another one")
+            return
+
+
 def check_claim(files: ManifestFiles, wanted: dict[str, Any]) -> None:
     """BatchRefused, or LakeError if the table was created otherwise. Nothing is changed."""
     where = str(files.lake)
+    check_directory(files.lake)
     check_owner(owner_of(files), wanted["pipeline"], where)
     found = files.read_table() or {}
     kind = found.get("format", wanted["format"])

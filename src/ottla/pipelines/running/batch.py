@@ -25,8 +25,8 @@ from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F  # noqa: N812 - as everyone writes it
 
 from ottla.base.fault_points import PipelinePoint, reach
-from ottla.pipelines.batch_report import BatchReport
-from ottla.pipelines.declaration.tree import Declaration, Lake, Pipeline, ToTopic
+from ottla.pipelines.batch_report import BatchReport, target_text
+from ottla.pipelines.declaration.tree import Declaration, Pipeline, ToTopic
 from ottla.pipelines.errors import TooManyBad
 from ottla.pipelines.lake.columns import KEPT
 from ottla.pipelines.lake.committing import commit, find_committed
@@ -382,8 +382,3 @@ def size_of(wanted: BatchOffsets) -> int:
         for topic_id, ends in wanted.ends.items()
         for partition, end in ends.items()
     )
-
-
-def target_text(pipeline: Pipeline) -> str:
-    to = pipeline.to
-    return f"lake {to.lake} ({to.format})" if isinstance(to, Lake) else f"topic {to.topic}"

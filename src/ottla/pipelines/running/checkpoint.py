@@ -14,6 +14,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ottla.base.ids import TopicPartition
 from ottla.pipelines.errors import PipelineError
@@ -48,7 +49,7 @@ class PipelineState:
             self.directory.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(wanted))
             return
-        found = json.loads(path.read_text())
+        found = self._read(path)
         if found["pipeline"] != self._pipeline:
             raise PipelineError(
                 f"{self.directory} is the state of the pipeline {found['pipeline']}, not of "
@@ -62,6 +63,16 @@ class PipelineState:
                 "query"
             )
         path.write_text(json.dumps(wanted))
+
+    def _read(self, path: Path) -> dict[str, Any]:
+        try:
+            found = json.loads(path.read_text())
+            return {"pipeline": found["pipeline"], "topics": found["topics"]}
+        except (ValueError, KeyError, TypeError) as error:
+            raise PipelineError(
+                f"{path} is damaged: {error!r}: restore {self.directory} from a backup, or delete "
+                "it to begin a new query"
+            ) from None
 
     @property
     def has_offsets(self) -> bool:

@@ -41,6 +41,6 @@ class Fence:
                 )
         except ProducerFenced:
             raise FencedOut(
-                f"{self._pipeline}: another run of this pipeline has started, and this one ends; "
-                "nothing of its current batch is written"
+                f"{self._pipeline}: another run of this pipeline has started, or of another one "
+                "of this name, and this one ends; nothing of its current batch is written"
             ) from None

@@ -19,6 +19,7 @@ from ottla.pipelines.batch_report import BatchReport
 from ottla.pipelines.declaration.checking import start_ms
 from ottla.pipelines.declaration.tree import EARLIEST, LATEST, Declaration, Lake, Pipeline
 from ottla.pipelines.errors import PipelineError
+from ottla.pipelines.lake.commit_plan import table_without_commits
 from ottla.pipelines.lake.manifest import Manifest
 from ottla.pipelines.lake.opening import open_table
 from ottla.pipelines.lake.table import LakeTable, last_batch
@@ -30,6 +31,7 @@ from ottla.pipelines.running.lake_plans import columns_of
 from ottla.pipelines.running.output_topics import ensure_topics
 from ottla.pipelines.running.reading_tasks import TopicReader
 from ottla.pipelines.running.transforms import (
+    check_watermark,
     decoded_only,
     decoded_or_failed,
     has_transform,
@@ -40,6 +42,12 @@ from ottla.spark.records.schema import full_schema
 
 EARLIEST_OFFSET = -2
 IDLE_S = 60.0  # for the last batch of a query that was stopped
+
+
+def check_kept(state: PipelineState, table: LakeTable, pipeline: str) -> None:
+    """BatchRefused if the table lacks every batch that its state has. Nothing is changed."""
+    if state.last_batch() >= 0 and (table.columns() is None or table.last() is None):
+        raise table_without_commits(pipeline, table.directory)
 
 
 class PipelineQuery:
@@ -72,6 +80,7 @@ class PipelineQuery:
         """Check table and state, fence earlier runs, and remove what failed batches left."""
         if self._table is not None:
             self._table.check_claim()
+            check_kept(self._state, self._table, self.pipeline.name)
         self._state.claim(self.pipeline.source.topics)
         self._fence.take()
         ensure_topics(self._declared, self.pipeline)
@@ -93,7 +102,9 @@ class PipelineQuery:
             return source
         register_tables(self._spark, self._declared, self.pipeline)
         empty = self._spark.createDataFrame([], source)
-        return transform(decoded_only(empty), self.pipeline).schema
+        decoded = decoded_only(empty)
+        check_watermark(decoded, self.pipeline)
+        return transform(decoded, self.pipeline).schema
 
     def start(self, limit: int, *, once: bool) -> Any:
         if not self.runner.wait_until_idle(IDLE_S):
@@ -118,6 +129,7 @@ class PipelineQuery:
             return records
         register_tables(self._spark, self._declared, self.pipeline)
         decoded = decoded_or_failed(records)
+        check_watermark(decoded, self.pipeline)
         name = watermark.column
         if "." in name:  # Spark takes a column of its own only
             decoded = decoded.withColumn("event_time", F.col(name))

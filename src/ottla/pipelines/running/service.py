@@ -18,16 +18,15 @@ from typing import Any
 
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import ClientError
-from ottla.pipelines.batch_report import FAILED, RUNNING, STOPPED, BatchReport
+from ottla.pipelines.batch_report import FAILED, RUNNING, STOPPED, BatchReport, target_text
 from ottla.pipelines.declaration.tree import Declaration, Pipeline
-from ottla.pipelines.errors import LakeUnavailable, PipelineError
+from ottla.pipelines.errors import LakeUnavailable, PipelineError, reason_of
 from ottla.pipelines.lake.manifest import Counts
-from ottla.pipelines.running.batch import target_text
 from ottla.pipelines.running.cluster_options import client_settings
 from ottla.pipelines.running.limits import decide_limit
 from ottla.pipelines.running.query import IDLE_S, PipelineQuery
 from ottla.pipelines.running.restarts import decide_restart
-from ottla.pipelines.status.report_topic import make_ready, write_report
+from ottla.pipelines.status.report_topic import make_ready, read_reports, write_report
 
 log = logging.getLogger("ottla.pipelines")
 
@@ -126,6 +125,13 @@ class PipelineService:
     def _make_ready(self, pipeline: Pipeline) -> None:
         with self._cluster_of(pipeline) as cluster:
             make_ready(cluster)
+            last = read_reports(cluster).get(pipeline.name)
+        if last is not None and last.to != target_text(pipeline):
+            log.warning(
+                "%s: a pipeline of this name wrote to the %s before. If it is another one, give "
+                "one of them a new name: a run of one ends a run of the other",
+                pipeline.name, last.to,
+            )  # fmt: skip
 
     def _after_end(self, each: Running) -> None:
         assert each.query is not None
@@ -236,4 +242,4 @@ def explained(error: BaseException) -> BaseException:
         return (LakeUnavailable if may_pass else PipelineError)(found[2].strip())
     if found := _IN_SOURCE.search(str(error)):
         return RuntimeError(found[1].strip())
-    return error
+    return RuntimeError(reason_of(error)) if isinstance(error, OSError) else error

@@ -11,9 +11,10 @@ import importlib
 import uuid
 from typing import Any
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - as everyone writes it
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructType, TimestampType
 
 from ottla.pipelines.declaration.tree import Declaration, Pipeline, Table
 from ottla.pipelines.errors import PipelineError
@@ -58,6 +59,23 @@ def with_fields(records: DataFrame) -> DataFrame:
     good = records.drop(BAD_VALUE, BAD_REASON)
     fields = [name for name in value.fieldNames() if name not in good.columns]
     return good.select("*", *(F.col(f"value.`{name}`").alias(name) for name in fields))
+
+
+def check_watermark(records: DataFrame, pipeline: Pipeline) -> None:
+    if pipeline.watermark is None:
+        return
+    name = pipeline.watermark.column
+    try:
+        found = records.select(F.col(name)).schema[0].dataType
+    except AnalysisException:
+        known = ", ".join(records.columns)
+        raise PipelineError(
+            f"{pipeline.name}: watermark: there is no column {name}: there is {known}"
+        ) from None
+    if not isinstance(found, TimestampType):
+        raise PipelineError(
+            f"{pipeline.name}: watermark: {name} is {found.simpleString()}, and must be a timestamp"
+        )
 
 
 def transform(records: DataFrame, pipeline: Pipeline) -> DataFrame:

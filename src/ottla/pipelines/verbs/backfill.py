@@ -34,6 +34,7 @@ from ottla.pipelines.verbs.missing import (
     Ranges,
     TablePartition,
     covered,
+    difference,
     missing_ranges,
     parse_offsets,
     size,
@@ -79,7 +80,13 @@ def backfill(
     repairs = count_repairs(table)
     files = lost_files(table, commits, found)
     topics = {name: each for manifest in commits for name, each in manifest.topics.items()}
-    wanted = parse_offsets(offsets, topics) if offsets else covered(commits)
+    read: Ranges = covered(commits)
+    wanted: Ranges = parse_offsets(offsets, topics) if offsets else read
+    if unread := difference(wanted, read):
+        raise PipelineError(
+            f"{pipeline.name}: {ranges_text(unread, topics)} was never read by the pipeline: leave "
+            "it out of --offsets; the next run reads what is new. Nothing was changed"
+        )
     with Cluster(client_settings(declared.cluster_of(pipeline.source.cluster))) as cluster:
         missing, deleted = find_missing(cluster, table, wanted, topics, times, progress)
     if deleted and offsets:

@@ -144,6 +144,20 @@ def intersection(one: Ranges, other: Ranges) -> dict[TablePartition, list[Range]
     return {table_partition: spans for table_partition, spans in found.items() if spans}
 
 
+def difference(one: Ranges, other: Ranges) -> dict[TablePartition, list[Range]]:
+    """What is in `one` and not in `other`."""
+    found: dict[TablePartition, list[Range]] = {}
+    for table_partition, spans in one.items():
+        for low, high in spans:
+            for first, end in sorted(other.get(table_partition, ())):
+                if low < first < high:
+                    found.setdefault(table_partition, []).append((low, first))
+                low = max(low, min(end, high))
+            if low < high:
+                found.setdefault(table_partition, []).append((low, high))
+    return found
+
+
 def by_batch(ranges: Ranges, chain: Sequence[Manifest]) -> list[tuple[Manifest | None, Ranges]]:
     """The ranges by the commit that came before the batch that read them, which decides what was
     late in it; `chain` is the oldest first."""

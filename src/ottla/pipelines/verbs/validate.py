@@ -14,14 +14,15 @@ from typing import Any
 from ottla.client.cluster.cluster import Cluster
 from ottla.client.errors import ClientError
 from ottla.pipelines.declaration.tree import Declaration, Lake, Pipeline, ToTopic
-from ottla.pipelines.errors import PipelineError
+from ottla.pipelines.errors import PipelineError, reason_of
 from ottla.pipelines.lake.opening import open_table
 from ottla.pipelines.lake.parquet_table import check_empty
 from ottla.pipelines.lake.table import added_columns
+from ottla.pipelines.running.checkpoint import PipelineState
 from ottla.pipelines.running.cluster_options import interactive_settings
 from ottla.pipelines.running.lake_plans import columns_of
 from ottla.pipelines.running.output_topics import check_sources
-from ottla.pipelines.running.query import PipelineQuery
+from ottla.pipelines.running.query import PipelineQuery, check_kept
 from ottla.pipelines.running.transforms import has_transform, load_function
 from ottla.spark.records.schema import full_schema
 from ottla.spark.sink.input_columns import check_columns
@@ -63,7 +64,7 @@ def _checks(
         if analysed.problem is not None:
             return
     if isinstance(pipeline.to, Lake):
-        yield _check(name, f"table {pipeline.to.lake}", lambda: check_table(pipeline, rows[0]))
+        yield _check(name, f"table {pipeline.to.lake}", lambda: _table(declared, pipeline, rows[0]))
     else:
         to = pipeline.to
         yield _check(name, f"rows for the topic {to.topic}", lambda: _feed(declared, to, rows[0]))
@@ -73,8 +74,7 @@ def _check(pipeline: str, what: str, act: Callable[[], Any]) -> CheckResult:
     try:
         act()
     except Exception as error:
-        first = str(error).partition("\n")[0]
-        return CheckResult(pipeline, what, first or type(error).__name__)
+        return CheckResult(pipeline, what, reason_of(error))
     return CheckResult(pipeline, what)
 
 
@@ -97,6 +97,13 @@ def check_table(pipeline: Pipeline, rows: Any) -> None:
         check_empty(Path(pipeline.to.lake))
     else:
         added_columns(found, wanted, pipeline.to.evolve, pipeline.to.lake)
+
+
+def _table(declared: Declaration, pipeline: Pipeline, rows: Any) -> None:
+    assert isinstance(pipeline.to, Lake)
+    check_table(pipeline, rows)
+    state = PipelineState(declared.state, pipeline.name)
+    check_kept(state, open_table(pipeline.to, pipeline.name), pipeline.name)
 
 
 def _feed(declared: Declaration, to: ToTopic, rows: Any) -> None:

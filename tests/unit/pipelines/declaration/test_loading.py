@@ -115,6 +115,9 @@ def test_errors_in_python_name_the_line_of_the_call() -> None:
         declare(clusters={"main": "localhost:9092"}, pipelines={}, pipeline={})
 
 
+JSON = '{json: "id bigint, item string, at timestamp"}'
+
+
 @pytest.mark.parametrize(
     ("before", "after", "reported"),
     [
@@ -140,6 +143,14 @@ def test_errors_in_python_name_the_line_of_the_call() -> None:
         ("from: {cluster", "from: {start: noon, cluster", "start 'noon' is neither earliest"),
         ("{main:", "{main: [", "this is no YAML"),
         ("after: 2h", "after: 2 hours", "orders.yaml:9: after must be a duration"),
+        ("localhost:9092", "http://localhost:9092", "orders.yaml:2: main: Option kafka.bootstrap"),
+        ("localhost:9092", "localhost", "'localhost' is not HOST:PORT"),
+        ("{topic: orders.big}", "{topic: orders, cluster: main}", "would read its own records"),
+        ("topics: [orders]", "topics: []", "must be a list of topics, and is empty"),
+        ("./lake/orders", "''", "orders.yaml:7: lake must be a text, and is empty"),
+        (JSON, "json", "orders.yaml:6: value must be a mapping, and is 'json'"),
+        ("{main: \"localhost:9092\"}", "{}", "clusters must be a mapping of names, and is empty"),
+        ("evolve: add", "evolve: true", "evolve must be one of refuse, add, and is True"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_its_line(
@@ -163,6 +174,23 @@ def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
 def test_a_lake_is_a_directory(tmp_path: Path, place: str) -> None:
     text = WHOLE.replace("./lake/orders, format: delta", f"{place}, format: delta")
     assert "give a directory" in problem(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "reported"),
+    [
+        ("x = 1\nthis is no Python\n", "orders.py:2: SyntaxError: invalid syntax"),
+        ("import os\n\nos.environ['NOT_THERE']\n", "orders.py:3: KeyError: 'NOT_THERE'"),
+        ("import not_there\n", "orders.py:1: ModuleNotFoundError: No module named 'not_there'"),
+        ("pipelines = 1\n", "orders.py: pipelines must be the result of declare"),
+    ],
+)
+def test_an_error_in_a_python_file_is_named_with_its_line(
+    tmp_path: Path, text: str, reported: str
+) -> None:
+    (tmp_path / "orders.py").write_text(text)
+    with pytest.raises(DeclarationError, match=reported):
+        load(str(tmp_path / "orders.py"))
 
 
 def test_a_missing_file_is_an_error_with_advice(tmp_path: Path) -> None:

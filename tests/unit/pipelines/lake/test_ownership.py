@@ -119,3 +119,13 @@ def test_a_table_of_an_older_release_keeps_the_column_it_is_written_with(
     assert json.loads(path.read_text()) == fields
     with pytest.raises(LakeError, match="the column at, not of timestamp"):
         opened(kind, lake, hourly="timestamp").prepare(COLUMNS)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("inside", ["", "deeper/orders"])
+def test_a_file_is_no_table(tmp_path: Path, kind: str, inside: str) -> None:
+    file = tmp_path / "orders"
+    file.write_text("rows")
+    table = opened(kind, str(file / inside))
+    with pytest.raises(LakeError, match=f"{file} is a file: a table is a directory"):
+        table.check_claim()

@@ -11,9 +11,9 @@ from tests.unit.pipelines.lake.writing import COLUMNS, opened, write
 
 from ottla.base.ids import TopicPartition
 from ottla.pipelines.declaration.loading import declare
-from ottla.pipelines.errors import PipelineError
+from ottla.pipelines.errors import BatchRefused, PipelineError
 from ottla.pipelines.running.checkpoint import PipelineState
-from ottla.pipelines.running.query import PipelineQuery
+from ottla.pipelines.running.query import PipelineQuery, check_kept
 from ottla.spark.planning.stream_changes import batch_start
 
 QUERY = "0b7c1d9e-51a8-4f9b-8d9f-2f1f4c6c0a11"
@@ -107,3 +107,29 @@ def test_a_pipeline_without_offsets_begins_where_its_table_ends(
     assert json.loads(query._start()["startingOffsets"]) == written.ends
     (found.checkpoint / "offsets" / "0").write_text("v1\n{}\n{}")
     assert query._start() == {"startingOffsets": "earliest"}
+
+
+def test_a_damaged_description_is_named_with_what_to_do(tmp_path: Path) -> None:
+    found = state(tmp_path)
+    for text in ("{", "[]", "{}"):
+        (found.directory / "pipeline.json").write_text(text)
+        with pytest.raises(PipelineError, match=r"json is damaged: .*restore .*or delete"):
+            found.claim(("orders",))
+
+
+def test_a_table_that_lacks_every_batch_of_the_state_is_refused_before_it_is_created(
+    tmp_path: Path,
+) -> None:
+    """A file system that is not mounted leaves an empty directory."""
+    found = state(tmp_path, FIRST)
+    table = opened("parquet", str(tmp_path / "lake"))
+    check_kept(found, table, "orders_lake")
+    (found.checkpoint / "commits" / "0").write_text("v1\n{}")
+    with pytest.raises(BatchRefused, match="the table has no commit"):
+        check_kept(found, table, "orders_lake")
+    assert not (tmp_path / "lake").exists()
+    table.prepare(COLUMNS)
+    with pytest.raises(BatchRefused, match="the table has no commit"):
+        check_kept(found, table, "orders_lake")
+    write(table, 0)
+    check_kept(found, table, "orders_lake")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.pipelines.verbs.missing import TablePartition, joined_ranges, parse_offsets
+from ottla.pipelines.verbs.missing import TablePartition, difference, joined_ranges, parse_offsets
 
 TOPICS = {"orders": "id"}
 
@@ -23,3 +23,12 @@ def test_ranges_are_joined_over_their_smallest_gaps() -> None:
     assert joined_ranges(ranges, 1) == [(0, 31)]
     alike = [(each, each + 1) for each in range(0, 200, 2)]
     assert joined_ranges(alike, 10) == [(0, 199)]
+
+
+def test_the_difference_of_ranges() -> None:
+    first, second = TablePartition("id", 0), TablePartition("id", 1)
+    one = {first: [(0, 10), (20, 30)], second: [(0, 2)]}
+    other = {first: [(22, 24), (5, 21)]}
+    assert difference(one, other) == {first: [(0, 5), (21, 22), (24, 30)], second: [(0, 2)]}
+    assert difference(one, one) == {}
+    assert difference(one, {first: [(0, 100)], second: [(1, 2)]}) == {second: [(0, 1)]}

@@ -39,7 +39,7 @@ COLUMNS = (
     Column("FILTERED", "filtered"),
     Column("BAD", "bad"),
     Column("LATE", "late"),
-    Column("RESULT", "failure", lambda failure: failure.partition("\n")[0]),
+    Column("RESULT", "failure", lambda failure: failure.strip().partition("\n")[0]),
 )
 
 

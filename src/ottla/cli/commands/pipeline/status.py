@@ -42,6 +42,7 @@ COLUMNS = (
     Column("COMPLETE UNTIL", "complete_until"),
 )
 NEVER = "never ran"
+ELSEWHERE = "unknown"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def status_of(declared: Declaration, name: str, report_topic: str) -> dict[str, Any]:
     from ottla.client.cluster.cluster import Cluster
+    from ottla.pipelines.batch_report import target_text
     from ottla.pipelines.running.cluster_options import interactive_settings
     from ottla.pipelines.status.lag import lag_of
     from ottla.pipelines.status.report_topic import read_reports
@@ -73,11 +75,18 @@ def status_of(declared: Declaration, name: str, report_topic: str) -> dict[str, 
     with Cluster(interactive_settings(declared.cluster_of(pipeline.source.cluster))) as cluster:
         report = read_reports(cluster).get(name)
         if report is None:
-            return {key: None for _, key, _ in COLUMNS} | {
-                "pipeline": name, "state": NEVER, "failure": None,
-            }  # fmt: skip
+            return unknown(name, NEVER)
+        if report.to != target_text(pipeline):
+            # It may be another pipeline: then its numbers would be taken for those of this one.
+            return unknown(name, ELSEWHERE) | {"last_to": report.to}
         audited = audit_document(cluster, pipeline, report_topic)
         return document_of(report, lag_of(cluster, report)) | audited
+
+
+def unknown(name: str, state: str) -> dict[str, Any]:
+    return {key: None for _, key, _ in COLUMNS} | {
+        "pipeline": name, "state": state, "failure": None,
+    }  # fmt: skip
 
 
 def audit_document(cluster: Cluster, pipeline: Pipeline, report_topic: str) -> dict[str, Any]:
@@ -100,14 +109,15 @@ def audit_document(cluster: Cluster, pipeline: Pipeline, report_topic: str) -> d
 
 def document_of(report: BatchReport, lag: Any) -> dict[str, Any]:
     rate = report.rows_per_s
+    has_batch = report.batch >= 0
     return {
         "pipeline": report.pipeline,
         "state": report.state,
         "to": report.to,
         "lag_records": None if lag is None else lag.records,
         "lag_ms": None if lag is None or lag.seconds is None else int(lag.seconds * 1000),
-        "batch": report.batch,
-        "age_ms": max(0, time.time_ns() // 1_000_000 - report.finished_ms),
+        "batch": report.batch if has_batch else None,
+        "age_ms": max(0, time.time_ns() // 1_000_000 - report.finished_ms) if has_batch else None,
         "records_per_s": None if rate is None else int(rate),
         "limit": report.limit,
         "every_ms": report.every_ms,
@@ -121,4 +131,10 @@ def document_of(report: BatchReport, lag: Any) -> dict[str, Any]:
 
 def as_text(documents: list[dict[str, Any]]) -> str:
     failures = [f"{each['pipeline']}: {each['failure']}" for each in documents if each["failure"]]
-    return "\n".join([table(COLUMNS, documents), *failures])
+    others = [
+        f"{each['pipeline']}: the last pipeline of this name wrote to the {each['last_to']}. Names "
+        "are unique in a cluster: a run of one ends a run of the other"
+        for each in documents
+        if "last_to" in each
+    ]
+    return "\n".join([table(COLUMNS, documents), *failures, *others])
