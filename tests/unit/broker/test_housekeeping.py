@@ -282,7 +282,7 @@ def test_a_cut_makes_what_follows_dirty_even_before_the_first_compaction(place: 
 def test_a_topic_deleted_before_the_first_compaction_leaves_no_clean_offset(
     place: Place,
 ) -> None:
-    """Another topic of that name would take records for clean that nobody has looked at."""
+    """Another topic of that name would treat records as clean that were never compacted."""
     place.create(A, COMPACTED)
     offsets = CleanerOffsets(place.disk, PATH)
     offsets.set(A, 50)

@@ -1,4 +1,4 @@
-"""What a client is told, under Kafka's names."""
+"""Settings of a client, under Kafka's names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Corners of how Kafka reads settings that are told to it while it runs."""
+"""Edge cases of how Kafka parses settings that are changed while it runs."""
 
 from __future__ import annotations
 

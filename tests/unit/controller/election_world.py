@@ -244,7 +244,7 @@ class World:
         return int(self.ensemble.tree[CONTROLLER_EPOCH].data)
 
     async def client(self, number: int) -> None:
-        """Decide settings with names that nobody else uses, on any broker that claims to lead."""
+        """Decide settings with unique names, on any broker that claims to lead."""
         count = 0
         while True:
             await asyncio.sleep(self.rng.uniform(0, self.pause_max_s))
@@ -359,7 +359,7 @@ class World:
         assert decided.keys() == found, "the image is not what was decided"
         assert set(self.acknowledged) <= found, "an acknowledged decision is lost"
         known = {*self.acknowledged, *self.refused, *self.unanswered(found)}
-        assert found <= known, "decisions that nobody has asked for"
+        assert found <= known, "decisions that were never requested"
         epochs = [each.controller_epoch for each in self.batches]
         assert epochs == sorted(epochs), "a controller that was replaced has appended"
 

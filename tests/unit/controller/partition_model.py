@@ -22,7 +22,7 @@ Expected = dict[Place, PartitionRegistration]
 
 
 class Wish(NamedTuple):
-    """A partition as somebody wants it, before anybody is elected."""
+    """A partition as it was requested, before a leader is elected."""
 
     place: Place
     old: PartitionRegistration

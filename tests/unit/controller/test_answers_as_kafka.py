@@ -53,7 +53,7 @@ from ottla.protocol.messages.unregister_broker_response import UnregisterBrokerR
 
 ANSWERS: dict[str, Plain] = json.loads((Path(__file__).parent / "kafka_answers.json").read_text())
 OUR_OWN = ("ottla.", "zookeeper.")
-# What the two nodes were told differently, and what the defaults make different.
+# Settings that differ between the two nodes, and differences that come from defaults.
 OTHER_DEFAULTS = {
     "log.dirs",
     "listeners",

@@ -115,7 +115,7 @@ def test_a_clean_restart_keeps_everything_that_one_replica_has() -> None:
     cluster.restart_broker(1, is_clean=True)
     now = cluster.partition()
     assert (now.leader, now.in_sync_replicas, now.leader_recovery) == (1, (1,), 0)
-    assert now.leader_epoch == 2  # nobody led in between
+    assert now.leader_epoch == 2  # there was no leader in between
 
 
 def test_a_topic_with_one_replica_survives_a_killed_broker() -> None:

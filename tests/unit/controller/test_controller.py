@@ -369,7 +369,7 @@ def test_events_that_waited_behind_a_failed_append_are_sent_away_undecided() -> 
 @pytest.mark.parametrize(
     "record",
     [
-        TopicDeleted(b"nobody knows me!"),  # type: ignore[arg-type]
+        TopicDeleted(b"an unknown topic"),  # type: ignore[arg-type]
         ConfigChanged(ALL_BROKERS, "x", object()),  # type: ignore[arg-type]  # in no file
         object(),  # in no image
     ],

@@ -1,7 +1,7 @@
 """A change of the znode `/controller` is noticed, whenever it happens.
 
-Each event below ends after the ZooKeeper client has been told of it: a broker that forgets what it
-was told while it waited for a response would wait forever.
+Each event below ends after the ZooKeeper client has reported it: a broker that ignores what was
+reported while it waited for a response would wait forever.
 """
 
 from __future__ import annotations

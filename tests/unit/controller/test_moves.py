@@ -1,4 +1,4 @@
-"""Elections that somebody asks for, and replicas that move to other brokers."""
+"""Elections on request, and replicas that move to other brokers."""
 
 from __future__ import annotations
 

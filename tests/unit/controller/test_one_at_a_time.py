@@ -1,7 +1,7 @@
 """A request with several items does what as many requests with one item each do.
 
-In any cluster, near any limit, and whoever is allowed what: what an item of a request is answered,
-and what becomes of it, depends on the items before it as it would on earlier requests.
+In any cluster, near any limit, and with any permissions: the answer to an item of a request, and
+its effect, depend on the items before it as they would on earlier requests.
 """
 
 from __future__ import annotations

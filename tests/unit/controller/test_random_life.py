@@ -45,7 +45,7 @@ class Life:
 
     def note(self, image: Image, changes: Changes) -> None:
         for resource in changes.configs:
-            assert image.config(resource), "what is told is in the image"
+            assert image.config(resource), "what is published is in the image"
         for topic_id in changes.created_topics:
             assert image.topic_by_id(topic_id) is not None
         for topic_id in changes.deleted_topics:

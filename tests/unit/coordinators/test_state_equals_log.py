@@ -59,7 +59,7 @@ async def replayed(world: BrokerWorld) -> GroupShard:
 
 
 def at_rest(shard: GroupShard) -> dict[str, Any]:
-    """Classic groups between two rebalances: what a record says, and what members were told."""
+    """Classic groups between two rebalances: what a record and the responses contain."""
     return {
         group_id: (
             group.state,
@@ -162,7 +162,7 @@ def test_a_refused_append_leaves_groups_as_their_log_has_them(seed: int) -> None
             world.disk.heal()
             await world.loaded()
             await check_groups(world)
-        for _ in range(5):  # all members are gone, so anybody may commit
+        for _ in range(5):  # all members have left, so every client may commit
             world.manual.advance_ms(120_000)
             world.groups.expiration.expire_timers()
         await outcome(commit(world, 4711))

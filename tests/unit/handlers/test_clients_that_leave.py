@@ -148,7 +148,7 @@ def test_all_offsets_are_committed_or_none(world: GroupWorld) -> None:
 
 def test_all_members_leave_or_none(world: GroupWorld) -> None:
     async def join(members: int) -> None:
-        """As many as are missing; nobody waits for the answers."""
+        """Join until there are so many members, without waiting for the answers."""
         for _ in range(members):
             protocols = [JoinGroupRequestProtocol("range", b"topics")]
             request = JoinGroupRequest(GROUP, 1_800_000, 1_800_000, "", None, "consumer", protocols)

@@ -1,4 +1,4 @@
-"""Files that are not in memory: whoever needs them waits, and nobody else does."""
+"""Files that are not in memory: requests that need them wait, and no others do."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def publish(world: World, **change: Any) -> None:
 
 @pytest.fixture
 def replicated(filled: World) -> World:
-    """Broker 2 has all records, and was told that they are committed."""
+    """Broker 2 has all records, and has received the high watermark after them."""
     publish(filled, replicas=(1, 2), in_sync_replicas=(1, 2))
     filled.broker.replicas.partition("t", 0).follower_fetched(2, 5, 20, 0, 0)
     return filled
@@ -152,7 +152,7 @@ def later(world: World, call: Callable[[], None]) -> None:
     def look() -> None:
         if low_watermarks:
             call()
-            low_watermarks.changed(partition)  # as a broker with a cluster is told
+            low_watermarks.changed(partition)  # as in a broker of a cluster
         else:
             world.loop.call_later(0.001, look)
 

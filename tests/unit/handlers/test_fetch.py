@@ -1,4 +1,4 @@
-"""Fetch: when it waits, for what, and what it serves of files that nobody has verified yet."""
+"""Fetch: when it waits, for what, and what it serves of files that were not verified yet."""
 
 from __future__ import annotations
 

@@ -388,7 +388,7 @@ async def parked(world: World, partitions: int) -> None:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Threads may be at it; whoever runs this has a limit of time."""
+    """Wait for other threads too. The test that calls this has a timeout."""
     while not condition():
         await asyncio.sleep(0.001)
 

@@ -1,4 +1,4 @@
-"""FindCoordinator: the topic comes into being with the first who asks."""
+"""FindCoordinator: the first request creates the topic."""
 
 from __future__ import annotations
 

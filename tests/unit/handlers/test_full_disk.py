@@ -1,4 +1,4 @@
-"""Partitions for which a full disk has no room: told to whoever creates them, and made later."""
+"""Partitions for which a full disk has no room: the response contains it; they are made later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metadata: which topics are told, by name and by id, and which come to be."""
+"""Metadata: which topics it returns, by name and by id, and which it creates."""
 
 from __future__ import annotations
 

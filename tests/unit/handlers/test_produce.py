@@ -45,7 +45,7 @@ def request_of(
 
 
 def serve(world: World, request: ProduceRequest) -> Any:
-    """What the network would be told about the request."""
+    """The outcome that the network would receive for the request."""
 
     async def begin() -> Any:
         frame = b"".join(encode_request(ApiKey.PRODUCE, 9, 1, None, request))
@@ -162,7 +162,7 @@ def test_others_are_served_while_batches_are_recompressed(gzipped: World) -> Non
             await asyncio.sleep(0)
         return served
 
-    assert gzipped.run(story()) > 3  # where nobody is served meanwhile, it is 1
+    assert gzipped.run(story()) > 3  # 1 if no other request were served meanwhile
     assert gzipped.broker.replicas.partition("t", 0).log.log_end_offset == count * LARGE
 
 

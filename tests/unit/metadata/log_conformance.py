@@ -1,4 +1,4 @@
-"""What every metadata log must do, whoever keeps it. A subclass gives the fixture `place`."""
+"""The contract of every metadata log. A subclass defines the fixture `place`."""
 
 from __future__ import annotations
 

@@ -79,8 +79,8 @@ def test_what_is_kept_is_what_a_broker_that_starts_now_would_find(seed: int) -> 
         name = random.choice(NAMES[resource])
         value = random.choice([None, "2", "700", "8000", "50000"])
         settings.change(ConfigChanged(resource, name, value))
-        kept, anew = settings.settings, CurrentConfig(settings.static, settings.image)
-        assert kept.broker == anew.broker
-        assert kept.topic("t") == anew.topic("t")
+        kept, loaded = settings.settings, CurrentConfig(settings.static, settings.image)
+        assert kept.broker == loaded.broker
+        assert kept.topic("t") == loaded.topic("t")
         for group_id in ("readers", "others", "nobody"):
-            assert kept.group(group_id) == anew.group(group_id)
+            assert kept.group(group_id) == loaded.group(group_id)

@@ -1,4 +1,4 @@
-"""Brokers, topics and partitions: what they say of themselves, and how they are told apart."""
+"""Brokers, topics and partitions: their descriptions and their equality."""
 
 from __future__ import annotations
 

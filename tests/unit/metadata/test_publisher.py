@@ -214,7 +214,7 @@ def test_a_snapshot_that_was_overtaken_while_it_was_loaded_is_dropped(count: int
         log = cast(MetadataLog, TrimmedLog(image_of(*batches[:3]), meanwhile))
         await publisher.catch_up(log, log.read)
         assert publisher.image == image_of(*batches[: max(3, 1 + count)])
-        assert heard == sorted(set(heard)), "the image went back, or was told twice"
+        assert heard == sorted(set(heard)), "the image went back, or was published twice"
 
     asyncio.run(story())
 
@@ -235,7 +235,7 @@ def test_batches_that_were_published_while_they_were_read_are_dropped(count: int
         log = cast(MetadataLog, TrimmedLog(image_of(), lambda: None))
         await publisher.catch_up(log, read)
         assert publisher.image == image_of(*batches[: max(3, 1 + count)])
-        assert heard == sorted(set(heard)), "the image went back, or was told twice"
+        assert heard == sorted(set(heard)), "the image went back, or was published twice"
 
     asyncio.run(story())
 

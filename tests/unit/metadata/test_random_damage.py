@@ -90,7 +90,7 @@ def layout_of(random: Random) -> Layout:
 
 
 def damaged(random: Random, layout: Layout, content: bytes) -> bytes:
-    """What a broken disk, or somebody with an editor, makes of a file."""
+    """The content of a file after damage by a disk, or by an editor."""
     next_frame = encode_frame(BATCH, Batch(layout.batches[-1].end_offset + 7, 9, ()))
     at = random.randrange(len(content)) if content else 0
     choices = [

@@ -241,7 +241,7 @@ def test_a_journal_that_others_touched_is_lost_even_with_nothing_to_append(
         with pytest.raises(AppendFailed):
             await life.log.append(next(life.history))
         assert not life.log.wants_snapshot
-        await life.log.check()  # it is told once: after that the log has to be loaded
+        await life.log.check()  # reported once: after that the log has to be loaded
         await life.log.close()
         assert not life.disk.exists(f"{PLACE}/clean")
 
@@ -355,7 +355,7 @@ def test_a_log_that_fails_again_and_again_keeps_no_files_open(
             counts.add(len(os.listdir("/proc/self/fd")))
             (journal,) = tmp_path.glob("*.journal")
             with journal.open("ab") as file:
-                file.write(b"of somebody else")
+                file.write(b"of another one")
             try:
                 await (log.check() if is_checked else log.append(batch(number + 1)))
             except (AppendFailed, MetadataLost) as error:
@@ -384,7 +384,7 @@ def test_a_check_that_found_no_free_descriptor_says_nothing_about_the_log(code: 
     asyncio.run(story())
 
 
-# Who is told
+# Which observers are notified
 
 
 def test_a_failing_listener_does_not_affect_the_others(
@@ -427,7 +427,7 @@ def test_an_exchange_runs_long_reactions_in_slices_and_waits_for_them() -> None:
         exchange = asyncio.ensure_future(publisher.exchange(ahead, changes))
         await asyncio.sleep(0)
         assert (publisher.image.offset, ahead.offset) == (2, 0)
-        assert len(done) < 3, "others have their turn"
+        assert len(done) < 3, "other tasks run in between"
         assert not exchange.done()
         await exchange
         assert done == [0, 1, 2]

@@ -231,7 +231,7 @@ def test_a_client_that_is_paused_for_long_is_not_slow_afterwards() -> None:
     crowd = Crowd(MEMORY)
     holders = [crowd.client() for _ in range(24)]
     for holder in holders:
-        holder.keeps = True  # worked on: it takes as long as it takes
+        holder.keeps = True  # being handled, without a limit of time
         holder.announce(MIB)
         holder.send(MIB)
     waiting = crowd.client()

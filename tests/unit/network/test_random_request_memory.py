@@ -41,7 +41,7 @@ class Client:
         self.is_waiting = False
 
     def evict(self, reason: Reason) -> None:
-        raise AssertionError(f"nobody is slow here: {reason}")
+        raise AssertionError(f"no client is slow here: {reason}")
 
     def announce(self, size: int) -> None:
         self.frame, self.received = size, min(size - 1, 16 * KIB)
@@ -78,7 +78,7 @@ class Client:
     def _ask(self) -> None:
         lacking = self.frame - self.received
         growth = lacking if self.frame <= ORDINARY_BYTES_MAX else min(lacking, self.received)
-        self.is_waiting = True  # unless it is told otherwise, now or later
+        self.is_waiting = True  # until it is resumed, now or later
         if self.memory.may_grow(self.account, growth, now_s=0.0):
             self.is_waiting = False
 
@@ -110,7 +110,7 @@ def check(memory: RequestMemory, clients: list[Client]) -> None:
     if any(each.is_large for each in waiting) and not any(each.complete_bytes for each in large):
         # The exempt one may have been large only by a request that is answered meanwhile.
         able = [each for each in accounts if each.is_large or each is memory._exempt]
-        assert any(each.frame_bytes and each not in waiting for each in able), "none goes on"
+        assert any(each.frame_bytes and each not in waiting for each in able), "none can continue"
     if any(not each.is_large for each in waiting):
         able = [each for each in accounts if each.complete_bytes or each not in waiting]
         assert any(each.held_bytes for each in able), "all wait for one another"

@@ -27,7 +27,7 @@ RULES = EvictionRules()
 NOW_S = 100.0
 
 
-class Nobody:
+class NoOwner:
     def resume_after_memory(self) -> None: ...
     def evict(self, reason: Reason) -> None: ...
 
@@ -41,7 +41,7 @@ def arriving(
     address: str = "10.0.0.1",
 ) -> RequestAccount:
     """An incomplete frame that has arrived at this rate for so many seconds."""
-    account = RequestAccount(Nobody(), address)
+    account = RequestAccount(NoOwner(), address)
     account.held_bytes, account.frame_bytes = held, frame
     account.is_large = frame > 2 * MIB
     account.rate = TransferRate(NOW_S - since_s)
@@ -123,7 +123,7 @@ def test_of_equally_slow_ones_the_largest_is_closed_first() -> None:
 
 
 def test_requests_that_wait_for_their_client_are_closed() -> None:
-    stuck = RequestAccount(Nobody(), "10.0.0.1")
+    stuck = RequestAccount(NoOwner(), "10.0.0.1")
     stuck.held_bytes = stuck.complete_bytes = MIB
     holding = full_of(stuck, ordinary=[waiting(2.0)])
     assert closed(holding) == []
@@ -134,7 +134,7 @@ def test_requests_that_wait_for_their_client_are_closed() -> None:
 
 
 def test_requests_that_are_worked_on_are_not_closed() -> None:
-    working = RequestAccount(Nobody(), "10.0.0.1")
+    working = RequestAccount(NoOwner(), "10.0.0.1")
     working.held_bytes = working.complete_bytes = MIB
     holding = replace(full_of(working, ordinary=[waiting(1000.0)]), is_overfull=True, bytes_max=1)
     assert working not in dict(closed(holding))
@@ -193,7 +193,7 @@ def random_account(rng: Random) -> RequestAccount:
         rate, since_s = rng.choice((0, 10 * KIB, 70 * KIB, MIB)), rng.choice((1.0, 4.0, 9.0))
         frame = rng.choice((MIB, 8 * MIB))
         return arriving(rate, since_s=since_s, held=held, frame=frame, address=address)
-    account = RequestAccount(Nobody(), address)
+    account = RequestAccount(NoOwner(), address)
     account.held_bytes = account.complete_bytes = held
     account.is_large = held > 2 * MIB
     if what < 0.8:

@@ -117,7 +117,7 @@ def test_of_incomplete_large_frames_alone_the_one_that_lacks_least_continues() -
     full, most, least = Reader(memory), Reader(memory), Reader(memory)
     for reader, size in ((full, 90 * MIB), (most, 80 * MIB), (least, 20 * MIB)):
         memory.change(reader.account, 2 * MIB, 0, size)
-    assert full.grow(2 * MIB)  # favoured: nobody else could continue
+    assert full.grow(2 * MIB)  # favoured: no other request could continue
     assert not most.grow(2 * MIB)
     assert not least.grow(2 * MIB)
     full.complete(90 * MIB)

@@ -90,7 +90,7 @@ def test_nobody_overtakes_those_who_wait() -> None:
         memory.change(100)
         builders = Builders(memory, size=100)
         await builders.start(1)
-        memory.change(-100)  # the first has its turn, but has not run yet
+        memory.change(-100)  # the first may run, but has not run yet
         await builders.start(1)
         assert builders.served == [0]
         assert memory.waiting == 1

@@ -43,7 +43,7 @@ def whole_messages(name: str) -> Iterator[tuple[MessageSchema, int, list[Piece]]
 
 
 def with_hostile_numbers(pieces: list[Piece]) -> Iterator[bytes]:
-    """One count, length, tag or size after the other replaced by what nobody should believe."""
+    """Replace one count, length, tag or size after the other by an implausible one."""
     for position, piece in enumerate(pieces):
         if piece.width is not None:
             before, after = joined(pieces[:position]), joined(pieces[position + 1 :])

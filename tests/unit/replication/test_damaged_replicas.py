@@ -110,7 +110,7 @@ def remove_files(world: DamagedWorld) -> None:
     """As another process may do."""
     log = world.partition.log
     world.disk.rename(log.path, "/elsewhere")
-    world.logs.lose(log, OSError(2, "removed by somebody"))
+    world.logs.lose(log, OSError(2, "removed by an operator"))
 
 
 @pytest.mark.parametrize("leader", BOTH)

@@ -77,7 +77,7 @@ def test_a_deletion_that_a_crash_cuts_short_is_finished_by_the_next_start(
 def test_a_power_cut_brings_back_no_topic_that_was_deleted(world: BrokerWorld, seed: int) -> None:
     topic_id = made(world, 3)
     for each in world.logs.logs:
-        flush(each)  # as happens within a second: until then nobody can tell whose a log is
+        flush(each)  # as happens within a second: until then the topic of a log is not on disk
     world.publish(TopicDeleted(topic_id))
     world.disk.crash(Random(seed))
     again = restarted(world)
@@ -98,7 +98,7 @@ def test_a_deletion_that_was_cut_short_leaves_the_topic_that_has_its_name_now(
 
 def test_files_that_the_metadata_never_knew_are_set_aside(world: BrokerWorld) -> None:
     topic_id = made(world, 2)
-    append(world.replicas.partition("t", 0).log, b"somebody's")
+    append(world.replicas.partition("t", 0).log, b"a record")
     world.disk.kill()
     again = restarted(world, BrokerWorld().image)
     assert again.image.deletion_of(topic_id) is None

@@ -85,7 +85,7 @@ def test_a_partition_left_over_for_want_of_room_keeps_its_place() -> None:
     assert partitions_to_read(session) == [KEYS[1], KEYS[2], KEYS[0]]
 
 
-# What a reader is told
+# What a response to a reader contains
 
 
 def test_a_partition_is_sent_when_anything_has_changed() -> None:
@@ -97,7 +97,7 @@ def test_a_partition_is_sent_when_anything_has_changed() -> None:
     assert wanted.record_sent(0, 11, 2)
     assert wanted.record_sent(0, 11, 3)
     assert wanted.record_sent(6, 11, 3)
-    assert wanted.record_sent(0, 11, 3), "after an error everything is told again"
+    assert wanted.record_sent(0, 11, 3), "after an error everything is sent again"
     assert not wanted.record_sent(0, 11, 3)
 
 
@@ -243,28 +243,30 @@ def test_an_unused_session_is_evicted_whatever_its_size() -> None:
     assert choose_victim([], 1, False, 0) is None
     late = FetchSession(3, False, False, now_ms=EVICTION_MS)
     late.used_ms = 1  # a clock that went back
-    everybody = [*known._sessions.values(), late]
+    all_sessions = [*known._sessions.values(), late]
     large.used_ms = EVICTION_MS
-    assert choose_victim(everybody, 1, False, EVICTION_MS + 2) is late
+    assert choose_victim(all_sessions, 1, False, EVICTION_MS + 2) is late
 
 
 def test_followers_go_last_and_a_young_session_only_for_a_follower() -> None:
     known = sessions(2)
     follower, reader = opened(known, 1, 0, is_follower=True), opened(known, 50, 0)
     assert reader is not None
-    everybody = list(known._sessions.values())
-    assert choose_victim(everybody, 99, False, 1) is None
-    assert choose_victim(everybody, 1, True, 1) is reader, "whatever its size"
+    all_sessions = list(known._sessions.values())
+    assert choose_victim(all_sessions, 99, False, 1) is None
+    assert choose_victim(all_sessions, 1, True, 1) is reader, "whatever its size"
     later = EVICTION_MS + 1
-    for session in everybody:
+    for session in all_sessions:
         session.used_ms = later
-    assert choose_victim(everybody, 50, False, later) is reader
-    assert choose_victim(everybody, 49, False, later) is None
+    assert choose_victim(all_sessions, 50, False, later) is reader
+    assert choose_victim(all_sessions, 49, False, later) is None
     reader.created_ms = later
-    assert choose_victim(everybody, 999, False, later) is None, "a follower is not evicted for it"
+    assert choose_victim(all_sessions, 999, False, later) is None, (
+        "a follower is not evicted for it"
+    )
     reader.is_follower = True
-    assert choose_victim(everybody, 1, True, later) is follower
-    assert choose_victim(everybody, 0, True, later) is None
+    assert choose_victim(all_sessions, 1, True, later) is follower
+    assert choose_victim(all_sessions, 0, True, later) is None
 
 
 def test_ids_of_sessions_are_never_given_twice() -> None:

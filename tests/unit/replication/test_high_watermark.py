@@ -243,7 +243,7 @@ def test_a_flush_owed_by_earlier_records_holds_back_later_ones() -> None:
     assert (world.high_watermark, world.partition.flush_required_to) == (third, fourth)
     world.syncs.run_one()
     assert world.high_watermark == fourth
-    assert world.append() == world.high_watermark == 5, "nothing is owed for it"
+    assert world.append() == world.high_watermark == 5, "nothing is pending for it"
 
 
 def test_a_failed_sync_fails_all_waiters() -> None:
@@ -319,7 +319,7 @@ def test_a_copy_of_the_log_that_is_not_on_disk_yet_holds_back_as_the_original_di
         await waiting
         world.syncs.waiting.clear()
         world.partition.replace_log(copied)
-        assert not world.syncs.waiting, "nothing is owed any more"
+        assert not world.syncs.waiting, "nothing is pending any more"
 
     run(story())
 
@@ -544,7 +544,7 @@ def test_readers_of_committed_data_sleep_until_more_is_stable() -> None:
 
         first = await begin_to_wait()
         world.partition.append(transactional(0), ACKS_ALL)
-        await first  # nobody was told anything before: it has to look
+        await first  # nothing was reported before: it has to look
         waiting = await begin_to_wait()
         world.partition.append(transactional(1), ACKS_ALL)
         world.append()

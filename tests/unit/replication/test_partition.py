@@ -1,4 +1,4 @@
-"""One partition: who waits for its records, and when nobody can any more."""
+"""One partition: which requests wait for its records, and when none may any more."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ def test_it_never_goes_back_and_waits_for_followers_that_have_not_asked_yet() ->
 def test_it_stands_still_while_too_few_are_in_sync() -> None:
     pair = at(state((ME, OTHER)), other=9, third=9)
     assert [pair.high_watermark(2, 10, least) for least in (1, 2, 3, 4)] == [9, 9, 2, 2]
-    everybody = at(state(), other=9, third=9)
-    assert everybody.high_watermark(2, 10, 99) == 9, "more than there are replicas"
+    all_in_sync = at(state(), other=9, third=9)
+    assert all_in_sync.high_watermark(2, 10, 99) == 9, "more than there are replicas"
 
 
 def test_one_whose_joining_is_only_requested_does_not_make_up_for_too_few() -> None:

@@ -1,4 +1,4 @@
-"""Partitions that leave a broker: found by nobody from then on, and everybody who waits hears."""
+"""Partitions that leave a broker: lookups fail from then on, and all waiting requests are woken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From decisions of the cluster to partitions that serve: who is told, and what others keep."""
+"""From decisions of the cluster to partitions that serve: which ones change, and which do not."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class World:
         opened = self.cache.open(room, is_follower, False, self.now_ms, Reader())
         assert all(may_go[id(each)] for each in self.closed)
         if opened is None:
-            assert not self.closed, "nobody goes for a reader that gets no session"
+            assert not self.closed, "no session is evicted for a reader that gets none"
             assert not (can_make_room and had_slot)
             return
         assert can_make_room

@@ -1,5 +1,5 @@
-"""Files of a partition that somebody removed: the topic is deleted and made again, as the guide on
-recovering says, and nothing of the earlier log is left for the later one of its name."""
+"""Files of a partition that an operator removed: the topic is deleted and made again, as the guide
+on recovering says, and nothing of the earlier log is left for the later one of its name."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def lose_while_running(world: World) -> World:
         directory.table.write_checkpoints()
     log = world.replicas.partition(*T0).log
     remove_files(world)
-    world.logs.lose(log, OSError(2, "removed by somebody"))
+    world.logs.lose(log, OSError(2, "removed by an operator"))
     return world
 
 
@@ -92,8 +92,8 @@ def test_a_lost_partition_gets_no_new_log_by_a_change_of_leader(
 def test_files_that_went_before_the_checkpoints_were_written_leave_nothing_to_inherit(
     world: World,
 ) -> None:
-    """A deletion that was killed after its files were removed: nobody finishes it but the next log
-    of that name."""
+    """A deletion that was killed after its files were removed: only the next log of that name
+    finishes it."""
     world.replicas.close()
     world.logs.close()
     world = world.restarted()

@@ -255,7 +255,7 @@ def test_metadata_with_earlier_leader_epochs_than_the_log_leads_nothing(world: W
 
 
 def test_the_files_of_an_unknown_topic_are_not_even_opened(world: World) -> None:
-    """To recover a log takes the settings of its topic, which nobody knows."""
+    """Recovering a log takes the settings of its topic, which are unknown."""
     world.create_topic(FIRST, 1)
     world.append(T0, b"zero")
     segment = world.replicas.partition(*T0).log.segments.active.path

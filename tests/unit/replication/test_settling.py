@@ -1,4 +1,4 @@
-"""Partitions of new and deleted topics: a few at a time, and nobody can tell."""
+"""Partitions of new and deleted topics: a few at a time, which clients cannot observe."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def test_two_logs_of_one_partition_whose_topic_was_not_deleted_are_refused(world
 def test_a_directory_that_cannot_be_read_at_start_leaves_its_partitions_offline(
     world: World,
 ) -> None:
-    """Whoever was told that a record is safe must not find the partition empty."""
+    """A producer whose record was acknowledged must not find the partition empty."""
     world.create_topic(FIRST)
     world.append(T0, b"safe")
     world.append(T1, b"here")

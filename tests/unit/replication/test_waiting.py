@@ -1,4 +1,4 @@
-"""Who waits, in which order they are told, and that nobody is told too early or twice."""
+"""Waiting requests: the order in which they are woken, and that none is too early or twice."""
 
 from __future__ import annotations
 

@@ -139,7 +139,9 @@ class World:
             appended = self.log.append_as_leader(batch, self.leader_epoch)
         except StorageUnavailable:
             self.failed = bytes(batch)
-            self._note(self.failed)  # a power cut may show it yet: nobody was told it is there
+            self._note(
+                self.failed
+            )  # it may still be there after a power cut, but was not acknowledged
             raise
         assert not appended.is_duplicate
         self._appended(bytes(batch), appended)

@@ -236,7 +236,7 @@ class Driver:
         self.damage_while_stopped(self.remove)
 
     def remove(self, path: str) -> None:
-        # Most segments have no index of aborted transactions: nothing tells that one is missing.
+        # Most segments have no index of aborted transactions: a missing one cannot be detected.
         if self.world.disk.exists(path) and not path.endswith(".txnindex"):
             self.world.disk.remove(path)
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("pytest-plugin")
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[RunningBroker]:
-    """For the runs that are told to use a cluster of somebody else's."""
+    """For the runs with an option that names an existing cluster."""
     with RunningBroker() as running:
         yield running
 

@@ -171,7 +171,7 @@ def test_a_report_stays_short(shared_run: str) -> None:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[RunningBroker]:
-    """For the runs that are told to use a cluster of somebody else's."""
+    """For the runs with an option that names an existing cluster."""
     with RunningBroker() as running:
         yield running
 

@@ -1,4 +1,4 @@
-"""Mistakes in tests are told at once, in words, and without frames of the plugin."""
+"""Mistakes in tests are reported at once, in words, and without frames of the plugin."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_a_descriptor_in_use_is_never_closed(
     def slow_fsync(descriptor: int) -> None:
         is_syncing.set()
         assert may_finish.wait(120)
-        os.fstat(descriptor)  # EBADF if somebody closed it
+        os.fstat(descriptor)  # EBADF if it was closed
 
     monkeypatch.setattr(os, "fsync", slow_fsync)
     with ThreadPoolExecutor(1) as pool:

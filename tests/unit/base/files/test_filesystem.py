@@ -289,7 +289,7 @@ def test_a_file_that_is_too_large_is_not_read_whole(volume: Volume) -> None:
 
 def test_a_small_file_is_replaced_as_a_whole(volume: Volume) -> None:
     path = volume.put("a", b"the old content, which is longer")
-    volume.put("a.tmp", b"left behind by somebody who was killed in the middle of replacing it")
+    volume.put("a.tmp", b"left behind by a process that was killed while it replaced the file")
     replace_file(volume.files, path, b"new")
     assert read_file(volume.files, path) == b"new"
     assert volume.files.list_directory(volume.root) == ["a"]

@@ -298,7 +298,7 @@ def test_what_follows_a_job_is_bounded_like_a_first_slice() -> None:
 
 
 def test_a_lane_has_threads_of_its_own() -> None:
-    """Jobs of requests that take all their threads keep nobody else waiting."""
+    """Jobs of requests that occupy all threads of their lane delay no other lane."""
     release = threading.Event()
 
     async def main() -> str:

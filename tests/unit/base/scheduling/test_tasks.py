@@ -1,4 +1,4 @@
-"""Tasks end with their owner, and their failures are told."""
+"""Tasks end with their owner, and their failures are reported."""
 
 import asyncio
 import gc
@@ -74,7 +74,7 @@ def test_a_future_that_is_owned_is_cancelled_but_not_logged(
         tasks, one, other = OwnedTasks(), asyncio.Future[None](), asyncio.Future[None]()
         tasks.own(one)
         tasks.own(other)
-        one.set_exception(ValueError("somebody else looks at this"))
+        one.set_exception(ValueError("handled by the caller"))
         assert isinstance(one.exception(), ValueError)
         await tasks.close()
         assert other.cancelled()

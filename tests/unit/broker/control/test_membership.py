@@ -122,7 +122,7 @@ def test_what_the_next_process_needs_is_stored_before_the_znode_exists() -> None
 def test_a_znode_that_is_damaged_again_at_any_pause_is_written_again(
     is_edited: bool, heard_s: float
 ) -> None:
-    """Also if the broker is told of it before it has noted that the znode was written."""
+    """Also if the change is reported before the broker has recorded that it wrote the znode."""
     path = broker_path(2)
 
     async def story(ensemble: Ensemble, pause: int) -> bool:

@@ -1,4 +1,4 @@
-"""Readers and writers that are told who leads instead (KIP-951), and that go there."""
+"""Readers and writers connect to the new leader that a response names (KIP-951)."""
 
 from __future__ import annotations
 

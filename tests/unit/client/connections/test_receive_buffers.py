@@ -1,4 +1,4 @@
-"""Receive buffers that are used again, and never while somebody looks."""
+"""Receive buffers are reused, but never while a view of them exists."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def test_a_gap_at_the_end_of_a_range_is_suspected_after_several_empty_answers() 
 
 
 def test_an_empty_answer_in_a_session_makes_the_broker_look_at_everything_again() -> None:
-    """A session leaves out partitions without news, so an answer may name nobody."""
+    """A session omits partitions that have not changed, so a response may name none."""
     several = session(0, 1)
     several.next_request()
     several.read(answer(part(0, batches(0, 10)), part(1), session_id=5))

@@ -30,7 +30,7 @@ RACK = "here"
 
 @contextmanager
 def leader_and_follower(**scripts: object) -> Iterator[tuple[ScriptedBroker, ScriptedBroker]]:
-    """Broker 1 leads and names broker 2 to whoever has a rack."""
+    """Broker 1 leads, and names broker 2 to clients that have a rack."""
     with ScriptedBroker() as leader, ScriptedBroker() as follower:
         both = {1: leader, 2: follower}
         for each in both.values():

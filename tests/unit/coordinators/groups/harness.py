@@ -1,6 +1,6 @@
 """A shard of groups without a broker: the real runtime, a log that is a list, and a manual clock.
 
-Clients are small: they keep what they were told, and send what they are asked to.
+Clients are small: they keep what they received, and send what a test asks for.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class ListPartition:
 
 
 class NoTurns(StepScheduler):
-    """Nobody else waits for a turn."""
+    """No other task waits for the scheduler."""
 
     async def next(self, *, is_new: bool = False) -> None: ...
 
@@ -562,7 +562,7 @@ class ClassicClient:
 
 @dataclass
 class ConsumerClient:
-    """A member of a consumer group: it takes over what it is told, and says what it has."""
+    """A member of a consumer group: it adopts its assignment, and reports what it owns."""
 
     harness: Harness
     name: str = "client"
@@ -583,7 +583,7 @@ class ConsumerClient:
         self.member_id = self.member_id or f"{self.name}-{self.harness.new_id()}"
 
     def beat(self, *, is_full: bool = False) -> ConsumerGroupHeartbeatResponse:
-        """One heartbeat; whatever it is told to give up or to take, it does with the next."""
+        """Send one heartbeat. It applies the assignment of the previous response."""
         self.take_over()
         is_joining = self.epoch == 0
         is_full |= is_joining
@@ -663,7 +663,7 @@ def sorted_owned(owned: Owned) -> list[tuple[bytes, list[int]]]:
 
 
 def settle(*clients: ConsumerClient, rounds: int = 10) -> None:
-    """Everybody sends heartbeats, seconds pass, until nobody is told anything new."""
+    """All clients send heartbeats, seconds pass, until no response contains a change."""
     for _ in range(rounds):
         for client in clients:
             client.beat()
@@ -686,7 +686,7 @@ def code_of(act: Callable[[], ErrorCode]) -> ErrorCode:
 
 
 def rebalance(harness: Harness, *clients: ClassicClient) -> None:
-    """All clients join and sync; the leader gives everybody its own name."""
+    """All clients join and sync; the leader assigns each member its own name."""
     replies = [client.join() for client in clients]
     harness.advance_ms(harness.config.group_initial_rebalance_delay_ms)
     answers = [client.joined(reply) for client, reply in zip(clients, replies, strict=True)]

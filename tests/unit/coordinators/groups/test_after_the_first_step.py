@@ -1,4 +1,4 @@
-"""Groups one step later than their rules are told: a second member, a restart, time that passes."""
+"""Rules of groups after one more event: a second member, a restart, time that passes."""
 
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ def test_offsets_of_a_deleted_topic_are_deleted_in_several_slices() -> None:
             )
         world.delete_topic("t")
         offsets = world.groups.service.shard_of("g0").state.offsets
-        assert offsets.count > 0, "others have their turn"
+        assert offsets.count > 0, "other tasks run in between"
         for _ in range(500):
             await asyncio.sleep(0)
         assert offsets.count == 0

@@ -94,7 +94,7 @@ def test_a_first_rebalance_waits_for_more_members_as_long_as_some_come() -> None
     replies = [first.join()]
     harness.advance_ms(2000)
     replies.append(second.join())
-    harness.advance_ms(1000)  # somebody came: again 3 s
+    harness.advance_ms(1000)  # a member joined: 3 s again
     harness.advance_ms(2000)
     replies.append(third.join())
     harness.advance_ms(1000)
@@ -426,7 +426,7 @@ def test_a_restart_ends_a_rebalance_and_fails_its_members(
     ("joins_ms", "ends_ms"),
     [
         ([0], 3000),
-        ([0, 1], 6000),  # somebody came: once more
+        ([0, 1], 6000),  # a member joined: once more
         ([0, 2999], 6000),
         ([0, 2999, 3001], 9000),
         ([0, 2999, 3001, 6001], 10_000),  # but not for longer than a rebalance may take

@@ -321,7 +321,7 @@ def test_a_member_that_does_not_give_up_its_partitions_in_time_is_removed(
     harness.advance_ms(1000)
     second.beat()
     first.beat()
-    first.wanted = None  # it never takes over what it was told
+    first.wanted = None  # it never adopts its assignment
     if is_restarted:
         harness.restart()
     for _ in range(REBALANCE_MS // 5000):

@@ -79,7 +79,7 @@ def work_classic(harness: Harness, *clients: ClassicClient) -> None:
 
 
 def follow(client: ClassicClient) -> ErrorCode:
-    """What a classic member does in a consumer group: it joins again whenever it is told to."""
+    """A classic member in a consumer group: it joins again whenever a heartbeat demands it."""
     code = client.heartbeat()
     if code == ErrorCode.REBALANCE_IN_PROGRESS:
         kept = [at for _, at in partitions_of(client)]

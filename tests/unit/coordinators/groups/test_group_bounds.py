@@ -64,7 +64,7 @@ def test_all_groups_together_may_hold_so_much_and_clients_try_again() -> None:
     assert codes[0] == ErrorCode.NONE
     assert codes[-1] == ErrorCode.COORDINATOR_NOT_AVAILABLE
     assert peak_bytes < 3 * MIB
-    harness.advance_ms(600_000)  # nobody shows up
+    harness.advance_ms(600_000)  # no member joins
     assert join(harness, bytes(10_000), "late") == ErrorCode.NONE
 
 

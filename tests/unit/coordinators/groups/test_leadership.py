@@ -108,7 +108,7 @@ def test_a_commit_is_not_acknowledged_by_the_next_state_of_a_broker_that_leads_a
     async def story() -> None:
         world = await new_world(replicas=(1, 2))
         number = world.groups.topic.partition_of(GROUP).partition
-        answer = commit(world, 7)  # nobody waits for it yet
+        answer = commit(world, 7)  # not awaited yet
         for epoch, leader in ((1, 2), (2, 1)):
             world.lead(number, leader, epoch)
         await world.loaded()

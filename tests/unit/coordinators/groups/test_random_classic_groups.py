@@ -1,7 +1,7 @@
 """Classic groups with members that join, leave, crash and commit at random.
 
-Whatever happens: nobody is given a part of another generation or of another member, everybody is
-answered, committed offsets stay what they were, and the log tells the same as memory.
+In every history no member receives the assignment of another generation or of another member,
+every request is answered, committed offsets are kept, and the log contains the state in memory.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Walker:
         self.crash()
 
     def crash(self) -> None:
-        """All it knew is lost; what it waits for is answered to nobody."""
+        """Its state is lost, and nothing receives the responses that it waits for."""
         self.client = ClassicClient(self.harness, self.name, instance_id=self.instance_id)
         self.phase = Phase.OUTSIDE
 

@@ -1,7 +1,7 @@
 """Consumer groups with members that come, go, crash and miss answers, and topics that change.
 
-Whatever happens: no partition is read by two members at a time, nobody commits for another, the log
-tells the same as memory, and when all is quiet everything is read, evenly.
+In every history no partition is read by two members at a time, no member commits for another, the
+log contains the state in memory, and once no member changes all partitions are read, evenly.
 """
 
 from __future__ import annotations
@@ -309,7 +309,7 @@ def test_a_static_member_that_joins_a_large_group_waits_for_its_first_target() -
 def quiet(crowd: Crowd) -> None:
     """All clients work, nothing else happens: everything is read, and the group is at rest."""
     harness = crowd.harness
-    harness.advance_ms(60_000)  # whoever crashed is forgotten
+    harness.advance_ms(60_000)  # the sessions of crashed members expire
     for _ in range(30):
         for at in range(MEMBERS):
             crowd.beat(at)

@@ -64,5 +64,5 @@ def test_what_a_member_may_still_use_stays_its_own_and_what_others_have_is_not_g
     may_use = assigned | revoking if owned is None else owned
     assert may_use <= new_assigned | new_revoking, "another member could get what it uses"
     gained = new_assigned - assigned
-    assert gained <= free & target, "somebody else has it, or is to have it"
+    assert gained <= free & target, "another member has it, or is to have it"
     assert not new_assigned & new_revoking

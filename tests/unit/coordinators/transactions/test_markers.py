@@ -45,7 +45,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Leader:
-    """A broker that notes what it is sent, and answers as it is told."""
+    """A broker that records requests, and sends prepared answers."""
 
     def __init__(self, answer: Answer = lambda _partition: ErrorCode.NONE) -> None:
         self.answer = answer
@@ -143,7 +143,7 @@ def test_a_leader_that_cannot_be_reached_is_tried_again(cluster: Cluster) -> Non
     class Deaf(Leader):
         async def write(self, wanted: Sequence[WritableTxnMarker]) -> list[WritableTxnMarkerResult]:
             cluster.leaders[1] = Leader()
-            raise ConnectionError("nobody listens")
+            raise ConnectionError("connection refused")
 
     cluster.leaders[1] = Deaf()
     cluster.sender = MarkerSender(cluster.image, lambda broker: cluster.leaders[broker])

@@ -217,7 +217,7 @@ class Life:
         self.world.kill()
 
     def come_back_from_the_dead(self, program: Program) -> None:
-        """What fenced producers try has no effect, whatever they are told."""
+        """Requests of fenced producers have no effect, whatever the response."""
         if not program.zombies:
             return
         zombie = self.random.choice(program.zombies)
@@ -225,7 +225,7 @@ class Life:
         assert zombie.produce(b"undead", version=self.random.choice([9, 11, 12])) is not NONE
         assert zombie.commit_offset(-7, version=self.random.choice([3, 4, 5])) is not NONE
         is_owner_idle = program.open is None
-        if is_owner_idle:  # a repeated EndTxn is told that all is well
+        if is_owner_idle:  # a repeated EndTxn succeeds
             zombie.end(self.random.random() < 0.5, version=5)
 
     def let_time_pass(self, _program: Program) -> None:

@@ -42,7 +42,7 @@ TIMEOUT_MS = 100
 
 
 class Cluster:
-    """One shard, its log, and everybody who ever was a producer."""
+    """One shard, its log, and all producers there ever were."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
@@ -150,7 +150,7 @@ class Cluster:
             self.write(decide_complete(current, self.now_ms))
 
     def forget(self, name: str) -> None:
-        """Nobody has used the id for long: nothing of it is left."""
+        """The id was unused until it expired: nothing of it is left."""
         current = self.shard.get(name)
         if current is not None and current.state in IDLE and self.random.random() < 0.3:
             record = tombstone_of(name)

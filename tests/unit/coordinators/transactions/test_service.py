@@ -313,7 +313,7 @@ def test_an_id_that_is_taken_up_again_while_others_are_forgotten_stays(
     world: TransactionWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(expiration, "TOMBSTONES_MAX", 2)
-    everybody = {f"old-{number}" for number in range(20)}
+    all_ids = {f"old-{number}" for number in range(20)}
 
     async def take_up(transactional_ids: set[str]) -> None:
         for each in transactional_ids:
@@ -323,10 +323,10 @@ def test_an_id_that_is_taken_up_again_while_others_are_forgotten_stays(
         return {each.transactional_id for each in world.coordinator.all_transactions()}
 
     async def story() -> set[str]:
-        await take_up(everybody)
+        await take_up(all_ids)
         world.clock.advance_ms(8 * DAY_MS)
         forgetting = asyncio.ensure_future(world.coordinator.expiration.delete_expired())
-        while known() == everybody:
+        while known() == all_ids:
             await asyncio.sleep(0)
         in_use = known()
         await take_up(in_use)
@@ -487,7 +487,7 @@ def test_nothing_is_answered_before_it_is_replicated(world: TransactionWorld) ->
     assert refused.value.code is ErrorCode.COORDINATOR_NOT_AVAILABLE, "not within the timeout"
     with pytest.raises(BrokerError):
         world.state()
-    assert world.produce(producer) is ErrorCode.NOT_ENOUGH_REPLICAS, "verified by nobody"
+    assert world.produce(producer) is ErrorCode.NOT_ENOUGH_REPLICAS, "not verified"
     catch_up(world)
     assert world.state() is TransactionState.ONGOING
     assert world.produce(producer) is ErrorCode.NONE

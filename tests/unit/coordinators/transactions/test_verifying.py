@@ -28,7 +28,7 @@ BUSY = ErrorCode.CONCURRENT_TRANSACTIONS
 
 
 class Coordinator:
-    """Answers as it is told, one code after the other."""
+    """Answers with prepared codes, one after the other."""
 
     def __init__(self, *codes: ErrorCode) -> None:
         self.codes = list(codes)

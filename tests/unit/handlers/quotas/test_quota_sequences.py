@@ -73,7 +73,7 @@ class Payments:
         self.is_on = self.quota.meters.has_limits
 
     def charge(self, client_id: str, amount: float) -> int:
-        """What the client is told; for one that is refused, that and one more, below zero."""
+        """The throttle time; for a request that is refused, -1 minus that time."""
         if not self.is_on:
             return 0
         reported: list[int] = []

@@ -239,7 +239,7 @@ def test_a_client_that_leaves_takes_along_the_large_request_that_waits_for_anoth
         finally:
             may_decode.set()
         assert isinstance(await decoding, Answer)
-        assert isinstance(await serve(world, frame), Answer)  # nobody is in the way
+        assert isinstance(await serve(world, frame), Answer)  # no other request holds memory
 
     monkeypatch.setattr(decoding, "decode_large", late)
     topics = [OffsetFetchRequestTopics("t", partition_indexes=range(100_000))]

@@ -25,7 +25,7 @@ from ottla.protocol.messages import request_class, response_class
 from ottla.protocol.messages.produce_request import ProduceRequest
 
 FOLDER = Path(ottla.handlers.__file__).parent
-# Here a refused client is told nothing: there is no error code but those of directories.
+# Their responses cannot contain the refusal: only directories have an error code.
 WITHOUT_A_PLACE = {(ApiKey.DESCRIBE_LOG_DIRS, 1), (ApiKey.DESCRIBE_LOG_DIRS, 2)}
 CELLS = [(key, version) for key in sorted(SERVED) for version in SERVED[key].versions]
 
@@ -84,7 +84,7 @@ def test_a_refusal_can_be_told_in_every_version(key: ApiKey, version: int) -> No
     for shape in (DEFAULTS, FULL):
         request = to_object(schema, version, draw_value(schema, version, Random(1), shape))
         if isinstance(request, ProduceRequest):
-            request.acks = -1  # whoever wants no answers is told nothing
+            request.acks = -1  # with acks=0 there is no response
         answer = handler_of(key).refuse(request, ErrorCode.POLICY_VIOLATION, "not today", version)
         reported = response_class(key).decode(answer.encode(version), version)
         if (key, version) in WITHOUT_A_PLACE or shape is DEFAULTS:

@@ -82,8 +82,8 @@ class CountingLoop(asyncio.SelectorEventLoop):
 class PacedThreads(ThreadPoolExecutor):
     """Threads that wait for a iteration of the event loop after each piece of work.
 
-    On a busy machine the loop may not run for long. All that threads finish meanwhile is told it in
-    one turn, which then grows with what the machine does, not with the request.
+    On a busy machine the loop may not run for long. All that threads finish meanwhile is reported
+    in one iteration, which then grows with the load of the machine, not with the request.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:

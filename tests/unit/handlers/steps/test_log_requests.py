@@ -1,4 +1,4 @@
-"""Turns of the event loop in fetches and produces, where what grows is what the broker holds."""
+"""Iterations of the event loop in fetches and produces do not grow with what the broker holds."""
 
 from __future__ import annotations
 

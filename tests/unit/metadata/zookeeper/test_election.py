@@ -66,7 +66,7 @@ def test_a_claim_is_current_whoever_was_elected_and_has_resigned_meanwhile() -> 
 
 
 def test_a_claim_is_known_whenever_the_connection_is_lost() -> None:
-    """Without that, nobody would be the controller as long as the session lasts."""
+    """Otherwise there would be no controller until the session expires."""
 
     async def story(ensemble: Ensemble, pause: int) -> bool:
         one = PausedService(ensemble)

@@ -79,7 +79,7 @@ def test_a_controller_that_was_replaced_is_not_confirmed() -> None:
         log = await controlled_log(first, ensemble)
         await log.confirm()
         await first.multi([Delete(CONTROLLER)])
-        await log.confirm()  # nobody else was elected
+        await log.confirm()  # no other controller was elected
         await controlled_log(second, ensemble)
         with pytest.raises(AppendRefused, match=CONTROLLER_EPOCH):
             await log.confirm()

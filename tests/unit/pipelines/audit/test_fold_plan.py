@@ -108,7 +108,7 @@ def test_everything_may_be_deleted() -> None:
 
 
 def test_an_open_transaction_keeps_buckets_open() -> None:
-    """Records behind it were acknowledged, and nobody has counted them."""
+    """Records after it were acknowledged, and have not been counted."""
     tier = Tier("broker")
     step(tier, 0, 20, START_MS)
     hidden = {PLACE: LogPosition("t", 0, 60, high_watermark=70)}

@@ -1,4 +1,4 @@
-"""The file of a test: what is wrong with it is told with file and line."""
+"""The file of a test: errors in it are reported with file and line."""
 
 from __future__ import annotations
 

@@ -498,7 +498,7 @@ def test_a_partition_that_changes_while_it_is_admitted_is_fetched_as_it_is_now(
 
 @story
 async def test_a_broker_that_leads_before_it_has_located_its_log_keeps_its_epoch() -> None:
-    """Followers with records of an epoch in between are told by it where their logs diverge."""
+    """It reports to followers with records of an epoch in between where their logs diverge."""
     world = World()
     world.follow()
     partition = world.partitions[0]

@@ -144,4 +144,4 @@ def test_every_row_has_a_run_of_its_own_where_rows_are_large() -> None:
     places = [str(part.partition) for part in by.split(chunk)]
     assert places == [f"orders-{at % 6}" for at in range(9)]
     again = split(by, rows(value=["y"]))
-    assert list(again) == ["orders-3"], "the turn goes on where it was"
+    assert list(again) == ["orders-3"], "round-robin continues where it was"

@@ -44,8 +44,8 @@ def test_a_task_that_runs_again_replaces_its_own_file(tmp_path: Path) -> None:
 
 
 def test_a_topic_that_was_made_again_does_not_replace_the_files_of_the_old_one() -> None:
-    anew = TaskRange(WANTED.partition, WANTED.start, WANTED.end, b"\2" * 16)
-    assert file_name(WANTED) != file_name(anew)
+    recreated = TaskRange(WANTED.partition, WANTED.start, WANTED.end, b"\2" * 16)
+    assert file_name(WANTED) != file_name(recreated)
 
 
 def test_a_failed_task_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ class Silent(Cluster):
 
     def describe_topics(self, *_: object, **__: object) -> dict[str, object]:  # type: ignore[override]
         self.asked += 1
-        raise Unreachable({"localhost:1": "nobody is there"})
+        raise Unreachable({"localhost:1": "connection refused"})
 
 
 def test_unknown_sizes_have_a_default_and_are_not_requested_again() -> None:

@@ -1,4 +1,4 @@
-"""Files that somebody else removes, replaces or cuts while a broker writes to them."""
+"""Files that another process removes, replaces or truncates while a broker writes to them."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_log_whose_files_are_gone_is_offline_alone(
     assert world.lost == [A]
     assert world.logs.get(A) is None
     assert world.logs.is_out_of_reach(A)
-    append(other, b"goes on")
+    append(other, b"continues")
     world.look()
     assert world.lost == [A]
     assert len(world.logs.online) == 2
@@ -188,7 +188,7 @@ def test_a_directory_that_is_gone_takes_its_logs_offline(
     assert not gone.health.is_online
     with pytest.raises(BrokerError):
         world.logs.get(A)
-    append(two, b"goes on")
+    append(two, b"continues")
     world.logs.close()
     if is_made_again:
         assert world.disk.list_directory(gone.path) == []

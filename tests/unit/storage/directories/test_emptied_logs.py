@@ -24,7 +24,7 @@ def by_size(world: World) -> None:
 
 
 def by_deleted_records(world: World) -> None:
-    """The records are there, but nobody sees them any more."""
+    """The records exist, but no reader can see them."""
     world.log.advance_log_start(world.log.log_end_offset)
     world.log.enforce_retention()
 

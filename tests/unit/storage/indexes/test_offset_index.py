@@ -32,7 +32,7 @@ def reopened(volume: Volume, bytes_max: int = BYTES_MAX) -> OffsetIndex:
 
 
 def put_entries(volume: Volume, *entries: tuple[int, int], zeros: int = 0) -> OffsetIndex:
-    """An index file as somebody else wrote it, with relative offsets."""
+    """An index file as another program wrote it, with relative offsets."""
     volume.put(NAME, b"".join(pack(">ii", *entry) for entry in entries) + bytes(zeros))
     return reopened(volume)
 

@@ -27,7 +27,7 @@ def reopened(volume: Volume) -> TimeIndex:
 
 
 def put_entries(volume: Volume, *entries: tuple[int, int], zeros: int = 0) -> TimeIndex:
-    """An index file as somebody else wrote it, with relative offsets."""
+    """An index file as another program wrote it, with relative offsets."""
     volume.put(NAME, b"".join(pack(">qi", *entry) for entry in entries) + bytes(zeros))
     return reopened(volume)
 

@@ -1,7 +1,7 @@
 """Aborted transactions that begin in one segment and end in another, many at a time.
 
-A reader of committed data is told of every aborted transaction that has a record in what it reads,
-and only of such that were aborted: in any segment, for any size, live and after any stop.
+A reader of committed data receives every aborted transaction that has a record in what it reads,
+and only transactions that were aborted: in any segment, for any size, live and after any stop.
 """
 
 from __future__ import annotations

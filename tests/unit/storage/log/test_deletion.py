@@ -1,4 +1,4 @@
-"""Removing files that somebody may still be busy with."""
+"""Removing files that may still be in use."""
 
 from __future__ import annotations
 

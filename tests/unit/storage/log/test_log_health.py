@@ -1,4 +1,4 @@
-"""A log is deleted while somebody is busy with its files: that is no failing disk."""
+"""A log is deleted while its files are in use: that is no failing disk."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_log_that_is_removed_while_it_is_synced_leaves_its_directory_online(lo
     try:
         log.end_flush(job, caught.value)
     except StorageUnavailable:
-        pass  # whoever waits for the sync is notified of it
+        pass  # the requests that wait for the sync are notified of it
     assert log.health.is_online
 
 

@@ -37,7 +37,7 @@ def filled(place: Place) -> tuple[Log, bytes]:
 
 
 def without_snapshots(place: Place, log: Log) -> Log:
-    """After an orderly stop, in which somebody removed them."""
+    """The log after an orderly stop, with its snapshots removed."""
     log.close()
     for name in names_in(place.disk, ".snapshot"):
         place.disk.remove(f"{place.path}/{name}")

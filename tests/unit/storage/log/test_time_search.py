@@ -135,7 +135,7 @@ def test_a_damaged_batch_is_not_searched() -> None:
 
 
 def append_liar(log: Log, claims_ms: int, codec: Codec = Codec.GZIP) -> None:
-    """A batch whose header claims a later time than its records have; nobody opens it before."""
+    """Append a batch whose header claims a later time than its records have."""
     batch = build_batch([Record(0, NOW_MS, b"k", b"v" * 50)], codec=codec)
     pack_into(">q", batch, MAX_TIMESTAMP_POSITION, NOW_MS + claims_ms)
     stamp_checksum(batch, 0, len(batch))

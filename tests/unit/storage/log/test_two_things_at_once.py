@@ -113,7 +113,7 @@ def test_retention_that_cannot_rename_files_takes_the_directory_offline() -> Non
     place.disk.heal()
     place.disk.kill()
     again = place.open(Checkpoint(0, 0))
-    assert again.log_end_offset == 60, "whatever was deleted, the log goes on where it was"
+    assert again.log_end_offset == 60, "whatever was deleted, the log continues where it was"
 
 
 def test_a_recovery_point_behind_the_end_of_the_log_means_that_nothing_is_believed() -> None:

@@ -259,7 +259,7 @@ def test_a_frozen_copy_does_not_change_with_what_is_written_later() -> None:
     partition.states.thaw()
     newest = partition.states.producers[24]
     partition.write(24, 2)
-    assert partition.states.producers[24] is newest  # nobody needs a copy any more
+    assert partition.states.producers[24] is newest  # no reader needs a copy any more
 
 
 def test_producers_expire_in_slices_while_others_write() -> None:

@@ -142,7 +142,7 @@ def test_faults_are_found_and_what_changes_nothing_survives(toy: Path) -> None:
     assert outcomes["doubled: 2 -> 3"] is Outcome.FOUND, "by the second test of a fixture"
     assert outcomes["step: 1 -> 2"] is Outcome.FOUND, "its effect is over after the import"
     assert outcomes["clamp: value <= least -> value < least"] is Outcome.SURVIVED, "equivalent"
-    assert outcomes["<module>: 3 -> 4"] is Outcome.SURVIVED, "nobody uses it"
+    assert outcomes["<module>: 3 -> 4"] is Outcome.SURVIVED, "it is never used"
     assert outcomes["unused: 7 -> 8"] is Outcome.UNCOVERED
     assert outcomes["spin: value -= STEP -> pass"] is Outcome.TIMED_OUT
     assert outcomes["spin: value -= STEP -> value += STEP"] is Outcome.TIMED_OUT
@@ -210,7 +210,7 @@ def test_a_score_tells_timeouts_and_judged_survivors_apart(tmp_path: Path) -> No
     path = tmp_path / "module.py"
     path.write_text("A = 1\nB = 5\nC = True\n")
     mutants = find_mutants(path, tmp_path)
-    judged = [Judged("module.py", "<module>", "True -> False", "nobody reads it")]
+    judged = [Judged("module.py", "<module>", "True -> False", "it is never read")]
     score = Score("part", 99)
     fates = (Outcome.FOUND, Outcome.TIMED_OUT, Outcome.BROKEN, Outcome.SURVIVED, Outcome.SURVIVED)
     for mutant, outcome in zip(mutants, fates, strict=True):
