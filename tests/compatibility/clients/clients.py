@@ -25,5 +25,5 @@ def cases(*names: str, values: Sequence[object] | None = None) -> object:
 EVERY_CLIENT = [cases(name) for name in NAMES]
 EVERY_JAVA = [cases(name) for name in JAVAS]
 EVERY_PAIR = [cases(writer, reader) for writer in NAMES for reader in NAMES]
-# Each sends to the next: everybody writes once, and everybody reads once.
+# Each sends to the next: every client writes once and reads once.
 RING = [cases(writer, reader) for writer, reader in zip(NAMES, NAMES[1:] + NAMES[:1], strict=True)]

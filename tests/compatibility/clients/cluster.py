@@ -1,4 +1,4 @@
-"""A broker and everybody's admin clients for it, made when asked for and closed after use."""
+"""A broker and admin clients of all libraries for it, made on first use and closed at the end."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Cluster:
     @property
     def tap(self) -> WireTap:
         """Hears what clients send to the broker."""
-        assert self._tap is not None, "nobody listens in"
+        assert self._tap is not None, "no proxy records requests"
         return self._tap
 
     # Java

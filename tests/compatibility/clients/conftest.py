@@ -1,4 +1,4 @@
-"""A broker of ours that the tests of this folder share, and everybody else's clients.
+"""A broker of ours that the tests of this folder share, and clients of other projects.
 
 Tests keep out of each other's way by the names of their topics. One that stops or kills a broker
 makes its own.
@@ -112,7 +112,7 @@ def group_broker() -> Iterator[RunningBroker]:
 
 @pytest.fixture
 def readers() -> Iterator[list[Reader]]:
-    """Whoever reads, ended with the test."""
+    """Readers of the test, ended with it."""
     found: list[Reader] = []
     yield found
     for reader in found:

@@ -2,7 +2,7 @@
 
     python -m tests.compatibility.clients.group_member '{"client": "aiokafka", ...}'
 
-It ends when nobody listens any more.
+It ends when its output is closed.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ STOP_S = 20.0
 
 
 class Reader(Protocol):
-    """Reads until it is told to leave. What it has read is committed when it does."""
+    """Reads until it is asked to leave. What it has read is committed when it does."""
 
     @property
     def records(self) -> list[bytes]: ...
@@ -113,7 +113,7 @@ class KafkaPythonReader(ThreadedReader):
                 # With a short timeout it forgets the answer to a SyncGroup that it has just sent.
                 batches = consumer.poll(timeout_ms=1000)
             except KafkaConnectionError:
-                continue  # nobody is there; asked again, it finds the way back by itself
+                continue  # the broker is down; later calls reconnect by themselves
             for batch in batches.values():
                 self.records += [each.value for each in batch]
             self.partitions = frozenset(each.partition for each in consumer.assignment())
@@ -208,7 +208,7 @@ def wait_until(is_so: Callable[[], bool], readers: Iterable[Reader] = ()) -> Non
 
 
 def wait_shared(readers: list[Reader], partitions: int) -> None:
-    """Until the readers share all partitions, none twice and nobody without."""
+    """Until the readers share all partitions: none has two readers, and no reader has none."""
 
     def is_shared() -> bool:
         parts = [reader.partitions for reader in readers]

@@ -1,4 +1,4 @@
-"""Members of groups that do exactly what they are told, against any broker.
+"""Members of groups that send exactly what a test asks for, to any broker.
 
 Every step is one request in one version over a connection of the member's own, so that a join can
 wait while others continue.
@@ -60,7 +60,7 @@ numbers = count()
 
 @dataclass
 class GroupsHarness:
-    """One broker, and names that nobody else uses there."""
+    """One broker, and names that are unique there."""
 
     bootstrap: str
     opened: list[RawClient] = field(default_factory=list)
@@ -313,7 +313,7 @@ class ClassicMember:
 def rebalance(*members: ClassicMember) -> None:
     """All join and sync; the leader gives each an equal part in the order given here.
 
-    A new group does not wait for more members: whoever is there joins again with each that comes.
+    A new group does not wait for more members: its members join again with each that comes.
     """
     for at, new in enumerate(members):
         new.begin_join()
@@ -400,7 +400,7 @@ class ConsumerMember:
 
 
 def settle(*members: ConsumerMember, sizes: Sequence[int]) -> None:
-    """Heartbeats of all, until they have as many partitions as that, whoever has how many."""
+    """Heartbeats of all, until their numbers of partitions are `sizes`, in any order."""
     give_up_s = time.monotonic() + PATIENCE_S
     while sorted(len(member.owned) for member in members) != sorted(sizes):
         assert time.monotonic() < give_up_s, [sorted(member.owned) for member in members]

@@ -58,7 +58,7 @@ CREATE: Mapping[str, Create] = {
 
 
 class Creator(threading.Thread):
-    """Creates topic after topic until it is told to stop."""
+    """Creates topic after topic until it is stopped."""
 
     def __init__(self, on: Cluster, topic: str, create: Create) -> None:
         super().__init__(daemon=True)
@@ -74,7 +74,7 @@ class Creator(threading.Thread):
             name = f"{self._topic}-{number}"
             try:
                 self._create(self._on, name)
-            except Exception:  # the broker was gone: whether it is there, nobody has said
+            except Exception:  # the broker was down: the topic may exist or not
                 continue
             self.created.append(name)
 
@@ -92,7 +92,7 @@ def test_topics_that_were_acknowledged_are_there_after_a_kill(
             broker.kill()
             broker.start()
         before = len(creator.created)
-        wait_until(lambda: len(creator.created) > before, "it goes on")
+        wait_until(lambda: len(creator.created) > before, "it continues")
         creator.is_stopping = True
         creator.join(PATIENCE_S)
         listed = admin_of(broker.bootstrap_servers).list_topics(timeout=PATIENCE_S).topics

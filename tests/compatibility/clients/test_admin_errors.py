@@ -1,4 +1,4 @@
-"""What admin clients are told when they ask for what cannot be: Kafka's error codes."""
+"""Responses to impossible requests of admin clients contain Kafka's error codes."""
 
 from __future__ import annotations
 

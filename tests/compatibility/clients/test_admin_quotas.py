@@ -1,4 +1,4 @@
-"""Quotas set by one client hold for another: it is told to wait, and made to."""
+"""Quotas set by one client hold for another: it receives throttle times, and is throttled."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ pytestmark = pytest.mark.xdist_group("quotas")
 
 @pytest.fixture(scope="module")
 def limited() -> Iterator[RunningBroker]:
-    """A broker of its own, because quotas hold for everybody. It measures over three seconds, so
-    that nobody waits for long."""
+    """A broker of its own, because quotas hold for all clients. It measures over three seconds, so
+    that no client waits for long."""
     with RunningBroker(config={"quota.window.num": "3"}) as running:
         yield running
         assert "Traceback" not in running.log, running.log[-20_000:]
@@ -43,7 +43,7 @@ def set_quota(bootstrap: str, key: str, value: float | None, **names: str | None
 
 
 class Throttles:
-    """What a client of librdkafka is told about its quota, by its statistics."""
+    """Throttle times that a client of librdkafka has received, from its statistics."""
 
     def __init__(self) -> None:
         self.longest_ms = 0
@@ -70,7 +70,7 @@ def test_a_producer_of_librdkafka_is_slowed_down(limited: RunningBroker, topic: 
         producer.produce(topic, b"x" * 90_000)
         return producer.poll(0.05) >= 0 and reported.longest_ms > 500
 
-    wait_until(is_reported, "it was told so")
+    wait_until(is_reported, "the throttle time was reported")
     producer.purge()
 
 
@@ -115,7 +115,7 @@ def test_an_address_that_opens_too_many_connections_is_refused(limited: RunningB
                 client.ask(MetadataRequest([]), 12)
         except OSError:
             refused += 1
-        assert tries < 500, "nobody is refused"
+        assert tries < 500, "no connection is refused"
     set_quota_when_let_in(limited)
     for _ in range(20):
         with RawClient(limited.bootstrap_servers) as client:

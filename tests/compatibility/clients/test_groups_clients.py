@@ -69,10 +69,10 @@ def test_consumers_of_three_libraries_are_one_group(group: Group) -> None:
     kafka_python = group.reader(KAFKA_PYTHON)
     by_range = (RangePartitionAssignor,)
     aiokafka = group.reader(AIOKAFKA, partition_assignment_strategy=by_range)
-    everybody = [librdkafka, kafka_python, aiokafka]
-    wait_shared(everybody, PARTITIONS)
+    readers = [librdkafka, kafka_python, aiokafka]
+    wait_shared(readers, PARTITIONS)
     group.send(20)
-    group.wait_read(everybody)
+    group.wait_read(readers)
 
 
 @pytest.mark.parametrize(

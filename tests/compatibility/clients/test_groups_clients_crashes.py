@@ -57,7 +57,7 @@ IMPATIENT = {
     "group.consumer.heartbeat.interval.ms": "300",
     "group.consumer.assignment.interval.ms": "100",
 }
-# They commit nothing, so that whoever comes after a crashed one reads everything.
+# They commit nothing, so that the successor of a crashed one reads everything.
 FORGETFUL = {**CONSUMER, "enable.auto.commit": "false"}
 SHORT = {
     "group.protocol": "classic",
@@ -74,7 +74,7 @@ SHORT_IN_PYTHON = {
 
 @pytest.fixture(scope="module")
 def impatient_broker() -> Iterator[RunningBroker]:
-    """It gives up members soon, so that nobody waits for long."""
+    """It removes unresponsive members soon, so that no test waits for long."""
     with RunningBroker(config=IMPATIENT) as running:
         yield running
         assert "Traceback" not in running.log, running.log[-20_000:]

@@ -169,6 +169,6 @@ def test_kafka_loads_random_groups_as_we_do(tmp_path: Path) -> None:
         node.start()
         with RawClient(node.bootstrap) as client:
             wanted = {group_id: expected_of(harness) for group_id, harness in histories.items()}
-            # Those that are not there come last: nobody has loaded them at first.
+            # Groups that do not exist come last: at first the coordinator has not loaded any.
             for group_id, expected in sorted(wanted.items(), key=lambda each: each[1] == GONE):
                 assert description_in_time(client, group_id, expected) == expected, group_id

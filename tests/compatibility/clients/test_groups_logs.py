@@ -124,7 +124,7 @@ GROUPS: dict[str, Callable[[GroupsHarness], object]] = {
 
 
 def what_is_known(bootstrap: str) -> dict[str, Any]:
-    """All that tools are told about the groups."""
+    """All that tools receive about the groups."""
     with RawClient(bootstrap) as client:
         find = FindCoordinatorRequest("offsets", 0)
         settled(lambda: client.ask(find, 2), lambda answer: ErrorCode(answer.error_code))

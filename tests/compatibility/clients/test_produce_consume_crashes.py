@@ -132,7 +132,7 @@ def test_a_reader_continues_through_kills(
 
 
 def read_through_errors(reader: Consumer, count: int) -> list[Message]:
-    """A lost connection is told as an error, and mended by the client itself."""
+    """A lost connection is reported as an error, and the client reconnects by itself."""
     found: list[Message] = []
     deadline_s = time.monotonic() + PATIENCE_S
     while len(found) < count and time.monotonic() < deadline_s:

@@ -62,7 +62,7 @@ def test_a_topic_created_again_begins_at_nothing(
 def test_a_reader_by_topic_id_begins_again_in_the_new_topic(
     broker: RunningBroker, topic: str
 ) -> None:
-    """Old offsets mean nothing there, and it is told so."""
+    """Old offsets mean nothing there, and the response contains that error."""
     settings = {"topic.metadata.refresh.interval.ms": 200, "auto.offset.reset": "earliest"}
     with librdkafka.consumer(broker.bootstrap_servers, **settings) as reader:
         recreate_under(broker.bootstrap_servers, topic, reader)

@@ -42,7 +42,7 @@ from ottla.base.fault_points import FaultPoint
 
 pytestmark = pytest.mark.ci
 
-# With version 2 nobody enlists groups.
+# With version 2 no client enlists groups.
 IMPLICIT = [point for point in FaultPoint if point is not FaultPoint.GROUP_ENLISTED]
 TRIES = 4
 QUICK = {"reconnect.backoff.ms": "10", "reconnect.backoff.max.ms": "50", "retry.backoff.ms": "10"}

@@ -90,7 +90,7 @@ def make_ids(bootstrap: str) -> None:
 
 
 def what_is_known(bootstrap: str, *names: str) -> dict[str, Any]:
-    """All that tools are told about the ids, once the coordinator has loaded them."""
+    """All that tools receive about the ids, once the coordinator has loaded them."""
     with RawClient(bootstrap) as client:
         TransactionsHarness(client, "", "empty", "").find_coordinator("empty", 1)
         return {name: settled_state(client, name) for name in names or IDS}

@@ -352,7 +352,7 @@ def test_a_new_producer_aborts_what_the_old_one_left_open(producer: Producer, ve
     assert producer.produce(version=version) == NONE
     assert harness.init() == Begun(ErrorCode.CONCURRENT_TRANSACTIONS)
     begun = harness.init_settled()
-    assert begun == Begun(NONE, producer.producer_id, 2), "one epoch to abort, one to go on"
+    assert begun == Begun(NONE, producer.producer_id, 2), "one epoch to abort, one to continue"
     harness.wait_stable()
     assert harness.fetch().aborted_transactions == [AbortedTransaction(producer.producer_id, 0)]
     (marker,) = harness.wait_markers(1)

@@ -60,7 +60,7 @@ PASSES = {
 
 
 class Outcome(Enum):
-    """What the client was told."""
+    """The result that the client received."""
 
     COMMITTED = "committed"
     ABORTED = "aborted"

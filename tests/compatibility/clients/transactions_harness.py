@@ -1,4 +1,4 @@
-"""A transactional producer that does exactly what it is told, against any broker.
+"""A transactional producer that sends exactly what a test asks for, to any broker.
 
 Every step is one request in one version; what comes back are error codes. Where a broker finishes a
 transaction in its own time, `settled` asks again until it has.
@@ -76,7 +76,7 @@ def settled(ask: Callable[[], Any], code_of: Callable[[Any], ErrorCode] = lambda
 
 @dataclass
 class TransactionsHarness:
-    """One broker, and names there: those of a new harness are nobody else's."""
+    """One broker, and names that are unique there."""
 
     client: RawClient
     topic: str

@@ -1,4 +1,4 @@
-"""What is in the topics, against what programs were told. Pure functions."""
+"""Compares the records of the topics with the results that programs received. Pure functions."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ ALLOWED = (
         "*",
         "*broker*",
         r"(leader|follower)\.replication\.throttled\.rate=",
-        "A throttle has a default, which is told among its synonyms.",
+        "A throttle has a default, which is listed among its synonyms.",
     ),
 )
 

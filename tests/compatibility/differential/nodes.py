@@ -20,7 +20,7 @@ LIMITS = {
     "auto.create.topics.enable": "true",
     "log.retention.ms": "-1",  # scripts write records of long ago
 }
-# Of no meaning to us, or another way to say what we are told otherwise.
+# Settings that have no meaning here, or that we express by another setting.
 ONLY_KAFKAS = {"process.roles", "controller.listener.names"}
 
 

@@ -9,11 +9,11 @@ from tests.compatibility.differential.readiness import is_untouched, make_ready
 from tests.compatibility.differential.scripting import BrokerState, Run
 from tests.compatibility.differential.session import Answers, Session
 
-FAILED = "the script could not go on"
+FAILED = "the script could not continue"
 
 
 def run_all(address: str, runs: Iterable[Run]) -> dict[Run, Answers]:
-    """All answers, in the order of `runs`. Whoever needs an untouched broker comes first."""
+    """All answers, in the order of `runs`. Scripts that need an unused broker come first."""
     wanted = list(runs)
     untouched = [run for run in wanted if run.script.broker_state is BrokerState.UNTOUCHED]
     assert not untouched or is_untouched(address), f"{address} has internal topics already"

@@ -38,7 +38,7 @@ CLUSTER = 3
 class BrokerState(Enum):
     """In what state a script finds its broker."""
 
-    UNTOUCHED = "nobody has asked for a coordinator, so there are no internal topics"
+    UNTOUCHED = "no client has asked for a coordinator, so there are no internal topics"
     READY = "coordinators, their topics and producer ids are there"
 
 
@@ -63,7 +63,7 @@ class Run(NamedTuple):
 
     @property
     def prefix(self) -> str:
-        """What the names of its topics and groups begin with: nobody else's, on any broker."""
+        """The prefix of the names of its topics and groups. It is unique on any broker."""
         return f"{self.script.name.replace('_', '-')}-{self.version}-{ONCE}-"
 
 

@@ -1,7 +1,7 @@
 """One connection that sends any bytes as a request, and tells what came back.
 
-What comes back is an answer, the end of the connection, or nothing: whether a request is left
-without an answer shows when the one behind it is answered first, so that nobody has to wait.
+The result is an answer, the end of the connection, or nothing. That a request is left unanswered
+shows without waiting for a timeout: the request sent after it is answered first.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Connection:
             self.close()
 
     def send_probe(self) -> None:
-        """A request behind which an unanswered one can be told from a slow one."""
+        """Send a request whose answer shows that the one before it is unanswered, not slow."""
         probe = encode_request(ApiKey.API_VERSIONS, 0, PROBE_ID, CLIENT_ID, ApiVersionsRequest())
         self.send_bytes(b"".join(probe))
 

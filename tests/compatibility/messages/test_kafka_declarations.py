@@ -100,7 +100,7 @@ def default_json(field: FieldSchema, value: Any) -> Json:
 
 
 def in_our_form(struct: StructSchema, theirs: Json) -> Json:
-    """Kafka's defaults, with the three that are told differently here on purpose."""
+    """Kafka's defaults, with the three that differ here on purpose."""
     reported = dict(theirs)
     for field in struct.fields:
         name = java_name(field.name)

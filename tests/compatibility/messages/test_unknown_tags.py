@@ -1,4 +1,4 @@
-"""Tagged fields that nobody knows yet are skipped: at every level, in every flexible version."""
+"""Unknown tagged fields are skipped: at every level, in every flexible version."""
 
 from __future__ import annotations
 

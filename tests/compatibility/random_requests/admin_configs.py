@@ -37,7 +37,7 @@ NAMES = {
     GROUP: ("~g", "~h", "~g", ""),
     METRICS: ("~m", "~n", "~m", ""),
 }
-# What a broker may be told in earnest: harmless, whatever the value.
+# Settings that may be changed on a running broker: harmless, whatever the value.
 HARMLESS = (
     "background.threads", "compression.gzip.level", "compression.lz4.level", "compression.type",
     "log.cleaner.backoff.ms", "log.cleaner.delete.retention.ms", "log.cleaner.min.cleanable.ratio",
@@ -49,7 +49,7 @@ HARMLESS = (
     "log.flush.interval.messages",
 )  # fmt: skip
 NOT_SERVED = ("share.", "streams.")  # groups that we do not have
-# Other defaults than Kafka's, on purpose; or not settled by what both are told.
+# Other defaults than Kafka's, on purpose; or not set by the settings that both are given.
 OWN_DEFAULTS = {
     "group.coordinator.rebalance.protocols", "group.initial.rebalance.delay.ms",
     "listener.security.protocol.map", "listeners", "log.dir", "log.dirs", "max.connections",

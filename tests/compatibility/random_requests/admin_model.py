@@ -1,7 +1,7 @@
 """What random requests of administrators use: one broker without the traces of earlier ones.
 
 Owns      what a sequence calls topics ("~a" has a name of its own in every one), their ids,
-          old ones too, and undoing what the sequences before have set for everybody.
+          old ones too, and undoing what the sequences before have set for all clients.
 Promises  after a step that may have changed something, the broker has done all of it: it applies
           changes one after another, so that of two later ones it has seen it is done with what
           came before the first.

@@ -1,6 +1,6 @@
 """Steps about client quotas: all shapes of entities, and of filters for them.
 
-What holds for everybody is never small enough to slow the requests themselves down.
+A quota for all clients is never small enough to throttle the requests themselves.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def draw_op(random: Random, entity: Entity) -> Op:
 
 
 def is_harmful(entity: Entity, op: Op) -> bool:
-    """Would slow down whoever sends the requests."""
+    """Would throttle the client that sends the requests."""
     is_for_all = any(name is None for _, name in entity)
     return is_for_all and not op[2] and 0 < op[1] < 1e6
 

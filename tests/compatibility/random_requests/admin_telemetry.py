@@ -1,5 +1,5 @@
-"""Steps of clients that ask what to measure, and push it. Who comes too early is told so:
-sequences are shorter than any interval, save the one that is set."""
+"""Steps of clients that request a subscription, and push metrics. A push too early is refused:
+sequences are shorter than any interval, except the one that is set."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ottla.protocol.messages.get_telemetry_subscriptions_request import (
 from ottla.protocol.messages.push_telemetry_request import PushTelemetryRequest
 
 CLIENTS = (1, 2, 3)
-NOBODY = 0
+NO_CLIENT = 0
 STRANGER = 9  # has never asked
 
 
 def instance(model: AdminModel, number: int) -> bytes:
-    if number == NOBODY:
+    if number == NO_CLIENT:
         return bytes(16)
     known = model.instance_ids.get(number)
     # Each broker gives out ids of its own; a client may as well have made one.
@@ -60,7 +60,7 @@ class Push(NamedTuple):
 
 
 def draw_push(random: Random) -> Push:
-    client = random.choice((*CLIENTS, *CLIENTS, STRANGER, NOBODY))
+    client = random.choice((*CLIENTS, *CLIENTS, STRANGER, NO_CLIENT))
     codec = random.choice((0, 0, 0, 5, -1))
     return Push(client, random.choice((0, 0, 0, 1)), random.random() < 0.3, codec, b"")
 

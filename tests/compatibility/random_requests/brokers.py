@@ -1,4 +1,4 @@
-"""Random requests to three brokers: each is sent to one of them, whoever leads or coordinates.
+"""Random requests to three brokers: each is sent to one of them, whether it is the leader or not.
 
     python -m tests.compatibility.random_requests brokers --seed 7 --sequences 200
 

@@ -17,7 +17,7 @@ from tests.compatibility.random_requests.shrinking import Found, shrink
 
 STEPS_COUNT = 40
 REPORT_EVERY = 25  # sequences
-TRANSIENT_MAX = 2  # in one run: more of them are a fault, whoever wins the race
+TRANSIENT_MAX = 2  # in one run: more of them are a fault, however the race ends
 
 
 class Tally(NamedTuple):

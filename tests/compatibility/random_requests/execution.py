@@ -95,7 +95,7 @@ class Execution:
             self._steps = iter(())
 
     def pause(self) -> None:
-        """Nobody is connected any more, and nobody waits."""
+        """Close the connections, and with them all waiting requests."""
         self._session.close()
         self._client.forget_waiting()
 
@@ -120,8 +120,8 @@ def first_differences(area: Area, kafka: Recorded, ours: Recorded) -> list[Diffe
 
 def failure(area: Area, kafka: Recorded, ours: Recorded) -> list[Difference]:
     """A sequence that could not continue has shown nothing, even if both fail in the same words."""
-    words = [each.answers.get(FAILED, "went on") for each in (kafka, ours)]
-    if words == ["went on", "went on"]:
+    words = [each.answers.get(FAILED, "continued") for each in (kafka, ours)]
+    if words == ["continued", "continued"]:
         return []
     run = Run(Script(area.name, ApiKey.METADATA, (0,), ignore, BrokerState.READY), 0)
     return [Difference(run, FAILED, "", *words)]

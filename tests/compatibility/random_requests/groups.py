@@ -65,7 +65,7 @@ CONSUMER: dict[Callable[[random.Random], Step], int] = {
 
 
 def draw_steps(chance: random.Random, count: int) -> list[Step]:
-    """About groups of one kind: whoever has both sees what a hash table does with chance ids."""
+    """About groups of one kind: with both, answers depend on the order of ids in a hash table."""
     return draw_of(chance, {**chance.choice((CLASSIC, CONSUMER)), **ADMIN}, count)
 
 
@@ -83,7 +83,7 @@ def is_late_word(difference: Difference, kafka: Plain, ours: Plain) -> bool:
 
 
 def is_word_to_the_gone(difference: Difference, kafka: Plain, ours: Plain) -> bool:
-    """A member that is removed while it waits for its part is told so; Kafka never answers it."""
+    """A member that is removed while it waits for SyncGroup gets an error; Kafka never answers."""
     is_sync = difference.run.script.key is ApiKey.SYNC_GROUP
     return is_sync and kafka == MISSING and code_of(ours) == "UNKNOWN_MEMBER_ID"
 

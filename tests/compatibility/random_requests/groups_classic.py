@@ -40,7 +40,7 @@ class Join(NamedTuple):
     group: str
     who: str
     version: int
-    id: str = OWN  # own, "" for none, "?" for nobody's, or somebody else's
+    id: str = OWN  # own, "" for none, "?" for an unknown one, or another member's
     instance: str | None = None
     protocols: tuple[str, ...] = ("range",)
     kind: str = "consumer"
@@ -68,7 +68,7 @@ class Join(NamedTuple):
         return ConsumerProtocolSubscription(names, None).encode_prefixed(1)
 
     def _answered(self, model: GroupsModel, number: int, member_id: str, answer: Any) -> None:
-        """To whom it was told that it is, or asked as: an error without a name tells nobody."""
+        """`member_id` is that of the response, or that of the request if the response has none."""
         known, code = model.who(self.group, self.who), answer.error_code
         if known.joining != number or code == ErrorCode.REBALANCE_IN_PROGRESS:
             return  # it has asked again since, and Kafka would not answer any more
@@ -92,7 +92,7 @@ class Join(NamedTuple):
 
 
 class Gather(NamedTuple):
-    """Whoever is in the group joins again as it is, then all of them sync."""
+    """All members of the group join again unchanged, then all of them sync."""
 
     group: str
     join_version: int
@@ -156,7 +156,7 @@ class Sync(NamedTuple):
         model.client.send(request, self.version)
 
     def _parts(self, model: GroupsModel, known: Known) -> list[SyncGroupRequestAssignment]:
-        """A leader gives everybody one partition, in the order in which they are called here."""
+        """A leader assigns each member one partition, in the order of their names here."""
         names = {each.id: name for name, each in model.known[self.group].items() if each.id}
         ids = sorted(known.members, key=lambda each: names.get(each, ""))
         return [SyncGroupRequestAssignment(each, part(model, at)) for at, each in enumerate(ids)]

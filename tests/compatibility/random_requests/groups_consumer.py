@@ -1,4 +1,4 @@
-"""Steps of consumer groups: ConsumerGroupHeartbeat, from the first to the last word of a member."""
+"""Steps of consumer groups: ConsumerGroupHeartbeat, from the first to the last of a member."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ottla.protocol.messages.consumer_group_heartbeat_request import (
     TopicPartitions,
 )
 
-# Two with one instance fight for its place. Nobody is static and then not, or the other way round:
-# no client does that, and Kafka forgets what such a one had.
+# Two members with one instance id replace each other. No member changes between static and dynamic:
+# no client does that, and Kafka forgets the state of such a member.
 INSTANCES = {"p": None, "q": None, "r": "ir", "s": "is", "x": "ir", "y": "is"}
 MEMBERS = tuple(INSTANCES)
 JOIN = 0
-OWN = 1_000  # the epoch that it has; others are told as they are
+OWN = 1_000  # stands for the current epoch; other values are sent unchanged
 GONE = (
     ErrorCode.UNKNOWN_MEMBER_ID,
     ErrorCode.FENCED_MEMBER_EPOCH,

@@ -39,9 +39,9 @@ def draw_good_beat(chance: random.Random) -> Beat:
 def draw_static_join(chance: random.Random) -> Join:
     """Of topics, and for the protocol that all have first.
 
-    Kafka takes a new member that wants no topics for one that wants what the others want, and then
-    gives everybody the topics of whom its hash table has first. And it cannot change a group over
-    of which a member does not know the protocol that was chosen before it came.
+    Kafka assumes that a new member without topics wants those of the others, and then gives all
+    members the topics of the first member in its hash table. And it cannot convert a group if a
+    member does not support the protocol that was chosen before it joined.
     """
     drawn = draw_join(chance)
     return drawn._replace(

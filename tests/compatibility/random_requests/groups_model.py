@@ -39,12 +39,12 @@ FRESH = {"", "Empty", "Dead"}
 
 @dataclass
 class Known:
-    """What somebody knows of a group in which it is, or was, or wants to be."""
+    """What a client knows of a group of which it is, was, or wants to be a member."""
 
     id: str = ""
     generation: int = -1  # or epoch
     leader: str = ""
-    members: tuple[str, ...] = ()  # ids, as the leader is told
+    members: tuple[str, ...] = ()  # ids, as the leader receives them
     instance: str | None = None
     protocols: tuple[str, ...] = ("range",)
     kind: str = "consumer"
@@ -94,7 +94,7 @@ class GroupsModel:
         return self._joins
 
     def leave_behind(self, group: str, name: str) -> None:
-        """It is somebody else from now on; whom it was still has to be waited for."""
+        """The name stands for a new member from now on; the old one is still awaited."""
         members = self.known[group]
         old = members[name]
         members[f"{name}*"] = replace(old, joining=0)
@@ -105,7 +105,7 @@ class GroupsModel:
         return self._states.get(group) in FRESH and group not in self._consumers
 
     def begin(self, group: str) -> None:
-        """Somebody has joined a fresh one: it has its first generation before others come."""
+        """A member has joined a new group: it has its first generation before others join."""
         self.rest()
         request = DescribeGroupsRequest([self.group(group)], False)
         (described,) = self.client.session.quietly(request, DESCRIBE_VERSION).groups
@@ -116,7 +116,7 @@ class GroupsModel:
         return self._states.get(group) == "PreparingRebalance"
 
     def member_id(self, group: str, name: str) -> str:
-        """Its id; "?" is nobody's, "" is none."""
+        """Its id; "?" is an unknown id, "" is none."""
         if name in ("", "?"):
             return "somebody" if name else ""
         return self.who(group, name).id

@@ -30,7 +30,7 @@ Parts = tuple[tuple[str, tuple[int, ...]], ...]
 
 class CommitOffsets(NamedTuple):
     group: str
-    who: str  # "" for nobody: no member, no generation
+    who: str  # "": no member, no generation
     version: int
     parts: tuple[tuple[str, tuple[Commit, ...]], ...]
     id: str = OWN

@@ -58,7 +58,7 @@ class ChangingWorld(GroupsModel):
         self.sizes[name] = partitions
 
     def settle(self) -> None:
-        """Groups are told last of a change, and before the next one."""
+        """Wait until groups have applied a change. They are notified of it last."""
         self.client.session.settle()
         self.client.session.settle()
 

@@ -149,7 +149,7 @@ class LogsModel:
         self.topics[name] = session.topic(name, *TOPICS[name])
 
     def ask_settings(self, step: Step) -> None:
-        """A setting of a topic, or its default again; logs are told of it before the next one."""
+        """A setting of a topic, or its default again; logs have applied it before the next step."""
         ((name, _),) = step.places
         deed = (step["key"], SET if step["value"] is not None else DELETE, step["value"])
         self.client.ask(change((TOPIC, self.topics[name].name, [deed])), step.version)

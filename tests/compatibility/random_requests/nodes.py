@@ -1,7 +1,7 @@
-"""The two brokers that random requests are sent to: such that order can be told from outside.
+"""The two brokers that random requests are sent to: a client can observe the order of requests.
 
 With one thread for requests Kafka handles them in the order in which they came, and without a
-delay before it writes, what it answers late was not answered because it waits for somebody.
+delay before it writes, a late answer is one that waits for another request.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ IsTolerated = Callable[[Difference, Plain, Plain], bool]
 
 class Area(NamedTuple):
     name: str
-    draw: Callable[[random.Random, int], Sequence[Step]]  # as many steps as it is told
+    draw: Callable[[random.Random, int], Sequence[Step]]  # draws so many steps
     model: Callable[[StepClient], Model]  # made again for every sequence
     allowed: Sequence[Allowed] = ()  # besides those of the differential test
     tolerated: Sequence[IsTolerated] = ()  # what a pattern cannot say

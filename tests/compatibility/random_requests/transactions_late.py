@@ -1,7 +1,7 @@
 """Random requests of transactions whose producers are old: their epochs are about to run out.
 
-After 32766 comes epoch 0 of another producer id, and who asks again meanwhile is recognised by the
-id that it had before.
+After 32766 comes epoch 0 of another producer id, and a repeated request is recognised by the id
+before.
 """
 
 from __future__ import annotations

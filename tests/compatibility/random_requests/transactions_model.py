@@ -1,7 +1,7 @@
 """What random requests of transactions use: producers as one broker knows them, and requests.
 
 Owns      who the producers are, what they have sent, and how a step is asked of a broker.
-Promises  a step names nobody's ids: who a producer is and what it has sent is learnt from the
+Promises  a step contains no ids: the id of a producer and what it has sent are taken from the
           answers of the broker that is asked, so that the same steps mean the same on every broker.
 Leaves    which steps there are to `transactions.py`, requests to the scripts' own functions.
 """
@@ -246,7 +246,9 @@ class TransactionsModel:
         is_transactional = step["transactional"]
         if is_transactional is None:
             is_transactional = bool(whom.transactional_id)
-        if min(whom.id, whom.epoch) < 0:  # nobody's batch cannot be transactional, as it can there
+        if (
+            min(whom.id, whom.epoch) < 0
+        ):  # a batch without a producer cannot be transactional here; in Kafka it can
             whom, is_transactional = whom._replace(id=-1, epoch=-1), False
         is_named = is_transactional if step["named"] is None else step["named"]
         chosen = {place: self.sequence_of(step, place, count) for place in step.places}

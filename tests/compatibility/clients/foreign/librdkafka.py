@@ -17,7 +17,7 @@ from tests.compatibility.clients.foreign.client import (
     Stored,
 )
 
-QUIET = {"log_level": 0}  # what goes wrong is told by exceptions
+QUIET = {"log_level": 0}  # exceptions report what goes wrong
 
 
 class Librdkafka:

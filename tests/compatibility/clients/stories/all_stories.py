@@ -1,4 +1,4 @@
-"""All stories, in the order in which they are told: a lowered feature changes what follows."""
+"""All stories, in the order in which they run: a lowered feature changes what follows."""
 
 from __future__ import annotations
 

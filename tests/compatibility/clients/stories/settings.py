@@ -135,7 +135,10 @@ def a_quota_slows_its_client_down(on: Cluster) -> Sight:
         )  # fmt: skip
         producer.produce("limited", b"x" * 5_200)
         producer.flush(PATIENCE_S)
-        wait_until(lambda: producer.poll(0.05) >= 0 and any(throttles), "it is told to wait")
+        wait_until(
+            lambda: producer.poll(0.05) >= 0 and any(throttles),
+            "a response contains a throttle time",
+        )
         return True
 
     return is_slow

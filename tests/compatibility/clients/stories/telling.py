@@ -5,7 +5,7 @@
         create_topic(on.bootstrap, "created")
         return lambda: "created" in on.aio_topics()
 
-A story acts once and returns what to look at; whoever tells it looks before and after the kill.
+A story acts once and returns what to look at; its caller looks before and after the kill.
 `docs/reference/api-clients.md` is made from what the stories claim, and `test_stories.py` holds
 them to it: that the second client sees the effect, and that each client really sent the requests.
 """

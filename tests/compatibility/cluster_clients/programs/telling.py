@@ -7,7 +7,7 @@ topic, works until its standard input ends, and prints one line for each thing t
     read 0 41 17            partition, offset and value of a record that the group was given
     committed 3             the transaction with this number; its records are 3-0 to 3-4
     aborted 4               and none of its records may be seen
-    unknown 5               the client does not say what came of it
+    unknown 5               the client does not say whether it was committed
     error ...               what the client said; it continues where it can
 """
 

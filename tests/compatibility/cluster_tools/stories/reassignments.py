@@ -36,7 +36,7 @@ def generate(session: ToolSession) -> None:
 
 
 def hold(session: ToolSession, plan: str) -> None:
-    """The throttle lets the replicas join much later than anybody waits."""
+    """With this throttle the replicas join much later than any test waits."""
     by_plan = ("--reassignment-json-file", plan)
     session.show("execute", REASSIGN, "--execute", *by_plan, "--throttle", HELD_BYTES_S,
                  change=replicas_alone)  # fmt: skip

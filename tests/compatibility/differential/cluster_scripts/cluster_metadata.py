@@ -45,7 +45,7 @@ def metadata(session: ClusterSession) -> Iterator[None]:
     wide = session.placed("wide", [1, 2, 3], [3, 1, 2], [2, 3, 1])
     last = session.placed("last", [3])
     none = session.name("none")
-    creates = session.version < 4  # there always; the brokers are told not to
+    creates = session.version < 4  # always before version 4; the brokers are configured not to
 
     def asked(*names: str) -> MetadataRequest:
         return named(*names, create=creates)

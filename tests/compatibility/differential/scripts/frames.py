@@ -1,4 +1,4 @@
-"""Requests that are not even requests, and versions that nobody serves."""
+"""Frames that are not requests, and versions that no broker serves."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from ottla.protocol.messages.sync_group_request import (
     SyncGroupRequestAssignment,
 )
 
-# Long enough that nobody is put out while a script runs.
+# Long enough that no member is removed while a script runs.
 SESSION_MS = 50_000
 # Kafka reads what members of the type "consumer" subscribe to, and hangs where it cannot.
 SUBSCRIPTION = ConsumerProtocolSubscription(["subscribed"], None).encode_prefixed(1)

@@ -127,7 +127,7 @@ def offset_commit(session: Session) -> None:
         "a topic in two parts", commit(g, (topic, [(1, 3, -1, "")]), (topic, [(2, 4, -1, "")]))
     )
     session.ask("no group", commit("", (topic, [one])))
-    # Where that was stored it is nobody's own group: other scripts must not find it.
+    # If it was stored, the group has no prefix of this script: other scripts must not find it.
     session.quietly(DeleteGroupsRequest([""]), 2)
     session.ask("long group", commit(session.name("x" * 1000), (topic, [one])))
     for retention_ms in (0, 1, 10_000, -2):

@@ -1,4 +1,4 @@
-"""Topics of the coordinators that nobody has needed yet."""
+"""Topics of the coordinators that no client has needed yet."""
 
 from __future__ import annotations
 

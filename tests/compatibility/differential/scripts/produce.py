@@ -313,14 +313,14 @@ def produce_idempotently(session: Session) -> None:
 
 @script(ApiKey.PRODUCE)
 def produce_transactionally_without(session: Session) -> None:
-    """Batches that claim a transaction which nobody has begun."""
+    """Batches that claim a transaction which was not begun."""
     topic = session.topic("t")
     producer_id = new_producer(session)
     data = batch(b"v", producer=(producer_id, 0, 0), is_transactional=True)
     session.ask("no transactional id", produce(topic, (0, data)))
-    nobody = batch(b"v", is_transactional=True)
-    session.ask("no producer", produce(topic, (0, nobody)))
-    session.ask("no producer, no transactional id", produce(topic, (0, nobody), acks=1))
+    without_producer = batch(b"v", is_transactional=True)
+    session.ask("no producer", produce(topic, (0, without_producer)))
+    session.ask("no producer, no transactional id", produce(topic, (0, without_producer), acks=1))
     marker = struct.pack(">hi", 0, 1)
     control = batch(
         marker,

@@ -43,7 +43,7 @@ def describe_quorum(session: Session) -> None:
 
 
 def without_age(answer: Any) -> Any:
-    """How long the log is depends on what else was done: where it ends is told from its end."""
+    """The length of the log depends on other requests: its end is reported relative to its end."""
     out = deepcopy(answer)
     for partition in (each for topic in out.topics for each in topic.partitions):
         end_offset = partition.high_watermark

@@ -1,4 +1,4 @@
-"""SASL, ACLs and delegation tokens, where nobody has to say who they are and all may do all."""
+"""SASL, ACLs and delegation tokens on a cluster without authentication and authorization."""
 
 from __future__ import annotations
 

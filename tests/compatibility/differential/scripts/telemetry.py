@@ -22,7 +22,7 @@ from ottla.protocol.messages.get_telemetry_subscriptions_request import (
 )
 from ottla.protocol.messages.push_telemetry_request import PushTelemetryRequest
 
-HOUR_MS = 3_600_000  # between pushes: whoever comes again at once comes too early
+HOUR_MS = 3_600_000  # between pushes: one that follows at once is too early
 NOBODY = bytes(16)
 
 
@@ -32,7 +32,7 @@ def instance(number: int) -> bytes:
 
 @contextmanager
 def subscription(session: Session, *metrics: str) -> Iterator[None]:
-    """Everybody is asked for metrics, until the end."""
+    """All clients are asked for metrics, until the end."""
     chosen = {"metrics": ",".join(metrics), "interval.ms": str(HOUR_MS)}
     alter(session, [(key, SET, value) for key, value in chosen.items()])
     try:

@@ -29,7 +29,7 @@ from ottla.protocol.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequestTopic,
 )
 
-TIMEOUT_MS = 600_000  # nobody's transaction is ended while a script runs
+TIMEOUT_MS = 600_000  # no transaction is ended while a script runs
 SEVERAL_FROM = 4  # versions of AddPartitionsToTxn that name several transactions
 ENDING = ("PrepareCommit", "PrepareAbort", "PrepareEpochFence")
 READ_COMMITTED, READ_UNCOMMITTED = 1, 0
@@ -161,7 +161,7 @@ def await_end(session: Session, producer: Producer) -> None:
     )
 
 
-# What came of it
+# The outcome
 
 
 def described(session: Session, label: str, *producers: Producer) -> None:

@@ -73,7 +73,7 @@ def init_producer_id_of_transactions(session: Session) -> None:
 
 
 def without_epoch(answer: Any) -> Any:
-    """Ids that cannot be made this run's own have been somebody's before."""
+    """Ids that cannot be unique to this run may have been used before."""
     out = copy(answer)
     if answer.producer_id != -1:
         out.producer_id, out.producer_epoch = -1, 0
