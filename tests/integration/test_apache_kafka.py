@@ -63,7 +63,7 @@ def test_a_node_that_cannot_start_says_why(tmp_path: Path) -> None:
 
 
 def test_a_java_process_ends_when_its_parent_dies(tmp_path: Path) -> None:
-    """Its standard input closes then, whoever held the other end."""
+    """Its standard input closes then, whichever process held the other end."""
     process = JavaProcess("interop.Oracle", log_path=tmp_path / "log")
     process.stdin.close()
     assert process.stdout.read() == b""

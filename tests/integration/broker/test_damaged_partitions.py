@@ -31,7 +31,7 @@ def produce(broker: RunningBroker, topic: str, timeout_ms: int = PATIENCE_MS) ->
         }
     )
     producer.produce(topic, b"value", on_delivery=lambda error, _message: errors.append(error))
-    producer.flush()  # it is told in any case, if only that the time is up
+    producer.flush()  # the callback is called in any case, if only with a timeout
     (error,) = errors
     return error is None
 

@@ -87,5 +87,5 @@ def environment(shared_broker: RunningBroker) -> dict[str, str]:
 
 @pytest.fixture
 def group() -> str:
-    """The name of a group that nobody else uses."""
+    """A unique name of a group."""
     return f"group-{next(_numbers)}"

@@ -128,7 +128,7 @@ def test_it_ends_with_the_standard_input_of_whoever_started_it(tmp_path: Path) -
 
 
 def test_a_broker_that_has_lost_its_last_directory_ends(tmp_path: Path) -> None:
-    """Whoever watches over it may start it again, as with Apache Kafka."""
+    """A supervisor may start it again, as with Apache Kafka."""
     logs = tmp_path / "logs"
     with RunningBroker(config={"log.dirs": str(logs)}) as broker:
         create_topic(broker, "before")

@@ -27,7 +27,7 @@ _numbers = itertools.count()
 
 
 def new_topic(cluster: Cluster, partitions: int = 1, **configs: str) -> str:
-    """The name of a topic that nobody else uses."""
+    """Create a topic with a unique name, and return the name."""
     name = f"client-{os.getpid()}-{next(_numbers)}"
     settings = {key.replace("_", "."): value for key, value in configs.items()}
     create_topics(cluster, [NewTopic(name, partitions, 1, settings)])

@@ -35,7 +35,7 @@ from ottla.client.settings import ClientSettings
 
 
 def impatient(cluster: Cluster, **changes: int) -> Cluster:
-    """The same cluster, seen by somebody who is told at once that there is nothing new."""
+    """The same cluster for a client whose fetches return early if there are no new records."""
     changes = {"default_api_timeout_ms": 120_000, "fetch_max_wait_ms": 50, **changes}
     return Cluster(ClientSettings(cluster.settings.bootstrap_servers, **changes))  # type: ignore[arg-type]
 
@@ -86,7 +86,7 @@ def test_many_partitions_share_answers_that_are_too_small_for_all(cluster: Clust
 
 
 def test_what_a_reader_keeps_is_never_overwritten(cluster: Cluster) -> None:
-    """Buffers are used again, but only those that nobody looks at."""
+    """Buffers are reused, but only those without a view."""
     partition = TopicPartition(new_topic(cluster), 0)
     produce(cluster, partition, [[bytes([n]) * 300_000] for n in range(40)])
     with impatient(cluster, max_partition_fetch_bytes=400_000) as small:

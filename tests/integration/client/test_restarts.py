@@ -1,4 +1,4 @@
-"""Brokers that are killed while somebody reads or writes: nothing is lost, nothing comes twice."""
+"""Brokers that are killed while clients read or write: nothing is lost, nothing comes twice."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheKafka]:
         yield node
 
 
-# Apache Kafka takes several seconds for every start: three of the stories are told with it too.
+# Apache Kafka takes several seconds for every start: three of the tests run with it too.
 ON_BOTH = pytest.mark.parametrize(
     "node",
     ["ottla", pytest.param("apache-kafka", marks=pytest.mark.java)],

@@ -28,7 +28,7 @@ BRIEF_S = 0.5
 
 class Faults:
     def __init__(self, cluster: NetworkedCluster, rng: random.Random, long_s: float) -> None:
-        """`long_s` is longer than a session: others are told what the victim was."""
+        """`long_s` is longer than a session: others take over what the victim led."""
         self._cluster = cluster
         self._rng = rng
         self._long_s = long_s

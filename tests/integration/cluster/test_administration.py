@@ -92,7 +92,7 @@ from ottla.testing.cluster import RunningCluster
 pytestmark = pytest.mark.xdist_group("cluster-administration")
 SET, DELETE = 0, 1
 EXACT = 0
-NOBODY = 77  # no broker has this id
+NO_BROKER = 77  # no broker has this id
 TOPIC_STATES_FROM = 6  # of DeleteTopics
 Make = Callable[[str], Message]
 # Where these are set, their versions are those that have the field.
@@ -155,7 +155,7 @@ ANSWERS: dict[str, Make] = {
             name,
             num_partitions=-1,
             replication_factor=-1,
-            assignments=[CreatableReplicaAssignment(0, [NOBODY])],
+            assignments=[CreatableReplicaAssignment(0, [NO_BROKER])],
         )
     ),
     "topic setting": lambda name: create(
@@ -188,12 +188,12 @@ ANSWERS: dict[str, Make] = {
     "unknown election": lambda _: ElectLeadersRequest(7, [TopicPartitions("existing", [0])]),
     "all elections": lambda _: ElectLeadersRequest(0, None),
     "nothing to cancel": lambda _: moved("existing", None),
-    "moved to nobody": lambda _: moved("existing", [NOBODY]),
+    "moved to nobody": lambda _: moved("existing", [NO_BROKER]),
     "moved partition of no topic": lambda name: moved(f"no-{name}", [1]),
     "unknown feature": lambda _: feature("no.such.feature", 1),
     "feature level": lambda _: feature("metadata.version", 9999),
     "feature downgrade": lambda _: feature("metadata.version", 1, 2),
-    "unknown broker": lambda _: UnregisterBrokerRequest(NOBODY),
+    "unknown broker": lambda _: UnregisterBrokerRequest(NO_BROKER),
 }
 
 

@@ -240,7 +240,7 @@ def test_a_full_disk_on_one_of_three_stops_and_loses_nothing(small_disk: Path) -
     config = {
         "zookeeper.session.timeout.ms": 4000,
         "auto.create.topics.enable": False,
-        "replica.lag.time.max.ms": 300_000,  # nobody waits for that
+        "replica.lag.time.max.ms": 300_000,  # longer than any test
         "auto.leader.rebalance.enable": False,
         "log.segment.delete.delay.ms": 500,
     }

@@ -52,7 +52,7 @@ def cluster(clock: Path) -> Iterator[RunningCluster]:
     config = {
         "zookeeper.session.timeout.ms": 4000,
         "auto.create.topics.enable": False,
-        "auto.leader.rebalance.enable": False,  # a new epoch is an election that nobody wanted
+        "auto.leader.rebalance.enable": False,  # a new epoch shows an unwanted election
         "log.retention.check.interval.ms": 200,
         "log.segment.bytes": 1 << 20,
         "replica.lag.time.max.ms": 5000,

@@ -325,7 +325,7 @@ def test_administration_without_zookeeper_ends_with_an_error(
         cluster.zookeeper.signal(signal.SIGCONT)
     assert codes == [ErrorCode.REQUEST_TIMED_OUT] * 2
     for each in cluster.ids:
-        wait_until(lambda at=each: create(cluster, at, f"after-{at}") in DONE, "goes on")  # type: ignore[misc]
+        wait_until(lambda at=each: create(cluster, at, f"after-{at}") in DONE, "continues")  # type: ignore[misc]
 
 
 def test_the_log_of_brokers_has_no_traceback(cluster: RunningCluster, znodes: Any) -> None:

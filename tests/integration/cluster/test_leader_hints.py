@@ -1,4 +1,4 @@
-"""A producer that waits for a follower when its leader stops: it is told who leads now."""
+"""A producer that waits for a follower when its leader stops: the response names the new leader."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class ListeningCluster(RunningCluster):
         return {"listeners": listed(bound), "advertised.listeners": listed(advertised)}
 
     def address(self, broker_id: int, listener: str) -> str:
-        """What clients of the listener are told."""
+        """The address that clients of the listener receive."""
         port = self.ports[broker_id][listener]
         return f"{HOST}:{self.doors[broker_id] if listener == OUTSIDE else port}"
 
@@ -158,7 +158,7 @@ def test_requests_between_brokers_are_served_on_their_listener_only(
 def test_clients_of_the_other_network_write_and_read_what_they_reach(
     cluster: ListeningCluster,
 ) -> None:
-    """librdkafka, which is given one of the addresses and is told the others."""
+    """librdkafka, which starts with one of the addresses and receives the others."""
     servers = cluster.address(1, OUTSIDE)
     failed: list[Any] = []
     producer = Producer({"bootstrap.servers": servers, "log_level": 0})

@@ -1,5 +1,6 @@
 """A cluster whose metadata in ZooKeeper is deleted, or replaced by an older copy, while it runs:
-its brokers end with the znode and what to do, none goes back, and nobody makes a second cluster."""
+its brokers end with an error that names the znode and what to do, none goes back, and none creates
+a second cluster."""
 
 from __future__ import annotations
 

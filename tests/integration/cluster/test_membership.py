@@ -283,7 +283,7 @@ def test_records_and_groups_go_on_without_zookeeper(
                 zookeeper.start()
             else:
                 zookeeper.signal(signal.SIGCONT)
-            with measured("administration goes on"):
+            with measured("administration continues"):
                 codes = {each.result(PATIENCE_S) for each in waiting}
         # A controller that resigns may have been successful: the next one is asked again.
         repeated = {ErrorCode.TOPIC_ALREADY_EXISTS} if fault == BEYOND_THE_SESSION else set()

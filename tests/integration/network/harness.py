@@ -178,7 +178,7 @@ class RunningNetwork:
         return client
 
     def call(self, function: Callable[[], T]) -> T:
-        """Run in the network's loop, and return what comes of it."""
+        """Run in the network's loop, and return the result."""
 
         async def run() -> T:
             return function()

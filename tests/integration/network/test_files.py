@@ -176,7 +176,7 @@ def test_files_in_memory_are_read_and_written_through(network: RunningNetwork, s
 
 
 class ColdFile:
-    """A file whose bytes are not in the page cache: whoever wants them waits for the disk."""
+    """A file whose bytes are not in the page cache: its readers wait for the disk."""
 
     def __init__(self, file: File) -> None:
         self._file = file

@@ -2,7 +2,7 @@
 
 Spark gives a Python process ten seconds to start and to call back, whatever the machine has to do
 besides, and offers no setting. A query that ends for that is started again from its checkpoint, as
-whoever runs it would.
+its operator would.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """An audit that kills itself (SIGKILL): python -m ... ADDRESS TOPIC TIER POINT PASSES.
 
 Points: `folding` (a step is folded), `sent` (its reports are sent, the transaction is open),
-`committed` (the transaction is committed, and nobody knows), `never`.
+`committed` (the transaction is committed, which is recorded nowhere else), `never`.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ class Story:
         code, said = self._run_job(environment, master)
         outcome.jobs = 1
         if point and not Path(environment[ONCE]).exists():
-            outcome.trouble = f"nobody died: {point.value} was not reached\n{said}"
+            outcome.trouble = f"no process died: {point.value} was not reached\n{said}"
         elif code:
             code, said = self._run_job({}, master)
             outcome.jobs = 2

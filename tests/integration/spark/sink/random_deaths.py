@@ -75,7 +75,7 @@ class Chaos:
         except subprocess.TimeoutExpired:
             self.job_deaths += 1
             return None
-        assert code == 0, f"the job ended with {code} although nobody killed it"
+        assert code == 0, f"the job ended with {code} although it was not killed"
         return code
 
     def _kill_broker(self) -> None:

@@ -1,4 +1,4 @@
-"""Nothing lost, nothing twice, whoever is killed and when: one death here, all of them with
+"""Nothing lost, nothing twice, for any process and time of a kill: one here, all of them with
 
 python -m tests.integration.spark.sink.crashes
 """

@@ -286,7 +286,7 @@ def test_a_torn_batch_stops_the_query_until_it_is_accepted(sink: Sink) -> None:
 def test_a_refused_transaction_does_not_hold_up_the_others(
     sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What became of it may take long to find out, or nobody may answer."""
+    """Finding out its outcome may take long, or no broker may answer."""
 
     def nobody_answers(*_: object) -> None:
         raise ConnectionLost("a leader", "Fetch", "it is away")
@@ -302,7 +302,7 @@ def test_a_refused_transaction_does_not_hold_up_the_others(
 
 
 def test_a_commit_that_was_made_is_known_even_if_the_id_was_used_again(sink: Sink) -> None:
-    """Or if the coordinator has forgotten it: the log tells that nothing is torn, even while
+    """Or if the coordinator has forgotten it: the log shows that nothing is torn, even while
     others hold back what is stable."""
     driver = sink.driver()
     started = driver.start()
@@ -332,7 +332,7 @@ def test_a_decided_transaction_that_timed_out_is_reported_as_torn(
 
 
 def test_a_batch_write_without_a_name_is_finished_by_the_next_one(sink: Sink) -> None:
-    """Nobody else would: its driver died, and no restart knows its name."""
+    """Nothing else would: its driver died, and no restart has its name."""
     sink.name = f"batch-{sink.topic}"
     started = sink.driver().start()
     written = [sink.write(0, ["a"]), sink.write(1, ["b"])]
@@ -402,7 +402,7 @@ def test_an_abort_takes_back_what_was_written(sink: Sink) -> None:
 def test_an_attempt_that_begins_after_its_write_has_ended_leaves_nothing_open(
     sink: Sink, is_committed: bool
 ) -> None:
-    """Spark had killed it, but it continued for a while: nobody would come to end it."""
+    """Spark had killed it, but it continued for a while: otherwise nothing would end it."""
     driver = sink.driver()
     started = driver.start()
     written = sink.write(0, ["a"])
@@ -530,7 +530,7 @@ def test_the_outcome_of_records_at_unknown_offsets_is_found_by_time(
 def test_an_abort_is_found_in_a_log_that_begins_late_and_has_only_older_times(
     cluster: Cluster, settings: ClientSettings, new_topic: Callable[..., str], is_log_empty: bool
 ) -> None:
-    """The driver's clock is days ahead. Only where nothing is left can nobody miss anything."""
+    """The driver's clock is days ahead. Records are lost to no reader only if none are left."""
     sink = Sink(cluster, settings, new_topic(1))
     driver = sink.driver()
     driver.commit(driver.start(), batch(4, sink.topic), [sink.write(0, ["earlier"])])

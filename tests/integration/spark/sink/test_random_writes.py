@@ -252,7 +252,7 @@ def test_rows_without_a_key_fill_a_batch_before_the_next_partition(
     places = [TopicPartition(target.topic, each) for each in range(3)]
     ends = latest_offsets(target.cluster, places, READ_UNCOMMITTED)
     assert sum(ends.values()) == count
-    assert all(ends.values()), "each has its turn"
+    assert all(ends.values()), "each receives rows"
     sizes = [size for each in places for size in batch_sizes(target.cluster, each, ends[each])]
     assert all(each <= limit for each in sizes)
     assert len(sizes) <= 1.5 * count * size / limit, "batches are nearly full"

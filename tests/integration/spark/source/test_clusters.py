@@ -79,7 +79,7 @@ def wait_for_rows(query: Any, batches: Batches) -> None:
         assert query.isActive, query.exception()
         return sum(map(len, batches.rows.values())) > before
 
-    wait_until(has_more, "the stream goes on")
+    wait_until(has_more, "the stream continues")
 
 
 def test_a_stream_outlives_killed_restarted_and_moved_leaders(

@@ -139,7 +139,7 @@ def test_leaders_that_have_moved_since_the_planning_are_found(
 ) -> None:
     reader = batch_reader(options_of(either_kafka, topic, {}), SCHEMA)
     tasks = reader.partitions()
-    with socket.socket() as held:  # nobody listens there, and nobody else can
+    with socket.socket() as held:  # no process listens there, and none can
         held.bind(("127.0.0.1", 0))
         nowhere = Address("127.0.0.1", held.getsockname()[1])
         moved = [TaskRanges(task.ranges, moved_to(nowhere, task.leaders)) for task in tasks]
