@@ -55,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from error
     for number in (signal.SIGINT, signal.SIGHUP):
         # Ignored in background jobs of shells and under `nohup`: programs under test would inherit
-        # that, and not end when they are told to.
+        # that, and not end when they receive them.
         if signal.getsignal(number) is signal.SIG_IGN:
             is_interrupt = number is signal.SIGINT
             signal.signal(number, signal.default_int_handler if is_interrupt else signal.SIG_DFL)

@@ -50,7 +50,7 @@ def main() -> int:
         # A process for each, so that they are independent.
         if subprocess.run([sys.executable, "-m", "pytest", "-n", "0", test]).returncode != 0:
             return 1
-    print("\nFailed beside others, passed alone; each is a race that somebody has to find:")
+    print("\nFailed beside others, passed alone; each is a race to be found:")
     print("\n".join(f"  {test}" for test in tests))
     return 0
 

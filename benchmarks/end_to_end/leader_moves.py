@@ -82,7 +82,7 @@ def leaders(client: RawClient) -> set[int]:
 
 
 def controller_of(cluster: ClusterProcesses) -> int:
-    """Kafka's Metadata names any broker: there the active controller is not told apart."""
+    """Kafka's Metadata names any broker: it does not identify the active controller."""
     admin = AdminClient({**QUIET, "bootstrap.servers": cluster.bootstrap})
     return int(admin.list_topics(timeout=30).controller_id)
 

@@ -1,7 +1,7 @@
 """Files of partitions are removed in one place, and for a reason that is made in one place.
 
-Whoever adds another way to remove a partition directory, or to make the evidence that a topic was
-deleted, fails here: `docs/decisions/0007-what-may-be-deleted.md` says why.
+Another way to remove a partition directory, or to make the evidence that a topic was deleted,
+fails here: `docs/decisions/0007-what-may-be-deleted.md` says why.
 """
 
 from __future__ import annotations

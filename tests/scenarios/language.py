@@ -39,7 +39,7 @@ ACTIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "lose_directory": (("broker", "partition"), ()),
     "replace_directory": (("broker",), ()),
 }
-# The results of actions. A line tells that of its last action which has one.
+# The results of actions. A line expects that of its last action which has one.
 WITH_RESULTS: Mapping[str, tuple[str, ...]] = {
     "produce": ("offset", "error"),
     "consume": ("records", "lost", "error"),

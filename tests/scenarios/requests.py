@@ -86,7 +86,7 @@ class Client:
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
         self._channels: dict[int, Channel] = {}
-        self.latest: dict[str, int] = {}  # what was told last, of each partition
+        self.latest: dict[str, int] = {}  # the offset of the last response, of each partition
         self.acknowledged: dict[str, dict[int, str]] = {}  # with acks=all
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 Owns      the processes and their disks, and one client that acts for the script.
 Promises  brokers start in the order that the script lists, the controller first, so that a script
-          knows it. Latest offsets that a client is told never go back.
+          knows it. Latest offsets that a client receives never go back.
 Leaves    reading and judging the script to `language.py` and `play.py`.
 """
 

@@ -2,7 +2,7 @@
 
 A value is plain: a dict from our field names to ints, floats, strings, bytes (uuids, records),
 lists, dicts and None, with exactly the fields of its version. So it can be turned into an object
-of any codec: ours (`to_object`), or somebody else's.
+of any codec: ours (`to_object`), or that of another project.
 
 Promises  the same seed gives the same value; items of one array differ from each other in every
           field that has room for it, because some codecs keep arrays as maps.
@@ -40,7 +40,7 @@ TEXTS = (
     "\u202e\ufeff",
     "\U0010ffff",
 )
-# What means something somewhere, is as long as it may be, or is no text that anybody would choose.
+# Texts with a special meaning, of the greatest length, or that users would not choose.
 EXTREME_TEXTS = (
     *("a" * 32767, "\x00" * 32767, "é" * 16383, "日" * 10922, " " * 32767, "," * 32767),
     *("1" * 5000, "1e999", "-1", "0", "1", "9223372036854775808", "-2147483649", "NaN", "true"),

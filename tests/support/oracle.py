@@ -24,7 +24,7 @@ from tests.support.kafka_jars import KAFKA_VERSION, class_path
 
 CLIENT_PARTS = ("ClientsOracle", "GroupsOracle", "ToolsOracle")
 PARTS = ("MessageOracle", "RecordsOracle", "FilesOracle", *CLIENT_PARTS)
-Json = Any  # what json.loads gives: the answers' shapes are told where they are asked for
+Json = Any  # the result of json.loads: callers describe the shapes of the answers
 
 
 class Refused(Exception):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ottla.testing.ports import non_ephemeral_port
 
-# It refuses to run as root; anybody else will do.
+# It refuses to run as root; any other user will do.
 USER = "nobody" if os.geteuid() == 0 else None
 PLACES = ("/usr/lib/postgresql/*/bin", "/usr/local/pgsql/bin")
 

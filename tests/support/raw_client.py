@@ -1,4 +1,4 @@
-"""A client that sends what it is told to, and no more: for exact versions and exact error codes.
+"""A client that sends exactly the given requests: for exact versions and exact error codes.
 
 Our own message classes over a plain socket, without retries, metadata or opinions.
 """

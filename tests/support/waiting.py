@@ -1,6 +1,7 @@
 """Waiting for what another process does in its own time: asked again and again, with a deadline.
 
-Only for foreign programs, which cannot be handed a clock; our own parts are told the time.
+Only for foreign programs, whose clock cannot be replaced; our own parts take the time as an
+argument.
 """
 
 from __future__ import annotations

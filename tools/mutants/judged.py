@@ -1,4 +1,4 @@
-"""Survivors that somebody looked at and found to be no fault: why no test could tell them apart.
+"""Survivors that were reviewed and are no fault: why no test could distinguish them.
 
 `judged.toml` is the list. A survivor that is a fault does not go there: it gets a test.
 """

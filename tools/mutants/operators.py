@@ -251,7 +251,7 @@ LOG_LEVELS = {"debug", "info", "warning", "error", "exception", "critical"}
 
 def is_for_people(node: ast.AST) -> bool:
     """Messages, logging and what type checkers read: tests need not depend on them. Nor may they
-    depend on how long a pause is, or where long work lets others have their turn."""
+    depend on how long a pause is, or where long work yields to other tasks."""
     if isinstance(node, ast.JoinedStr | ast.Assert):
         return True
     if isinstance(node, ast.Call):

@@ -17,7 +17,7 @@ HEAD = """\
 
 @dataclass
 class Score:
-    """Of one part. Mutants that were ended by a timeout or could not run are told apart."""
+    """Of one part. Mutants that were ended by a timeout or could not run are counted separately."""
 
     part: str
     mutants: int  # in the whole part

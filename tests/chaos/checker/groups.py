@@ -1,4 +1,4 @@
-"""What a group read as a whole: every value at least once, whoever its members were."""
+"""What a group read as a whole: every value at least once, by any of its members."""
 
 from __future__ import annotations
 

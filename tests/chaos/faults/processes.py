@@ -162,7 +162,7 @@ def is_first_to_be_fenced(old: subprocess.Popen[bytes], successor: ClientProcess
         time.sleep(FENCED_POLL_S)
     old.kill()
     end(old)
-    raise AssertionError(f"{successor.names[-2]} and {successor.names[-1]} both go on")
+    raise AssertionError(f"{successor.names[-2]} and {successor.names[-1]} both continue")
 
 
 def kill_member(context: FaultContext) -> str:

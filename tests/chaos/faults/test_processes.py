@@ -50,7 +50,7 @@ def test_one_of_both_is_fenced(
     assert is_first_to_be_fenced(start(old), successor(start(new), tmp_path)) is is_old
 
 
-@pytest.mark.parametrize(("old", "message"), [(CONTINUES, "both go on"), (FAILS, "code 3")])
+@pytest.mark.parametrize(("old", "message"), [(CONTINUES, "both continue"), (FAILS, "code 3")])
 def test_anything_else_is_found(
     start: Start,
     tmp_path: Path,

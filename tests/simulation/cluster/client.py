@@ -1,4 +1,4 @@
-"""Clients of the simulated cluster: what they were told is compared with what is there at the end.
+"""Clients of the simulated cluster: responses are compared with what is there at the end.
 
 Each producer sends one record at a time, with a value that no other has, and never again.
 """

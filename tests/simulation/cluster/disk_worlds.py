@@ -153,7 +153,7 @@ class ReplicaConsumer(Consumer):
 
 def is_of_a_log(path: str) -> bool:
     """Files of partitions, and checkpoints of all of them. A broker refuses to start with a damaged
-    identity. A partition whose topic id cannot be read is offline until somebody has looked at
+    identity. A partition whose topic id cannot be read is offline until an operator has repaired
     it."""
     is_deep = path.count("/") > DATA.count("/") + 1
     return path.endswith("-checkpoint") or (is_deep and not path.endswith("/partition.metadata"))

@@ -47,7 +47,7 @@ class Failed(Exception):
 
 
 class Progress:
-    """What all members were told."""
+    """What all members have received."""
 
     def __init__(self) -> None:
         self.committed = 0

@@ -120,7 +120,7 @@ class World:
 
     @property
     def is_in_sync(self) -> bool:
-        """Whether all replicas are, according to everybody."""
+        """Whether all replicas are, according to all brokers."""
         if len(self.processes) < len(BROKERS) or self.image is None:
             return False
         for process in self.processes.values():

@@ -359,8 +359,8 @@ class World:
 
         The controller does not distinguish a broker that was killed from one that has lost power
         (`docs/decisions/0014`): both lose their standing. If one has lost records, fewer replicas
-        may fail at a time than must be in sync. As long as nobody loses records, all may be killed:
-        then the last leader leads again.
+        may fail at a time than must be in sync. As long as no replica loses records, all may
+        be killed: then the last leader leads again.
         """
         others = [each for each in self.brokers.values() if each is not broker]
         has_loss = loses_power or broker.has_lost or any(each.has_lost for each in others)
