@@ -1,5 +1,6 @@
 """Docstrings, comments, messages and documents use standard terms instead of figures of speech.
 
+In tests, strings other than docstrings and messages of asserts are data, and are not checked.
 The list has only constructions that are never needed in a technical text, with what to write.
 """
 
@@ -9,7 +10,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,12 @@ PATTERN = re.compile(rf"\b({'|'.join(AVOIDED)})\b", re.IGNORECASE)
 
 GENERATED = SOURCE / "protocol" / "messages"
 SOURCES = [path for path in FILES if not path.is_relative_to(GENERATED)]
+PROGRAMS = sorted(
+    path
+    for folder in ("tests", "tools", "benchmarks", "demo", "examples")
+    for path in (ROOT / folder).rglob("*.py")
+    if path != Path(__file__)
+)
 DOCUMENTS = sorted(
     path
     for pattern in ("*.md", "docs/**/*.md", "demo/*.md", "benchmarks/*.md", "examples/*.md")
@@ -84,6 +91,30 @@ def remarks_of(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
+def in_folders(paths: Iterable[Path]) -> dict[str, list[Path]]:
+    found: dict[str, list[Path]] = {}
+    for path in paths:
+        folder = "/".join(path.parent.relative_to(ROOT).parts[:3])
+        found.setdefault(folder, []).append(path)
+    return found
+
+
+def remarks_of_test(path: Path) -> Iterator[tuple[int, str]]:
+    """(line, text) of docstrings, comments, and messages of asserts. Other strings are data."""
+    content = path.read_text()
+    for token in tokenize.generate_tokens(io.StringIO(content).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+    for node in ast.walk(ast.parse(content)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                yield node.lineno, text
+            case ast.Assert(msg=ast.expr() as message):
+                for each in ast.walk(message):
+                    if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                        yield each.lineno, each.value
+
+
 def advice(text: str) -> list[str]:
     """What to write instead of each avoided construction. Names in backquotes are not checked."""
     prose = re.sub(r"\s+", " ", re.sub(r"`[^`]*`", "", text))
@@ -95,15 +126,16 @@ def advice(text: str) -> list[str]:
     ]
 
 
-def findings(path: Path) -> list[str]:
+def findings(path: Path, remarks: Iterable[tuple[int, str]]) -> list[str]:
     return [
         f"{path.relative_to(ROOT)}:{line}: {each}"
-        for line, text in remarks_of(path)
+        for line, text in remarks
         for each in advice(text)
     ]
 
 
 MODULES = by_folder(SOURCES)
+FOLDERS = in_folders(PROGRAMS)
 PARTS_OF_NAMES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -129,7 +161,23 @@ def advice_on_name(name: str) -> list[str]:
 
 @pytest.mark.parametrize("folder", MODULES)
 def test_docstrings_comments_and_messages_use_standard_terms(folder: str) -> None:
-    assert [found for path in MODULES[folder] for found in findings(path)] == []
+    found = [each for path in MODULES[folder] for each in findings(path, remarks_of(path))]
+    assert found == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_tests_and_tools_use_standard_terms(folder: str) -> None:
+    found = [each for path in FOLDERS[folder] for each in findings(path, remarks_of_test(path))]
+    assert found == []
+
+
+def test_in_tests_docstrings_comments_and_messages_are_found_but_not_data(tmp_path: Path) -> None:
+    path = tmp_path / "test_it.py"
+    path.write_text(
+        '"""It is told."""\nname = "somebody else"  # for nobody\nassert name, f"{name} goes on"\n'
+    )
+    found = [each for _, text in remarks_of_test(path) for each in advice(text)]
+    assert len(found) == 3
 
 
 @pytest.mark.parametrize("folder", MODULES)
