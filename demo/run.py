@@ -38,7 +38,7 @@ def run(scenario: Scenario, directory: DemoDirectory, options: RunOptions) -> in
         with Services(scenario, directory, options.brokers) as services:
             return play(Orchestrator(scenario, directory, services, terminal), options)
 
-    return told(story, directory)
+    return run_story(story, directory)
 
 
 def repair_last_run(directory: DemoDirectory) -> int:
@@ -47,10 +47,10 @@ def repair_last_run(directory: DemoDirectory) -> int:
         terminal.plain(conclusion(load(directory.recording), directory))
         return code
 
-    return told(story, directory)
+    return run_story(story, directory)
 
 
-def told(story: Callable[[Terminal], int], directory: DemoDirectory) -> int:
+def run_story(story: Callable[[Terminal], int], directory: DemoDirectory) -> int:
     """What ends a story early becomes a message and an exit code."""
     terminal = Terminal(sys.stdout)
     for number in (signal.SIGINT, signal.SIGTERM):  # also if a shell ignores SIGINT

@@ -171,6 +171,19 @@ def test_tests_and_tools_use_standard_terms(folder: str) -> None:
     assert found == []
 
 
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_names_in_tests_and_tools_need_no_explanation(folder: str) -> None:
+    found = {
+        (path.relative_to(ROOT).as_posix(), each)
+        for path in FOLDERS[folder]
+        for node in ast.walk(ast.parse(path.read_text()))
+        for name in defined_names(node)
+        for each in advice_on_name(name)
+        if "'gone'" not in each  # in the sentence that is the name of a test
+    }
+    assert found == set()
+
+
 def test_in_tests_docstrings_comments_and_messages_are_found_but_not_data(tmp_path: Path) -> None:
     path = tmp_path / "test_it.py"
     path.write_text(

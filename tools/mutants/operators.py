@@ -14,7 +14,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-# Names that end alike are of one unit, and so are taken for one another: first_offset, end_offset.
+# Names that end in the same word have one unit, and are easily confused: first_offset, end_offset.
 SAME_UNIT_MAX = 2
 
 
@@ -206,10 +206,10 @@ def same_unit(node: ast.AST, around: Surroundings) -> Iterator[ast.AST]:
     """The neighbouring field or variable of the same unit."""
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
         known = around.attributes.get(ast.unparse(node.value), frozenset())
-        for name in _alike(node.attr, known):
+        for name in _similar(node.attr, known):
             yield ast.Attribute(node.value, name, node.ctx)
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-        for name in _alike(node.id, around.names):
+        for name in _similar(node.id, around.names):
             yield ast.Name(name, node.ctx)
 
 
@@ -322,8 +322,8 @@ def _is_queue(func: ast.AST) -> bool:
     return isinstance(func, ast.Attribute) and any(w in ast.unparse(func.value) for w in words)
 
 
-def _alike(name: str, known: frozenset[str]) -> list[str]:
-    """Names that end in the same word; the ones most alike first."""
+def _similar(name: str, known: frozenset[str]) -> list[str]:
+    """Names that end in the same word; the ones most similar first."""
     word = name.rpartition("_")[2]
     others = [each for each in known if each != name and each.rpartition("_")[2] == word]
     return sorted(others, key=lambda each: (-_common(each, name), each))[:SAME_UNIT_MAX]

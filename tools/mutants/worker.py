@@ -119,8 +119,8 @@ def total_limit_s(tests: Sequence[str], tested: TestedLines) -> float:
 # In the child
 
 
-def run_items(items: Sequence[pytest.Item], tested: TestedLines, told: int) -> int:
-    """Run tests until one fails; its name is written to the descriptor `told`."""
+def run_items(items: Sequence[pytest.Item], tested: TestedLines, progress: int) -> int:
+    """Run tests until one fails; its name is written to the descriptor `progress`."""
     config = items[0].config
     failures: list[str] = []
 
@@ -131,8 +131,8 @@ def run_items(items: Sequence[pytest.Item], tested: TestedLines, told: int) -> i
 
     config.pluginmanager.register(Failures())
     for at, item in enumerate(items):
-        os.lseek(told, 0, os.SEEK_SET)
-        os.write(told, f"{at + 1} {item.nodeid}\n".encode())
+        os.lseek(progress, 0, os.SEEK_SET)
+        os.write(progress, f"{at + 1} {item.nodeid}\n".encode())
         # A thread of its own, since tests use SIGALRM themselves.
         limit = limit_s([item.nodeid], tested)
         faulthandler.dump_traceback_later(limit, exit=True, file=STDERR)
@@ -193,13 +193,13 @@ class MutantRun:
         self, mutant: Mutant, tests: list[str], items: dict[str, pytest.Item]
     ) -> tuple[Outcome, str, int]:
         status = NOT_SWAPPED
-        with open(self._notes, "w+b", buffering=0) as told:
+        with open(self._notes, "w+b", buffering=0) as progress:
             if not is_for_import(mutant, self._tested):
-                status = self._in_a_fork(mutant, [items[each] for each in tests], told.fileno())
+                status = self._in_a_fork(mutant, [items[each] for each in tests], progress.fileno())
             if status == NOT_SWAPPED:
                 status = self._in_a_new_process(mutant, tests)
-            told.seek(0)
-            count, _, test = told.read().decode().partition("\n")[0].partition(" ")
+            progress.seek(0)
+            count, _, test = progress.read().decode().partition("\n")[0].partition(" ")
         outcomes = {ALIVE: Outcome.SURVIVED, FOUND: Outcome.FOUND, TIMED_OUT: Outcome.TIMED_OUT}
         outcome = outcomes.get(status, Outcome.BROKEN)
         return outcome, "" if outcome is Outcome.SURVIVED else test, int(count or 0)
@@ -208,7 +208,7 @@ class MutantRun:
     def _notes(self) -> str:
         return f"{self._tasks.results}.{os.getpid()}"
 
-    def _in_a_fork(self, mutant: Mutant, items: list[pytest.Item], told: int) -> int:
+    def _in_a_fork(self, mutant: Mutant, items: list[pytest.Item], progress: int) -> int:
         child = os.fork()
         if child == 0:
             try:
@@ -217,7 +217,7 @@ class MutantRun:
                     swap(mutant, self._root)
                 except LookupError:
                     os._exit(NOT_SWAPPED)
-                os._exit(run_items(items, self._tested, told))
+                os._exit(run_items(items, self._tested, progress))
             finally:
                 os._exit(BROKEN)
         return wait_for(child, total_limit_s([each.nodeid for each in items], self._tested))
@@ -225,7 +225,7 @@ class MutantRun:
     def _in_a_new_process(self, mutant: Mutant, tests: list[str]) -> int:
         fresh = Path(f"{self._notes}.task")
         fresh.write_text(
-            json.dumps({"mutant": asdict(mutant), "tests": tests, "told": self._notes})
+            json.dumps({"mutant": asdict(mutant), "tests": tests, "progress": self._notes})
         )
         environment = {**os.environ, ONE: str(fresh), TASKS_FILE: os.environ[TASKS]}
         environment.pop(TASKS)
@@ -252,7 +252,7 @@ class FreshRun:
 
     def __init__(self, stored: dict[str, Any], tasks: Tasks) -> None:
         self._tests: list[str] = stored["tests"]
-        self._told = str(stored["told"])
+        self._progress = str(stored["progress"])
         self._tested = read_tested_lines(Path(tasks.tested_lines))
 
     @pytest.hookimpl(wrapper=True)
@@ -268,9 +268,9 @@ class FreshRun:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = {item.nodeid: item for item in session.items}
-        told = os.open(self._told, os.O_RDWR)
+        progress = os.open(self._progress, os.O_RDWR)
         chosen = [items[each] for each in self._tests if each in items]
-        os._exit(run_items(chosen, self._tested, told) if chosen else BROKEN)
+        os._exit(run_items(chosen, self._tested, progress) if chosen else BROKEN)
 
 
 def wait_for(child: int, seconds: float) -> int:

@@ -33,8 +33,8 @@ class Disagreement:
 
     def __str__(self) -> str:
         where = f"{self.case.message.name} version {self.case.version}, {self.direction}"
-        told = f"  ours   {self.ours}\n  {self.codec}      {self.theirs}"
-        return f"{where}: {_short(self.case.value)}\n{told}"
+        both = f"  ours   {self.ours}\n  {self.codec}      {self.theirs}"
+        return f"{where}: {_short(self.case.value)}\n{both}"
 
 
 def compare(

@@ -28,7 +28,7 @@ requests that it is listed with.
 
 The clients: confluent-kafka (librdkafka), kafka-python, aiokafka, and Apache Kafka's own Java
 clients and command-line tools ("java": release {newest}). The stories are in
-[tests/compatibility/clients/stories](../../tests/compatibility/clients/stories), told by
+[tests/compatibility/clients/stories](../../tests/compatibility/clients/stories), run by
 [test_stories.py](../../tests/compatibility/clients/test_stories.py). What is done with each client
 alike, and with Java's release {older} too, is [at the end](#the-same-with-every-client).
 
@@ -122,9 +122,9 @@ def api_name(key: ApiKey) -> str:
 
 def apis_without_a_story() -> list[str]:
     """Announced APIs that no story covers."""
-    told = {key for story in STORIES for key in (*story.does, *story.sees)}
+    covered = {key for story in STORIES for key in (*story.does, *story.sees)}
     return [
         f"{api_name(key)} is announced, but no story in tests/compatibility/clients/stories shows "
         "that it works"
-        for key in sorted(ANNOUNCED.keys() - told)
+        for key in sorted(ANNOUNCED.keys() - covered)
     ]

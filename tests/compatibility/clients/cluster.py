@@ -75,7 +75,7 @@ class Cluster:
 
     @property
     def oracle(self) -> Oracle:
-        assert self._oracle is not None, "a story with Java, told without"
+        assert self._oracle is not None, "a story with Java, run without"
         return self._oracle
 
     @property

@@ -63,7 +63,7 @@ def reported(
                 failures.setdefault(story.name, []).append(error)
 
         def act(story: Story) -> None:
-            sights[story.name] = story.tell(cluster)
+            sights[story.name] = story.run(cluster)
 
         def look(story: Story) -> None:
             assert story.name not in sights or sights[story.name]()

@@ -178,7 +178,7 @@ class GroupsModel:
             self.client.session.until(
                 DescribeGroupsRequest([self.group(name) for name in fresh], False),
                 DESCRIBE_VERSION,
-                nobody_is_preparing,
+                no_group_is_preparing,
                 "the first generation",
             )
             self.quiet()
@@ -217,5 +217,5 @@ def topics_of(address: str) -> dict[str, Topic]:
     return made
 
 
-def nobody_is_preparing(answer: DescribeGroupsResponse) -> bool:
+def no_group_is_preparing(answer: DescribeGroupsResponse) -> bool:
     return all(each.group_state != "PreparingRebalance" for each in answer.groups)

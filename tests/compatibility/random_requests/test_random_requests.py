@@ -34,7 +34,7 @@ def brokers() -> Iterator[Brokers]:
 
 
 @pytest.mark.parametrize("name", AREAS)
-def test_both_brokers_answer_random_requests_alike(name: str, brokers: Brokers) -> None:
+def test_both_brokers_give_equal_answers_to_random_requests(name: str, brokers: Brokers) -> None:
     chance = random.SystemRandom().randrange(2**32)
     seed = int(os.environ.get(SEED_VARIABLE) or chance)
     tally = compare_all(drawn_sequences(area_called(name), seed, range(SEQUENCES)), brokers, print)

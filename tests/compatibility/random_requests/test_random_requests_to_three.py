@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.java, pytest.mark.slow]
 SEQUENCES = 200 if os.environ.get(LONG_RUN) else 5
 
 
-def test_both_clusters_answer_random_requests_alike() -> None:
+def test_both_clusters_give_equal_answers_to_random_requests() -> None:
     seed = int(os.environ.get(SEED_VARIABLE) or random.SystemRandom().randrange(2**32))
     with both_clusters() as brokers:
         sequences = drawn_sequences(area_called("brokers"), seed, range(SEQUENCES))

@@ -101,7 +101,7 @@ def test_random_batches_agree_both_ways(java: RecordsOracle, codec: Codec) -> No
 
 
 @CODECS
-def test_sequences_wrap_alike(java: RecordsOracle, codec: Codec) -> None:
+def test_sequences_wrap_as_in_kafka(java: RecordsOracle, codec: Codec) -> None:
     records = [Record(i, NOW_MS, None, b"v") for i in range(4)]
     data = build_batch(
         records, codec=codec, producer_id=1, producer_epoch=0, base_sequence=2**31 - 2
@@ -173,7 +173,7 @@ def test_an_emptied_batch_keeps_its_place_and_producer(java: RecordsOracle, code
     assert batch == replace(emptied, crc=batch.crc)
 
 
-def test_several_batches_in_a_row_are_read_alike(java: RecordsOracle) -> None:
+def test_several_batches_in_a_row_are_read_as_kafka_does(java: RecordsOracle) -> None:
     data = b"".join(
         build_batch(
             shifted(RECORD_SETS["headers"], 10 * codec), base_offset=10 * codec, codec=codec

@@ -236,7 +236,7 @@ def test_a_command_that_is_not_there_is_refused_with_those_there_are(
         assert reason.rstrip() in done.stderr.splitlines()[-1]
 
 
-def test_a_wrong_option_is_told_before_a_missing_one() -> None:
+def test_a_wrong_option_is_reported_before_a_missing_one() -> None:
     done = run(["groups", "reset", "g", "--shift", "3"])
     assert done.returncode == 2
     assert "there is no option --shift; did you mean --shift-by?" in done.stderr
@@ -293,7 +293,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("name", FAILURES)
-def test_interruptions_are_told_from_failures(name: str, tmp_path: Path) -> None:
+def test_interruptions_are_distinguished_from_failures(name: str, tmp_path: Path) -> None:
     """The version of Python, which `ottla version` asks for, fails in this way."""
     statement, code, reported = FAILURES[name]
     (tmp_path / "platform.py").write_text(f"import os\ndef python_version():\n    {statement}\n")

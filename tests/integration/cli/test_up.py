@@ -142,7 +142,7 @@ def test_a_broker_that_has_lost_its_last_directory_ends(tmp_path: Path) -> None:
         assert "Traceback" not in broker.log
 
 
-def test_a_directory_that_is_gone_is_told_when_it_stops(tmp_path: Path) -> None:
+def test_a_missing_directory_is_reported_when_the_broker_stops(tmp_path: Path) -> None:
     data = tmp_path / "data"
     words = ["up", "--listen", "127.0.0.1:0", "--data", str(data)]
     with subprocess.Popen(
@@ -299,7 +299,7 @@ def test_a_misspelt_variable_is_said_to_have_no_effect(tmp_path: Path) -> None:
     ("limit", "reported"),
     [("-n 8", "ulimit -n"), ("-f 0", "ulimit -f")],
 )
-def test_a_limit_of_the_process_is_told_from_lost_metadata(
+def test_a_limit_of_the_process_is_distinguished_from_lost_metadata(
     limit: str, reported: str, tmp_path: Path
 ) -> None:
     words = f"up --listen 127.0.0.1:0 --data {tmp_path / 'data'}"

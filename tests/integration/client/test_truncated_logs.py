@@ -36,7 +36,7 @@ def read(fetcher: Fetcher, count: int) -> list[bytes | None]:
     return found
 
 
-def test_a_log_that_lost_records_is_told_from_one_that_grew(three: ThreeBrokers) -> None:
+def test_a_log_that_lost_records_is_distinguished_from_one_that_grew(three: ThreeBrokers) -> None:
     topic = three.topic([[2, 3]], **UNCLEAN)
     place = TopicPartition(topic, 0)
     three.produce(topic, KEPT)

@@ -30,7 +30,7 @@ def numbers(first: int, count: int) -> list[bytes]:
     return [b"%06d" % number for number in range(first, first + count)]
 
 
-def test_what_was_acknowledged_is_told_by_partition_and_offset(cluster: Cluster) -> None:
+def test_acknowledgements_contain_partition_and_offset(cluster: Cluster) -> None:
     topic = new_topic(cluster, partitions=2)
     one, other = TopicPartition(topic, 0), TopicPartition(topic, 1)
     produce(cluster, one, [numbers(0, 4)])
@@ -70,7 +70,7 @@ def test_a_batch_that_is_refused_ends_the_producer_and_says_why(cluster: Cluster
     assert again.value is caught.value
 
 
-def test_a_fenced_producer_is_told_so(cluster: Cluster) -> None:
+def test_a_fenced_producer_receives_the_error(cluster: Cluster) -> None:
     partition = TopicPartition(new_topic(cluster), 0)
     name = f"{partition.topic}/fenced"
     identity = init_producer_id(cluster, name)

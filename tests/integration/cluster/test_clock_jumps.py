@@ -94,7 +94,7 @@ def set_retention(cluster: RunningCluster, topic: Replicated, retention_ms: int)
     admin.incremental_alter_configs([resource])[resource].result()
 
 
-def test_nothing_is_lost_and_nobody_is_elected(cluster: RunningCluster, clock: Path) -> None:
+def test_nothing_is_lost_and_no_leader_is_elected(cluster: RunningCluster, clock: Path) -> None:
     """Retention of two hours: a clock that is an hour ahead deletes nothing."""
     topics = topics_led_by_all(cluster)
     for each in topics:

@@ -233,8 +233,8 @@ def test_an_empty_directory_in_the_place_of_the_only_replica(
 
 
 def test_no_zookeeper(tmp_path: Path) -> None:
-    with socket.create_server(("localhost", 0)) as nobody:
-        address = f"localhost:{nobody.getsockname()[1]}"
+    with socket.create_server(("localhost", 0)) as unresponsive:
+        address = f"localhost:{unresponsive.getsockname()[1]}"
     config = {
         "node.id": 1,
         "zookeeper.connect": address,

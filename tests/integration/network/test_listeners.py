@@ -200,7 +200,7 @@ def test_a_large_last_answer_is_sent_in_full_before_the_connection_closes(loop_k
 
 
 @pytest.mark.parametrize("loop_kind", LOOPS)
-def test_stopping_in_the_middle_of_a_rush_loses_count_of_nobody(loop_kind: str) -> None:
+def test_stopping_while_many_connect_counts_every_connection(loop_kind: str) -> None:
     with running(loop_kind=loop_kind) as network:
         for _ in range(200):
             network.connect()

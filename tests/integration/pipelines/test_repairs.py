@@ -149,8 +149,8 @@ def test_hours_that_another_program_has_rewritten_are_replaced_as_a_whole(
     delete_some(table.directory, form)
     before = ids(table.rows())
     assert len(before) == len(orders.good) - 2
-    told = r"has rewritten files of the hours 2026-03-01-10\..*--replace --hours 2026-03-01-10"
-    with pytest.raises(PipelineError, match=told):
+    message = r"has rewritten files of the hours 2026-03-01-10\..*--replace --hours 2026-03-01-10"
+    with pytest.raises(PipelineError, match=message):
         repaired(declared)
     assert ids(table.rows()) == before
     replaced(declared)
@@ -175,13 +175,16 @@ def test_verbs_say_how_far_they_are(kafka: Kafka, tmp_path: Path) -> None:
     (Path(table.directory) / table.files()[0]).unlink()
     progress = Noted()
     done = backfill(declared, pipeline, [], no_spark, progress=progress)
-    assert progress.told["reading offsets"] == (done.missing, done.added + done.bad + done.late)
+    assert progress.reported["reading offsets"] == (done.missing, done.added + done.bad + done.late)
     replace_hours(declared, pipeline, [HOUR], [], no_spark, progress=progress)
-    total, read = progress.told["reading offsets"]
+    total, read = progress.reported["reading offsets"]
     assert total >= read > 1000
     side(kafka.bootstrap_servers, f"{topic}.bad", topic, orders)
     done_replay = replay_bad(declared, pipeline, progress)
-    assert progress.told[f"reading offsets of {topic}.bad"] == (done_replay.read, done_replay.read)
+    assert progress.reported[f"reading offsets of {topic}.bad"] == (
+        done_replay.read,
+        done_replay.read,
+    )
 
 
 class Noted(Progress):
@@ -189,15 +192,15 @@ class Noted(Progress):
 
     def __init__(self) -> None:
         super().__init__()
-        self.told: dict[str, tuple[int, int]] = {}
+        self.reported: dict[str, tuple[int, int]] = {}
 
     def begin(self, what: str, total: int = 0) -> None:
         super().begin(what, total)
-        self.told[what] = (total, 0)
+        self.reported[what] = (total, 0)
 
     def add(self, count: int) -> None:
         super().add(count)
-        self.told[self._what] = (self._total, self._done)
+        self.reported[self._what] = (self._total, self._done)
 
 
 def test_late_and_bad_records_are_judged_as_in_their_own_batch(
@@ -278,7 +281,7 @@ def test_records_of_a_topic_that_was_created_again_are_not_added(
     assert table.last() == before
 
 
-def test_offsets_that_retention_has_deleted_are_told(kafka: Kafka, tmp_path: Path) -> None:
+def test_offsets_that_retention_has_deleted_are_reported(kafka: Kafka, tmp_path: Path) -> None:
     declared, _, topic = filled(kafka, tmp_path, "parquet")
     with Cluster(ClientSettings(kafka.bootstrap_servers)) as cluster:
         delete_records(cluster, {TopicPartition(topic, 0): 100})

@@ -79,7 +79,7 @@ def test_a_broker_is_seen_as_in_apache_kafka(zookeeper: ZooKeeperServer) -> None
     asyncio.run(story())
 
 
-def test_two_brokers_with_one_id_are_told_apart(zookeeper: ZooKeeperServer) -> None:
+def test_two_brokers_with_one_id_are_distinguished(zookeeper: ZooKeeperServer) -> None:
     async def story() -> None:
         chroot = f"/test-{uuid4()}"
         one, other = [await connect(zookeeper.address, chroot) for _ in range(2)]

@@ -75,7 +75,7 @@ def test_another_leader_is_asked_until_it_leads(not_yet: ErrorCode) -> None:
     run(story())
 
 
-def test_nobody_is_asked_about_partitions_that_are_led_here_or_by_nobody() -> None:
+def test_no_broker_is_asked_about_partitions_that_are_led_here_or_have_no_leader() -> None:
     async def story() -> None:
         async with ScriptedPeer() as peer:
             await waiting_for(peer, {"a": [HERE, -1]}).wait_for(["a", "deleted"])

@@ -60,7 +60,7 @@ def test_messages_say_where_and_what_to_do() -> None:
     assert "use another" in str(refused)
 
 
-def test_codes_have_types_of_their_own_where_callers_tell_them_apart() -> None:
+def test_codes_have_types_of_their_own_where_callers_distinguish_them() -> None:
     assert isinstance(kafka_error(ErrorCode.INVALID_PRODUCER_EPOCH, "x"), ProducerFenced)
     assert isinstance(kafka_error(ErrorCode.INVALID_TXN_STATE, "x"), InvalidTransactionState)
     assert type(kafka_error(ErrorCode.INVALID_REQUEST, "x")) is KafkaError

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ottla.metadata.entities import BrokerRegistration, PartitionRegistration
 from ottla.metadata.image import Image
 
-NOBODY = -1
+NO_LEADER = -1
 RECOVERING = 1
 UNKNOWN = bytes(16)
 Place = tuple[str, int]
@@ -93,11 +93,11 @@ class Model:
         elif leader in eligible:
             new = new._replace(in_sync_replicas=(leader,))
             eligible = ordered({*eligible} - {leader}, eligible)
-        last = old.leader if old.leader != NOBODY else old.last_known_leader
+        last = old.leader if old.leader != NO_LEADER else old.last_known_leader
         new = new._replace(
             leader=leader,
             eligible_replicas=eligible,
-            last_known_leader=last if leader == NOBODY else NOBODY,
+            last_known_leader=last if leader == NO_LEADER else NO_LEADER,
             directories=self.directories(old, new.replicas, known_directories(wish.new)),
         )
         if is_unclean or leader != old.leader or {*old.replicas} - {*new.replicas}:
@@ -117,12 +117,12 @@ class Model:
             return wish.old.leader, False
         if able_and_complete:
             return able_and_complete[0], False
-        last = wish.old.leader if wish.old.leader != NOBODY else wish.old.last_known_leader
+        last = wish.old.leader if wish.old.leader != NO_LEADER else wish.old.last_known_leader
         if not complete and last in able:
             return last, True
         if wish.election == "unclean" and able:
             return able[0], True
-        return NOBODY, False
+        return NO_LEADER, False
 
     def settled(self, wishes: Iterable[Wish]) -> Expected:
         outcomes = {wish.place: (wish.old, self.outcome(wish)) for wish in wishes}
@@ -149,7 +149,7 @@ class Model:
 
     def leaderless(self) -> Iterator[Wish]:
         for place, old in self.places():
-            if old.leader == NOBODY:
+            if old.leader == NO_LEADER:
                 yield Wish(place, old, old, self.election_of(place[0]))
 
     def becomes(self, broker: BrokerRegistration) -> Model:
@@ -204,7 +204,7 @@ class Model:
             return future.settled([*dropped, *gone])
 
         def is_concerned(old: PartitionRegistration) -> bool:
-            return complete(broker.id)(old) or (is_up and old.leader == NOBODY)
+            return complete(broker.id)(old) or (is_up and old.leader == NO_LEADER)
 
         return future.settled(future.without(broker.id, is_concerned, is_lost=True))
 
@@ -263,7 +263,9 @@ class Model:
     def after_electing(self, place: Place, election: str) -> Expected | None:
         """None where no election is needed."""
         old = self.partition(place)
-        is_fine = old.leader == old.replicas[0] if election == "preferred" else old.leader != NOBODY
+        is_fine = (
+            old.leader == old.replicas[0] if election == "preferred" else old.leader != NO_LEADER
+        )
         return None if is_fine else self.settled([Wish(place, old, old, election)])
 
     def after_balancing(self) -> Expected:

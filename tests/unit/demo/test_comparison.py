@@ -44,7 +44,7 @@ def test_a_changed_report_is_shown_beside_what_it_must_be() -> None:
     assert f"is {changed}, must be {ALL[0]}" in comparison.notes[0]
 
 
-def test_a_report_that_nobody_sent_is_unknown() -> None:
+def test_a_report_that_was_not_sent_is_unknown() -> None:
     comparison = compare_reports("lake", REPORTS, [*ALL, ALL[0]._replace(truck="ghost")])
     assert comparison.unknown == 1
     assert comparison.notes == ["unknown: ghost sequences 0"]

@@ -166,7 +166,9 @@ def test_a_compacted_log_moves_with_its_gaps(world: World) -> None:
     assert len(log.read(BLOCKING, 0, 10_000, 18).records) == 3 * 70
 
 
-def test_log_directories_tell_how_far_it_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_directories_contain_the_progress_of_the_move(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     append(world, 10)
     monkeypatch.setattr(directory_moves.DirectoryMoves, "_start", lambda *_: None)
     target = elsewhere(world)

@@ -27,7 +27,7 @@ from ottla.replication.partition import Partition
 LEADER, NEAR, OTHER = 1, 2, 3
 REPLICAS = (LEADER, NEAR, OTHER)
 RECORDS = 10
-NONE, NOBODY = ErrorCode.NONE, -1
+NONE, NO_REPLICA = ErrorCode.NONE, -1
 ADDRESS = (Endpoint("PLAINTEXT", "near.example", 9093, "PLAINTEXT"),)
 NEAR_BROKER = BrokerRegistered(NEAR, 5, bytes(16), ADDRESS, rack="near", is_fenced=False)
 
@@ -90,7 +90,7 @@ def fetch(
 def is_sent_to(world: World, rack: str = "near", **question: int) -> int:
     answer = fetch(world, rack, **question)
     assert answer.error_code == NONE
-    assert bool(answer.records) == (answer.preferred_read_replica == NOBODY)
+    assert bool(answer.records) == (answer.preferred_read_replica == NO_REPLICA)
     return answer.preferred_read_replica
 
 
@@ -99,10 +99,10 @@ def test_the_leader_names_a_replica_in_the_rack_of_the_consumer(world: World) ->
         answer = fetch(world, offset=offset)
         assert answer.preferred_read_replica == NEAR
         assert (answer.high_watermark, answer.log_start_offset) == (RECORDS, 0)
-    assert is_sent_to(world, "far") == NOBODY
-    assert is_sent_to(world, "elsewhere") == NOBODY
-    assert is_sent_to(world, "") == NOBODY
-    assert is_sent_to(world, version=10) == NOBODY
+    assert is_sent_to(world, "far") == NO_REPLICA
+    assert is_sent_to(world, "elsewhere") == NO_REPLICA
+    assert is_sent_to(world, "") == NO_REPLICA
+    assert is_sent_to(world, version=10) == NO_REPLICA
 
 
 def test_the_most_advanced_replica_of_a_rack_is_named(world: World) -> None:
@@ -125,34 +125,34 @@ def test_a_follower_whose_log_diverges_is_not_said_to_know_what_is_committed(wor
     )
     answer = world.ask(request, 17).responses[0].partitions[0]
     assert answer.diverging_epoch.end_offset == RECORDS
-    assert is_sent_to(world, offset=6) == NOBODY
+    assert is_sent_to(world, offset=6) == NO_REPLICA
 
 
 def test_only_replicas_are_named_that_can_serve_the_offset(world: World) -> None:
     copied(world, NEAR, RECORDS, start=4)
-    assert is_sent_to(world, offset=3) == NOBODY
+    assert is_sent_to(world, offset=3) == NO_REPLICA
     assert is_sent_to(world, offset=4) == NEAR
     copied(world, NEAR, RECORDS, reported=5)
-    assert is_sent_to(world, offset=6) == NOBODY
+    assert is_sent_to(world, offset=6) == NO_REPLICA
     copied(world, NEAR, RECORDS)
     publish(world, replace(NEAR_BROKER, is_fenced=True))
-    assert is_sent_to(world) == NOBODY
+    assert is_sent_to(world) == NO_REPLICA
     publish(world, replace(NEAR_BROKER, endpoints=()))
-    assert is_sent_to(world) == NOBODY
+    assert is_sent_to(world) == NO_REPLICA
     publish(world, NEAR_BROKER)
     assert is_sent_to(world) == NEAR
     change(world, in_sync_replicas=(LEADER, OTHER))
-    assert is_sent_to(world) == NOBODY
+    assert is_sent_to(world) == NO_REPLICA
 
 
-def test_nobody_is_named_without_a_selector() -> None:
+def test_no_replica_is_named_without_a_selector() -> None:
     with World({"broker.rack": "far"}) as world:
         world.create_topic("t")
         produce(world, "t", RECORDS)
         publish(world, NEAR_BROKER)
         change(world, replicas=REPLICAS, in_sync_replicas=REPLICAS)
         copied(world, NEAR, RECORDS)
-        assert is_sent_to(world) == NOBODY
+        assert is_sent_to(world) == NO_REPLICA
 
 
 # At a follower

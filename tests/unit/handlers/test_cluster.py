@@ -81,7 +81,7 @@ def test_no_other_quorum_is_known(world: World) -> None:
 
 
 @pytest.mark.parametrize("version", range(1, 6))
-def test_log_directories_tell_their_partitions(world: World, version: int) -> None:
+def test_log_directories_contain_their_partitions(world: World, version: int) -> None:
     world.create_topic("t", 4)
     produce(world, "t", 10)
     answer = world.ask(DescribeLogDirsRequest(None), version)
@@ -100,14 +100,16 @@ def test_log_directories_tell_their_partitions(world: World, version: int) -> No
     assert [part.partition_index for topic in chosen for part in topic.partitions] == [0]
 
 
-def test_a_directory_that_failed_is_told_as_such(world: World) -> None:
+def test_a_failed_directory_is_reported_as_such(world: World) -> None:
     world.broker.logs.directories[1].health.failed("a test", OSError(errno.EIO, "broken"))
     codes = {r.log_dir: r.error_code for r in world.ask(DescribeLogDirsRequest(None), 4).results}
     assert codes == {DIRECTORIES[0]: 0, DIRECTORIES[1]: ErrorCode.KAFKA_STORAGE_ERROR}
 
 
 @pytest.mark.parametrize("version", range(3))
-def test_nobody_else_can_be_elected_where_there_is_one_broker(world: World, version: int) -> None:
+def test_no_other_leader_can_be_elected_where_there_is_one_broker(
+    world: World, version: int
+) -> None:
     world.create_topic("t")
     wanted = [TopicPartitions("t", [0, 7])]
     answer = world.ask(ElectLeadersRequest(0, wanted, 1000), version)
@@ -180,7 +182,7 @@ def test_quotas_are_set_and_described(world: World, version: int) -> None:
     assert refused.entries is None
 
 
-def test_a_broker_that_nobody_knows_and_the_one_that_is_asked_are_not_forgotten(
+def test_an_unknown_broker_and_the_one_that_is_asked_are_not_unregistered(
     world: World,
 ) -> None:
     def forget(broker_id: int) -> int:

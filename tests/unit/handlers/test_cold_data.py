@@ -118,7 +118,7 @@ def of_partition(index: int) -> FetchRequest:
 
 
 @pytest.mark.parametrize("isolation", [0, COMMITTED])
-def test_a_reader_of_cold_records_keeps_nobody_waiting(
+def test_a_reader_of_cold_records_delays_no_other_request(
     world: World, disk: SlowDisk, isolation: int
 ) -> None:
     async def others_are_served() -> None:
@@ -171,7 +171,7 @@ def test_a_file_that_cannot_be_read_is_a_storage_error(world: World, disk: SlowD
 
 
 @pytest.mark.parametrize("timestamp", [START_MS + 2_000, START_MS + 61_000, -3])
-def test_a_search_by_time_keeps_nobody_waiting(
+def test_a_search_by_time_delays_no_other_request(
     world: World, disk: SlowDisk, timestamp: int
 ) -> None:
     disk.is_released.set()
@@ -183,14 +183,14 @@ def test_a_search_by_time_keeps_nobody_waiting(
     assert disk.cold_reads > 0
 
 
-def test_deleting_records_keeps_nobody_waiting(world: World, disk: SlowDisk) -> None:
+def test_deleting_records_delays_no_other_request(world: World, disk: SlowDisk) -> None:
     disk.is_released.set()
     wanted = [DeleteRecordsPartition(0, 6)]
     request = DeleteRecordsRequest([DeleteRecordsTopic("t", wanted)], 1000)
     assert world.ask(request, 2).topics[0].partitions[0].low_watermark == 6
 
 
-def test_retention_keeps_nobody_waiting(world: World, disk: SlowDisk) -> None:
+def test_retention_delays_no_request(world: World, disk: SlowDisk) -> None:
     disk.is_released.set()
     world.clock.advance_ms(30 * 24 * 3600_000)
     world.run(world.broker.housekeeping.retain())

@@ -122,7 +122,7 @@ def test_what_cannot_be_described_is_refused(world: World) -> None:
         assert describe(world, kind, name).error_code == code, (kind, name)
 
 
-def test_levels_of_loggers_are_told_and_changed_in_this_process(world: World) -> None:
+def test_levels_of_loggers_are_returned_and_changed_in_this_process(world: World) -> None:
     logger = logging.getLogger("ottla.test_configs.logger")
     try:
         assert alter(world, BROKER_LOGGER, "1", (logger.name, SET, "TRACE")) == 0

@@ -105,7 +105,7 @@ def test_it_is_written_down_by_the_next_attempt_after_a_full_disk(filled: World)
 
 
 @pytest.mark.parametrize("before", [0, 7, 12, 20])
-def test_an_open_transaction_holds_back_nobody_who_begins_behind_its_first_records(
+def test_an_open_transaction_does_not_hold_back_readers_that_begin_after_its_first_records(
     filled: World, before: int
 ) -> None:
     partition = filled.broker.replicas.partition("t", 0)

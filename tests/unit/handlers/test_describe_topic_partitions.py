@@ -58,7 +58,7 @@ def test_a_page_is_never_larger_than_the_broker_allows() -> None:
         assert answer.next_cursor.partition_index == 4
 
 
-def test_named_topics_are_told_once_also_if_they_are_missing(filled: World) -> None:
+def test_named_topics_are_returned_once_also_if_they_are_missing(filled: World) -> None:
     answer = ask(filled, ["c", "missing", "c", "a", "a/b"])
     assert {topic.name: topic.error_code for topic in answer.topics} == {
         "a": 0,

@@ -195,7 +195,7 @@ def test_when_the_time_is_up_a_reader_gets_what_there_is(world: World, isolation
     assert sizes(world.run(answered(world, request)))[0] >= 300
 
 
-def test_news_of_a_partition_without_data_keep_nobody_from_waiting(world: World) -> None:
+def test_a_change_of_a_partition_without_data_ends_no_wait(world: World) -> None:
     partition = partition_of(world)
 
     async def story() -> FetchResponse:

@@ -92,7 +92,7 @@ def test_a_record_appended_while_others_are_verified_is_in_the_next_response(wor
     assert reported(world.ask(named([], session=(session.id, 1)), VERSION)) == [0, LATE]
 
 
-def test_a_partition_without_news_is_not_read_again_by_its_session(world: World) -> None:
+def test_an_unchanged_partition_is_not_read_again_by_its_session(world: World) -> None:
     produce(world, "t", 1)
     fetching = large_fetch(world, named(list(range(PARTITIONS)), session=(0, 0)))
     opened = finish(fetching.serving())

@@ -56,7 +56,7 @@ def test_a_listener_that_the_coordinator_does_not_have_finds_none(world: World) 
     assert answer.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
 
 
-def test_nobody_is_sent_to_a_coordinator_before_all_partitions_can_be_used() -> None:
+def test_no_coordinator_is_returned_before_all_partitions_can_be_used() -> None:
     """Files for many partitions are made over many iterations of the event loop."""
     with World({"offsets.topic.num.partitions": "50"}) as world:
         groups = world.broker.parts.groups

@@ -47,7 +47,7 @@ def test_creating_a_topic_without_room_is_no_success_and_is_done_once_there_is_r
     assert code_of(world, "full", 1) == NONE
 
 
-def test_partitions_that_are_added_without_room_are_told(world: World) -> None:
+def test_partitions_that_are_added_without_room_are_reported(world: World) -> None:
     world.create_topic("t", 1)
     world.disk.fail("make_directory", "/disk/*/t-2", error=errno.ENOSPC)
     answers = [

@@ -107,7 +107,7 @@ def test_a_join_that_is_refused_names_the_member_it_refuses(
     assert (answer.error_code, answer.member_id) == (UNKNOWN_MEMBER, "m")
 
 
-def test_tools_are_told_in_every_version(world: GroupWorld) -> None:
+def test_tools_describe_list_and_delete_groups_in_every_version(world: GroupWorld) -> None:
     join(world, 9)
     for version in range(7):
         request = DescribeGroupsRequest([GROUP, "nobody"], version >= 3)

@@ -111,14 +111,16 @@ def test_nothing_is_asked_of_a_group_if_nothing_exists(world: GroupWorld) -> Non
     assert commit(world, {"nowhere": [0]}) == [("nowhere", 0, UNKNOWN)]
 
 
-def test_what_does_not_exist_is_told_beside_what_the_group_refuses(world: GroupWorld) -> None:
+def test_missing_partitions_are_reported_beside_those_that_the_group_refuses(
+    world: GroupWorld,
+) -> None:
     refused = ErrorCode.GROUP_ID_NOT_FOUND
     assert commit(world, {"nowhere": [0], "t": [0, 9]}, generation=1) == [
         ("nowhere", 0, UNKNOWN), ("t", 9, UNKNOWN), ("t", 0, refused),
     ]  # fmt: skip
 
 
-def test_a_topic_that_does_not_exist_is_told_once_however_often_it_is_named(
+def test_a_missing_topic_is_returned_once_however_often_it_is_named(
     world: GroupWorld,
 ) -> None:
     named = OffsetCommitRequestTopic("nowhere", NO_ID, [OffsetCommitRequestPartition(0, 7)])
@@ -258,7 +260,7 @@ def test_a_request_by_topic_id_keeps_its_topics_so_that_they_are_freed_in_pieces
 
 
 @pytest.mark.parametrize("partitions", [1, 2 * ITEMS_AT_ONCE])
-def test_few_offsets_and_many_are_answered_alike(world: GroupWorld, partitions: int) -> None:
+def test_few_offsets_and_many_have_equal_answers(world: GroupWorld, partitions: int) -> None:
     commit(world, {"t": [0, 1]})
     wanted = [OffsetFetchRequestTopics("t", partition_indexes=list(range(partitions)))]
     known = {0: 7, 1: 7}

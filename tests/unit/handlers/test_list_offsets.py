@@ -116,7 +116,7 @@ def test_one_partition_does_not_spoil_the_others(filled: World) -> None:
     assert ask(filled, LATEST, index=5).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def test_a_reader_with_another_leader_epoch_is_told(filled: World) -> None:
+def test_a_reader_with_another_leader_epoch_receives_an_error(filled: World) -> None:
     assert ask(filled, LATEST, epoch=0).error_code == 0
     assert ask(filled, LATEST, epoch=7).error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
 

@@ -87,7 +87,7 @@ def test_topics_are_found_by_id_from_version_12_on(world: World) -> None:
     assert (unknown.name, unknown.error_code) == (None, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
-def test_permissions_are_told_only_if_asked_for(world: World) -> None:
+def test_permissions_are_returned_only_if_asked_for(world: World) -> None:
     world.create_topic("t")
     not_asked = -(2**31)
     quiet = ask(world, 10, "t")

@@ -37,7 +37,7 @@ def grown(world: World) -> World:
 
 
 @pytest.mark.parametrize("version", range(2, 5))
-def test_the_end_of_an_epoch_is_told(grown: World, version: int) -> None:
+def test_the_response_contains_the_end_of_an_epoch(grown: World, version: int) -> None:
     assert ask(grown, 0, version=version) == (0, 0, 3)
     assert ask(grown, 4, version=version) == (0, 4, 5)
     assert ask(grown, 2, version=version) == (0, 0, 3)  # none of its own: the one before it

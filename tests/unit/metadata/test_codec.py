@@ -118,7 +118,7 @@ def test_what_is_no_record_is_refused_with_its_number_and_field(text: str, what:
 
 
 @pytest.mark.parametrize("text", ['[{"k":"hologram"}]', '[{"k":"feature","v":7}]'])
-def test_what_only_a_newer_version_can_have_written_is_told_apart(text: str) -> None:
+def test_what_only_a_newer_version_can_have_written_has_an_error_of_its_own(text: str) -> None:
     with pytest.raises(UnknownRecord):
         decode_records(text.encode())
 

@@ -209,7 +209,7 @@ def test_several_changes_of_one_batch_are_merged() -> None:
     assert (change.before.partition_epoch, change.after.partition_epoch) == (0, 2)
 
 
-def test_partitions_that_differ_in_one_field_keep_it_though_they_change_alike() -> None:
+def test_partitions_that_differ_in_one_field_keep_it_though_their_changes_are_equal() -> None:
     """Equal changes of equal partitions share a registration."""
     image = image_of(*TOPIC, PartitionCreated(ID, 1, (1, 2), (1, 2), 1))
     apply(

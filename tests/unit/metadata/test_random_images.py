@@ -142,9 +142,11 @@ def check_topics(image: Image, model: Model) -> None:
     assert all(image.deletion_of(each) is not None for each in model.deleted)
     assert all(image.deletion_of(each) is None for each in model.partitions)
     for name in NAMES:
-        alike = {each for each in model.names if each.replace(".", "_") == name.replace(".", "_")}
+        colliding = {
+            each for each in model.names if each.replace(".", "_") == name.replace(".", "_")
+        }
         collides = "." in name or "_" in name
-        assert image.colliding_topic(name) in (alike if collides and alike else {None})
+        assert image.colliding_topic(name) in (colliding if collides and colliding else {None})
 
 
 def check_brokers(image: Image, model: Model) -> None:

@@ -36,7 +36,7 @@ def test_the_total_is_exact() -> None:
     assert through(gate).full_quota is gate
 
 
-def test_whoever_waits_is_told_once_that_there_is_room() -> None:
+def test_a_waiting_connection_is_notified_once_that_there_is_room() -> None:
     reported: list[str] = []
     gate = ConnectionQuota(ConnectionLimits(connections_max=2))
     assert admitted(gate, "a", 3) == 2

@@ -212,7 +212,7 @@ def test_large_requests_beside_large_ones_that_trickle_get_through() -> None:
     assert max(victim.delays_s) <= 15.0
 
 
-def test_slow_clients_that_nobody_waits_for_are_left_alone() -> None:
+def test_slow_clients_that_delay_no_other_are_not_closed() -> None:
     crowd = Crowd(MEMORY)
     slow = Attackers(crowd, 20, trickle(MIB, 65 * KIB))
     run(crowd, MINUTE_S, slow)

@@ -78,11 +78,11 @@ def closed(
     return request_evictions(holding, rules, NOW_S)
 
 
-def test_while_nobody_waits_nobody_is_closed() -> None:
+def test_while_no_request_waits_no_connection_is_closed() -> None:
     assert closed(full_of(arriving(0), arriving(10))) == []
 
 
-def test_who_waits_for_a_moment_only_closes_nobody() -> None:
+def test_a_short_wait_closes_no_connection() -> None:
     assert closed(full_of(arriving(0), ordinary=[waiting(0.9)])) == []
 
 

@@ -193,7 +193,7 @@ def test_an_address_that_pauses_saves_up_no_time(world: World) -> None:
     assert world.served.count(pausing[0]) <= 51
 
 
-def test_what_was_served_while_nobody_else_waited_is_forgotten(world: World) -> None:
+def test_what_was_served_while_no_other_waited_is_forgotten(world: World) -> None:
     world.be_busy()
     greedy, other = world.clients(2, HEAVY_S)
     flood([greedy])

@@ -37,7 +37,7 @@ class Builders:
         self.served.append(number)
 
 
-def test_below_the_bound_nobody_waits() -> None:
+def test_below_the_bound_no_response_waits() -> None:
     async def story() -> None:
         memory = ResponseMemory(100)
         memory.change(99)
@@ -84,7 +84,7 @@ def test_room_that_one_builder_fills_is_not_given_twice() -> None:
     asyncio.run(story())
 
 
-def test_nobody_overtakes_those_who_wait() -> None:
+def test_no_response_overtakes_those_that_wait() -> None:
     async def story() -> None:
         memory = ResponseMemory(100)
         memory.change(100)
@@ -210,7 +210,7 @@ def test_without_room_only_those_begin_who_hold_nothing_and_have_nothing_in_prog
     assert hoarder.may_begin()
 
 
-def test_an_overfull_memory_lets_nobody_begin_until_it_is_swept() -> None:
+def test_above_the_bound_no_response_begins_until_connections_are_evicted() -> None:
     memory, calls = ResponseMemory(100), []
     memory.when_overfull(lambda: calls.append(1))
     hoarders = [Connection(memory, 25) for _ in range(5)]
@@ -239,7 +239,7 @@ def test_who_takes_nothing_is_closed_while_others_wait_the_largest_first() -> No
     assert not moving.evicted
 
 
-def test_while_nobody_waits_nobody_is_closed() -> None:
+def test_while_no_request_waits_no_connection_is_closed() -> None:
     memory = ResponseMemory(100)
     hoarder = Connection(memory, 120)
     for second in range(100):

@@ -37,7 +37,7 @@ def record_read(session: FetchSession, key: FetchKey, **outcome: Any) -> None:
     session.record_read(key, session.marked.get(key, NO_MARK), **outcome)
 
 
-def test_a_partition_without_news_is_not_looked_at_again() -> None:
+def test_an_unchanged_partition_is_not_read_again() -> None:
     session = a_session()
     record_read(session, KEYS[1], has_more=False)
     assert partitions_to_read(session) == [KEYS[0], KEYS[2]]
@@ -63,7 +63,7 @@ def test_a_partition_that_was_served_goes_behind_the_others() -> None:
     assert partitions_to_read(session) == [KEYS[1], KEYS[2], KEYS[0]]
 
 
-def test_news_of_a_partition_come_before_what_others_that_were_served_have_left() -> None:
+def test_changed_partitions_come_before_the_rest_of_those_that_were_served() -> None:
     session = a_session()
     record_read(session, KEYS[2], has_more=False)
     record_read(session, KEYS[0], has_more=True)

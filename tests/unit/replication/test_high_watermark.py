@@ -230,7 +230,7 @@ def test_without_a_flush_policy_there_is_no_wait_for_the_disk() -> None:
     assert world.partition.log.recovery_point == 0
 
 
-def test_a_flush_owed_by_earlier_records_holds_back_later_ones() -> None:
+def test_a_pending_flush_of_earlier_records_holds_back_later_ones() -> None:
     """A sync is due from the third record on; those before it need none."""
     world = World(TopicConfig(flush_messages=3))
     assert [world.append(), world.append()] == [1, 2]

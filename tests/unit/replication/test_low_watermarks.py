@@ -146,7 +146,7 @@ def test_who_leaves_is_not_called_and_nothing_remains(world: World) -> None:
     assert not world.outcomes
 
 
-def test_followers_with_a_session_are_told_of_a_new_log_start_once(world: World) -> None:
+def test_followers_with_a_session_receive_a_new_log_start_once(world: World) -> None:
     key = FetchKey("t", 0)
     session = FetchSession(1, True, False, 0)
     wanted = WantedPartition(key, 10, 100)

@@ -43,7 +43,7 @@ class Listener:
         self.leading: dict[TopicPartition, int] = {}
 
     def leads(self, partition: Partition) -> None:
-        assert self.leading.get(partition.name) != partition.leader_epoch, "told twice"
+        assert self.leading.get(partition.name) != partition.leader_epoch, "notified twice"
         self.leading[partition.name] = partition.leader_epoch
 
     def resigned(self, name: TopicPartition) -> None:

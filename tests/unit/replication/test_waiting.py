@@ -377,7 +377,7 @@ def test_what_is_not_stable_ends_no_wait_of_a_large_reader_of_committed_data() -
     run(story())
 
 
-def test_news_that_cannot_wait_end_the_wait_of_a_large_reader_even_while_it_looks() -> None:
+def test_urgent_changes_end_the_wait_of_a_large_reader_even_while_it_reads() -> None:
     async def story() -> None:
         waiter = LargeWaiter(is_committed=True)
         waiter.begin()

@@ -250,7 +250,7 @@ def test_a_bit_can_be_flipped(disk: MemoryDisk) -> None:
     assert read_file(disk, PATH) == b"\x00\x08"
 
 
-def test_an_operation_fails_as_told_and_only_then(disk: MemoryDisk) -> None:
+def test_an_operation_fails_as_requested_and_only_then(disk: MemoryDisk) -> None:
     file = durable_file(disk)
     disk.fail("write", "*/a", error=errno.EROFS, skip=1, times=2)
     other = disk.open("/data/b", create=True)

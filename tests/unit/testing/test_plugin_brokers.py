@@ -113,7 +113,7 @@ def test_start_can_be_chained_and_repeated() -> None:
                 change()
 
 
-def test_a_directory_is_removed_though_nobody_closed_the_broker() -> None:
+def test_a_directory_is_removed_though_the_broker_was_not_closed() -> None:
     broker = Broker().start()
     data, pid = broker.data, broker.pid
     del broker

@@ -133,7 +133,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.mark.parametrize("line", MISTAKES)
-def test_a_mistake_is_told_in_words(line: str, reports: list[str]) -> None:
+def test_a_mistake_is_described_in_words(line: str, reports: list[str]) -> None:
     report = reports[list(MISTAKES).index(line)]
     assert MISTAKES[line] in report
     assert "ottla/testing" not in report, "a frame of the plugin"
@@ -155,7 +155,7 @@ def test_a_wrong_choice_of_a_cluster_ends_the_run_before_it_begins(
     assert "was run" not in done.stdout
 
 
-def test_settings_that_are_none_are_told_without_frames_of_the_plugin(tmp_path: Path) -> None:
+def test_settings_of_a_wrong_type_are_reported_without_frames_of_the_plugin(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(
         "import pytest\n"
         "@pytest.fixture(scope='session')\n"

@@ -114,7 +114,7 @@ def test_another_order_of_partitions_is_explained() -> None:
     assert "several partitions are compared one after the other" in str(reported)
 
 
-def test_as_many_records_as_expected_are_told_apart() -> None:
+def test_differences_between_equally_many_records_are_listed() -> None:
     records = [Record(b"a", partition=0, offset=0), Record(b"\xff", b"k", partition=1, offset=5)]
     assert difference(records, ["a", "c"], any_order=False) == (
         "1 of 2 records differs from what is expected\n"

@@ -6,4 +6,4 @@ from tests.compatibility.clients.stories import groups, records, settings, topic
 from tests.compatibility.clients.stories.telling import STORIES as UNSORTED
 
 _ORDER = [module.__name__ for module in (topics, records, groups, transactions, settings)]
-STORIES = sorted(UNSORTED, key=lambda story: _ORDER.index(story.tell.__module__))
+STORIES = sorted(UNSORTED, key=lambda story: _ORDER.index(story.run.__module__))

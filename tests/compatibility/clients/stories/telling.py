@@ -24,7 +24,7 @@ Telling = Callable[[Cluster], Sight]
 
 
 class Story(NamedTuple):
-    tell: Telling
+    run: Telling
     does: tuple[ApiKey, ...]  # requests that have the effect
     by: str
     sees: tuple[ApiKey, ...]  # requests that show it
@@ -33,7 +33,7 @@ class Story(NamedTuple):
 
     @property
     def name(self) -> str:
-        return self.tell.__name__
+        return self.run.__name__
 
 
 STORIES: list[Story] = []
@@ -49,8 +49,8 @@ def shows(
 ) -> Callable[[Telling], Telling]:
     """What a story is evidence of."""
 
-    def register(tell: Telling) -> Telling:
-        STORIES.append(Story(tell, tuple(does), by, tuple(sees), seen_by, remark))
-        return tell
+    def register(run: Telling) -> Telling:
+        STORIES.append(Story(run, tuple(does), by, tuple(sees), seen_by, remark))
+        return run
 
     return register

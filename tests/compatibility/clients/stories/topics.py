@@ -103,7 +103,7 @@ def deleted_records_stay_deleted(on: Cluster) -> Sight:
 
 
 @shows(by=LIBRDKAFKA, does=[ApiKey.PRODUCE], seen_by=KAFKA_PYTHON, sees=[ApiKey.DESCRIBE_LOG_DIRS])
-def log_directories_tell_what_was_written(on: Cluster) -> Sight:
+def log_directories_contain_what_was_written(on: Cluster) -> Sight:
     on.librdkafka.produce("measured", [Record(b"x" * 10_000)] * 10)
     return lambda: log_of(on, "measured")["partition_size"] > 100_000
 

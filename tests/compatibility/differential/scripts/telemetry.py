@@ -23,7 +23,7 @@ from ottla.protocol.messages.get_telemetry_subscriptions_request import (
 from ottla.protocol.messages.push_telemetry_request import PushTelemetryRequest
 
 HOUR_MS = 3_600_000  # between pushes: one that follows at once is too early
-NOBODY = bytes(16)
+NO_CLIENT = bytes(16)
 
 
 def instance(number: int) -> bytes:
@@ -54,12 +54,12 @@ def get_telemetry_subscriptions(session: Session) -> None:
 
     ask("nothing is wanted", instance(1))
     ask("nothing is wanted, again", instance(1))
-    ask("nothing is wanted of somebody new", NOBODY)
+    ask("nothing is wanted of somebody new", NO_CLIENT)
     ask("id 1", bytes(15) + b"\1")
     with subscription(session, "org.apache.kafka.producer.", "org.apache.kafka.consumer."):
         ask("wanted", instance(2))
         ask("wanted, again at once", instance(2))
-        ask("wanted of somebody new", NOBODY)
+        ask("wanted of somebody new", NO_CLIENT)
         ask("wanted of somebody known before", instance(1))
     with subscription(session, "*"):
         ask("all wanted", instance(3))
@@ -85,7 +85,7 @@ def push_telemetry(session: Session) -> None:
         request = GetTelemetrySubscriptionsRequest(instance(number))
         return instance(number), session.quietly(request, 0).subscription_id
 
-    push("nobody", NOBODY, 0)
+    push("nobody", NO_CLIENT, 0)
     push("id 1", bytes(15) + b"\1", 0)
     push("never asked", instance(20), 7)
     with subscription(session, "*"):

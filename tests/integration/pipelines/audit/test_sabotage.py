@@ -438,7 +438,7 @@ def test_the_directory_of_the_table_emptied(
     assert said(world, "verify", world.topic, "--tier", "lake.counted")["code"] == 0
 
 
-def test_names_that_nothing_has_are_told_from_one_another(
+def test_unknown_names_are_distinguished_from_one_another(
     world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:
     world.fill()

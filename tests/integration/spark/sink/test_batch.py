@@ -224,9 +224,9 @@ def test_what_cannot_be_written_says_so_and_what_to_do(
     assert "partition is bigint" in failing(some.selectExpr("value", "1L as partition"))
     patient = failing(some, kafka__transaction__timeout__ms=2_000_000_000)
     assert "lower the option kafka.transaction.timeout.ms" in patient
-    nobody: dict[str, Any] = {
+    unreachable: dict[str, Any] = {
         "kafka__bootstrap__servers": "127.0.0.1:1",
         "kafka__default__api__timeout__ms": 500,
     }
-    assert "127.0.0.1:1" in failing(some, **nobody)
+    assert "127.0.0.1:1" in failing(some, **unreachable)
     assert committed(servers, topic) == []

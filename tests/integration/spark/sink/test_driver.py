@@ -288,10 +288,10 @@ def test_a_refused_transaction_does_not_hold_up_the_others(
 ) -> None:
     """Finding out its outcome may take long, or no broker may answer."""
 
-    def nobody_answers(*_: object) -> None:
+    def no_broker_answers(*_: object) -> None:
         raise ConnectionLost("a leader", "Fetch", "it is away")
 
-    monkeypatch.setattr("ottla.spark.sink.driver.outcome_of", nobody_answers)
+    monkeypatch.setattr("ottla.spark.sink.driver.outcome_of", no_broker_answers)
     started = sink.driver().start()
     written = [sink.write(task, [value]) for task, value in enumerate("abc")]
     decide_without_committing(sink, started.driver, batch(5, sink.topic), written)

@@ -248,9 +248,9 @@ def test_schemas_that_cannot_be_honoured_are_refused(
 
 
 def test_an_unreachable_broker_is_named(spark: Any) -> None:
-    nobody = Kafka("127.0.0.1:9")
+    unreachable = Kafka("127.0.0.1:9")
     options = {"kafka.default.api.timeout.ms": "500"}
-    reported = failure_of(lambda: read(spark, nobody, "t", **options))
+    reported = failure_of(lambda: read(spark, unreachable, "t", **options))
     assert "127.0.0.1:9" in reported
 
 

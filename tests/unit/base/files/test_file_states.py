@@ -75,7 +75,7 @@ def test_lists_of_different_lengths_are_refused(states: Any) -> None:
         states([b"/"], [], [0])
 
 
-def test_files_as_expected_are_told_from_changed_ones(tmp_path: Path) -> None:
+def test_files_as_expected_are_distinguished_from_changed_ones(tmp_path: Path) -> None:
     files = DiskFileSystem()
     opened = {}
     for name in ("good", "removed", "replaced", "moved", "short", "zeroed"):

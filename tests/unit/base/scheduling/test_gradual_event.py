@@ -46,7 +46,7 @@ def test_few_tasks_resume_in_an_iteration_in_the_order_in_which_they_came(
     assert asyncio.run(most_in_an_iteration(GradualEvent(), end)) == list(range(MANY))
 
 
-def test_nobody_waits_for_what_has_happened() -> None:
+def test_waiting_for_an_event_of_the_past_returns_at_once() -> None:
     async def story() -> None:
         event = GradualEvent()
         event.set()

@@ -46,7 +46,7 @@ def test_our_own_port_is_ours() -> None:
     assert str(owner).startswith(f"process {os.getpid()} (")
 
 
-def test_nobody_is_found_where_there_is_nobody(tmp_path: Path) -> None:
+def test_no_owner_is_found_where_there_is_none(tmp_path: Path) -> None:
     assert port_owner(non_ephemeral_port()) is None
     assert lock_owner(str(tmp_path / "missing")) is None
     (tmp_path / "free").touch()

@@ -60,7 +60,7 @@ MEMBER_ERRORS = [
 
 
 @pytest.mark.parametrize(("error", "words"), MEMBER_ERRORS)
-def test_a_member_of_a_cluster_is_told_of_zookeeper_at_its_start_and_while_it_runs(
+def test_errors_of_zookeeper_are_explained_at_the_start_and_while_the_broker_runs(
     error: Exception, words: list[str], tmp_path: Path
 ) -> None:
     settings = load_config(

@@ -68,7 +68,7 @@ def test_the_limit_of_open_files_is_raised_to_what_may_be_had() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-def test_of_groups_within_groups_the_first_fault_is_told() -> None:
+def test_of_nested_exception_groups_the_first_error_is_reported() -> None:
     fault = OSError("the disk is gone")
     inner = ExceptionGroup("inner", [fault, OSError("another")])
     assert first_of(ExceptionGroup("outer", [inner, OSError("later")])) is fault

@@ -94,7 +94,7 @@ def test_a_leader_that_hangs_up_is_looked_up_again() -> None:
             assert latest_offsets(cluster, [HERE]) == {HERE: 7}
 
 
-def test_an_error_that_will_not_pass_is_told_at_once() -> None:
+def test_a_permanent_error_is_raised_at_once() -> None:
     with two_brokers() as brokers:
         leads(brokers, (1, 3))
         brokers[1].scripts[ApiKey.LIST_OFFSETS] = lambda _: offset_answer(-1, 29)
@@ -127,7 +127,7 @@ def test_a_broker_that_is_down_is_passed_over_for_the_others() -> None:
                 assert cluster.list_topics() == ["t"]
 
 
-def test_nobody_to_be_reached_is_told_with_all_addresses() -> None:
+def test_the_error_names_all_addresses_if_no_broker_can_be_reached() -> None:
     text = ",".join(f"127.0.0.1:{port}" for port in non_ephemeral_ports(2))
     settings = ClientSettings(text, default_api_timeout_ms=500, retry_backoff_ms=1)
     with Cluster(settings) as cluster, pytest.raises(Unreachable) as caught:

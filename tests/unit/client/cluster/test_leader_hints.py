@@ -106,7 +106,7 @@ def test_without_a_hint_the_leader_is_looked_up_and_asked_again() -> None:
         assert len(one.requests(ApiKey.METADATA)) == 2
 
 
-def test_a_reader_gives_up_with_the_reason_when_nobody_leads() -> None:
+def test_a_reader_gives_up_with_the_reason_when_there_is_no_leader() -> None:
     with two_brokers() as (one, _):
         one.scripts[ApiKey.FETCH] = lambda _: fetched(b"", NOT_LEADER)
         with (
@@ -116,7 +116,7 @@ def test_a_reader_gives_up_with_the_reason_when_nobody_leads() -> None:
             list(fetch_range(cluster, HERE, 0, 2))
 
 
-def test_a_writer_gives_up_with_the_reason_when_nobody_leads() -> None:
+def test_a_writer_gives_up_with_the_reason_when_there_is_no_leader() -> None:
     with two_brokers() as (one, _):
         one.scripts[ApiKey.PRODUCE] = lambda _: written(-1, NOT_LEADER)
         with (
@@ -130,7 +130,7 @@ def test_a_writer_gives_up_with_the_reason_when_nobody_leads() -> None:
                 producer.flush()
 
 
-def test_an_error_that_will_not_pass_is_told_with_partition_and_offset() -> None:
+def test_a_permanent_error_names_partition_and_offset() -> None:
     with two_brokers() as (one, _):
         one.scripts[ApiKey.FETCH] = lambda _: fetched(b"", 29)
         with (
@@ -143,7 +143,7 @@ def test_an_error_that_will_not_pass_is_told_with_partition_and_offset() -> None
             list(fetch_range(cluster, HERE, 1, 2))
 
 
-def test_nonsense_instead_of_records_is_told_with_broker_and_partition() -> None:
+def test_the_error_about_malformed_records_names_broker_and_partition() -> None:
     with two_brokers() as (one, _):
         one.scripts[ApiKey.FETCH] = lambda _: fetched(bytes(100))
         with (
@@ -204,7 +204,7 @@ def script_gap(broker: ScriptedBroker, configs: dict[str, str]) -> None:
     broker.scripts[ApiKey.DESCRIBE_CONFIGS] = lambda _: DescribeConfigsResponse(0, [result])
 
 
-def test_a_topic_created_again_is_told_from_one_that_is_just_unknown() -> None:
+def test_a_topic_created_again_is_distinguished_from_one_that_is_just_unknown() -> None:
     with two_brokers() as (one, _):
         new_id = bytes(reversed(TOPIC_ID))
         reported = iter([metadata({1: one}, 1, 3), metadata({1: one}, 1, 0, topic_id=new_id)])
@@ -273,7 +273,7 @@ def test_a_repetition_that_the_broker_no_longer_remembers_counts_as_stored() -> 
             assert producer.flush()[HERE].records == 2
 
 
-def test_a_gap_in_the_sequence_that_nothing_explains_is_told() -> None:
+def test_an_unexplained_gap_in_the_sequence_is_raised() -> None:
     with two_brokers() as (one, _):
         one.scripts[ApiKey.PRODUCE] = answers(0, 45)
         with cluster_of(one) as cluster, BatchProducer(cluster, IDENTITY) as producer:

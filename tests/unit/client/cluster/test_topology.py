@@ -33,7 +33,7 @@ def topology(leader: int = 1, epoch: int = 5) -> Topology:
     return known
 
 
-def test_a_leader_of_an_older_epoch_is_old_news() -> None:
+def test_a_leader_of_an_older_epoch_is_ignored() -> None:
     known = topology()
     known.learn(answer(2, 4))
     assert known.leaders[HERE] == Leader(1, 5)
@@ -56,7 +56,7 @@ def test_epochs_of_a_topic_that_is_gone_do_not_count_for_the_next_of_its_name() 
     assert known.leaders[HERE] == Leader(2, 0)
 
 
-def test_a_topic_that_could_not_be_described_is_forgotten_and_told() -> None:
+def test_a_topic_that_could_not_be_described_is_removed_and_reported() -> None:
     known = topology()
     assert known.learn(answer(1, 5, error=3)) == {"t": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
     assert not known.topics

@@ -123,7 +123,7 @@ def test_a_broker_that_says_too_little_is_not_waited_for_forever() -> None:
             connection.ask(ASK, timeout_ms=50)
 
 
-def test_a_broker_that_hangs_up_is_told_apart() -> None:
+def test_a_connection_closed_by_the_broker_has_an_error_of_its_own() -> None:
     with ScriptedBroker({ApiKey.METADATA: lambda _: None}) as broker:
         settings = settings_for(broker)
         connection = open_connection(settings.addresses[0], settings)
@@ -144,7 +144,7 @@ def test_answers_come_in_the_order_of_the_questions() -> None:
         connection.close()
 
 
-def test_nobody_at_the_address_is_told_with_the_address() -> None:
+def test_the_error_about_a_refused_connection_names_the_address() -> None:
     port = non_ephemeral_port()
     settings = ClientSettings(f"127.0.0.1:{port}")
     with pytest.raises(Unreachable, match=f"127.0.0.1:{port}: .*refused"):

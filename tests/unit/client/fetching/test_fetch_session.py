@@ -206,7 +206,7 @@ def test_an_error_takes_the_partition_out_with_the_hint_where_to_go() -> None:
     assert several.positions.keys() == {TopicPartition("t", 1)}
 
 
-def test_partitions_nobody_asked_for_are_ignored() -> None:
+def test_partitions_that_were_not_requested_are_ignored() -> None:
     assert not session(0).read(answer(part(9, batches(0, 10)))).records
 
 

@@ -73,7 +73,7 @@ def test_the_follower_is_read_that_the_leader_names() -> None:
         assert [each.topics[0].partitions[0].current_leader_epoch for each in asked] == [3, 3]
 
 
-def test_without_a_rack_nobody_else_is_named() -> None:
+def test_without_a_rack_no_other_replica_is_named() -> None:
     with leader_and_follower() as (leader, follower), cluster_of(leader) as cluster:
         assert ranges(cluster, 4) == [(0, 2), (2, 4)]
         assert set(racks(leader)) == {""}

@@ -117,7 +117,7 @@ def test_a_batch_is_first_when_everything_before_it_is_acknowledged() -> None:
     assert not window.is_first(two)
 
 
-def test_neighbouring_ranges_are_told_as_one() -> None:
+def test_adjacent_ranges_are_reported_as_one() -> None:
     acknowledged = Acknowledged()
     for base_offset, records in ((5, 3), (8, 2), (20, 1), (-1, 4)):
         acknowledged.add(base_offset, records)

@@ -107,7 +107,9 @@ def test_a_protocol_wins_by_votes_and_not_by_its_place(harness: Harness) -> None
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
-def test_who_has_nothing_to_give_up_is_not_hurried(harness: Harness, is_restarted: bool) -> None:
+def test_a_member_with_nothing_to_revoke_has_only_its_session_timeout(
+    harness: Harness, is_restarted: bool
+) -> None:
     """Only its session counts, which each heartbeat renews, before and after a restart."""
     client = ConsumerClient(harness, rebalance_ms=10_000)
     client.beat()

@@ -402,7 +402,7 @@ def test_nothing_remains_of_a_deleted_group(harness: Harness) -> None:
     assert context.usage.member_bytes == context.usage.offsets == 0
 
 
-def test_deleting_offsets_that_nobody_committed_writes_nothing(harness: Harness) -> None:
+def test_deleting_offsets_that_were_never_committed_writes_nothing(harness: Harness) -> None:
     harness.commit({("t", 0): 1})
     before = len(harness.log)
     unknown = [OffsetDeleteRequestPartition(each) for each in (1, 2)]

@@ -50,7 +50,9 @@ def test_the_first_member_gets_everything_at_once(harness: Harness) -> None:
     assert harness.consumers().state_name == "Stable"
 
 
-def test_a_heartbeat_without_news_has_no_assignment_and_writes_nothing(harness: Harness) -> None:
+def test_a_heartbeat_that_changes_nothing_has_no_assignment_and_writes_nothing(
+    harness: Harness,
+) -> None:
     client = ConsumerClient(harness)
     client.beat()
     size = len(harness.log)

@@ -397,7 +397,7 @@ def test_a_static_member_that_comes_back_as_a_new_one_takes_its_place(harness: H
     assert len(new.partitions) == 4
 
 
-def test_classic_and_new_members_are_removed_by_tools_alike(harness: Harness) -> None:
+def test_tools_remove_classic_and_new_members(harness: Harness) -> None:
     old, new = mixed(harness)
     answers = leave(
         harness, [MemberIdentity(old.member_id), MemberIdentity("x"), MemberIdentity("", "i")]

@@ -120,7 +120,7 @@ def test_a_commit_is_not_acknowledged_by_the_next_state_of_a_broker_that_leads_a
     run(story())
 
 
-def test_none_of_many_members_is_told_of_what_another_leader_may_have_replaced() -> None:
+def test_no_member_receives_what_another_leader_may_have_replaced() -> None:
     """They are answered in parts, once everything before is replicated: it never is."""
 
     async def story() -> None:

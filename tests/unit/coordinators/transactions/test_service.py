@@ -398,7 +398,7 @@ def test_a_new_coordinator_has_the_state_of_the_old_one(world: TransactionWorld)
     assert world.state() is TransactionState.COMPLETE_COMMIT
 
 
-def test_a_new_coordinator_writes_the_markers_that_the_old_one_owed(
+def test_a_new_coordinator_writes_the_markers_that_the_old_one_left_pending(
     world: TransactionWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     producer = world.begin()

@@ -227,7 +227,7 @@ def test_the_answer_to_a_forwarded_request_has_the_offset_of_its_decision() -> N
     run(story)
 
 
-def test_what_a_client_was_told_is_known_to_the_broker_that_it_asked() -> None:
+def test_a_broker_has_applied_what_its_responses_contain() -> None:
     """Although that broker learns of decisions later than the controller."""
 
     async def story(brokers: Brokers) -> None:

@@ -247,7 +247,7 @@ def test_a_session_is_not_opened_by_a_throttled_fetch(world: World) -> None:
     assert len(world.broker.parts.fetch_sessions) == 0
 
 
-def test_processor_time_has_a_quota_and_nobody_waits_longer_than_a_window(world: World) -> None:
+def test_processor_time_has_a_quota_and_no_throttle_time_exceeds_a_window(world: World) -> None:
     spend_time(world)
     answer = world.ask(MetadataRequest([]), 12)
     assert answer.throttle_time_ms == 1000
@@ -268,7 +268,7 @@ def test_partitions_are_not_changed_without_end(world: World) -> None:
 
 
 @pytest.mark.parametrize("limit", [1e308, float("inf")])
-def test_a_quota_without_end_is_kept_and_holds_nobody_up(world: World, limit: float) -> None:
+def test_an_infinite_quota_is_kept_and_throttles_no_request(world: World, limit: float) -> None:
     for key in (EPHEMERAL, "request_percentage"):
         set_quota(world, key, limit, user="ANONYMOUS")
     for version in (7, 5):  # refused, or slowed down
@@ -280,7 +280,7 @@ def test_a_quota_without_end_is_kept_and_holds_nobody_up(world: World, limit: fl
     assert {each.value for each in everything[0].values} == {limit}
 
 
-def test_topics_that_are_only_asked_for_are_charged_and_nobody_hears_of_it(world: World) -> None:
+def test_topics_that_are_only_asked_for_are_charged_without_a_throttle_time(world: World) -> None:
     set_quota(world, EPHEMERAL, 1, user="ANONYMOUS")
     asked = MetadataRequest([MetadataRequestTopic(name=f"asked-{at}") for at in range(20)])
     answer = world.ask(asked, 12)

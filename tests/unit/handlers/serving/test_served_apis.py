@@ -78,7 +78,7 @@ def test_each_file_serves_one_api() -> None:
 @pytest.mark.parametrize(
     ("key", "version"), CELLS, ids=[f"{key.name}-v{version}" for key, version in CELLS]
 )
-def test_a_refusal_can_be_told_in_every_version(key: ApiKey, version: int) -> None:
+def test_every_version_can_encode_a_refusal(key: ApiKey, version: int) -> None:
     """With the error where this version has a place for it, for whatever was asked."""
     schema = message_named(request_class(key).__name__)
     for shape in (DEFAULTS, FULL):

@@ -88,7 +88,7 @@ def longest_turn(world: CountedWorld, story: Callable[[], Coroutine[Any, Any, No
     return world.counter.longest_turn
 
 
-def test_a_session_in_which_all_partitions_have_news(world: CountedWorld) -> None:
+def test_a_session_in_which_all_partitions_have_changed(world: CountedWorld) -> None:
     opened = world.ask(fetch(range(PARTITIONS), session=(0, 0)), 12)
     session = world.broker.parts.fetch_sessions.get(opened.session_id)
     assert session is not None
@@ -185,7 +185,7 @@ def test_many_producers_are_described(world: CountedWorld) -> None:
 
 
 @pytest.mark.parametrize("is_checked", [True, False])
-def test_very_many_aborted_transactions_are_told(world: CountedWorld, is_checked: bool) -> None:
+def test_very_many_aborted_transactions_are_returned(world: CountedWorld, is_checked: bool) -> None:
     log = world.broker.replicas.partition("t", 7).log
     for producer_id in range(ABORTED):
         batch = batch_of(b"v", producer=(producer_id, 0, 0), is_transactional=True)

@@ -123,7 +123,7 @@ def wished(telemetry: client_telemetry.ClientTelemetry) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("pattern", ["[", "(a)\\1", "(?!a).*", "a" * 5000, "(?:a|bc){999}" * 3])
-def test_stored_patterns_that_cannot_be_compiled_match_nobody_and_are_reported_once(
+def test_stored_patterns_that_cannot_be_compiled_match_no_client_and_are_reported_once(
     caplog: pytest.LogCaptureFixture, pattern: str
 ) -> None:
     telemetry = stored_telemetry(
@@ -201,7 +201,7 @@ def test_metrics_are_taken_with_every_codec(world: World, codec: Codec) -> None:
     assert telemetry.counts["bytes"] == len(data)
 
 
-def test_who_comes_too_early_is_told_to_wait(world: World) -> None:
+def test_telemetry_requests_that_are_too_early_are_refused(world: World) -> None:
     subscribe(world, "all", {"metrics": "*", "interval.ms": "60000"})
     wanted = ask(world)
     early = ErrorCode.THROTTLING_QUOTA_EXCEEDED

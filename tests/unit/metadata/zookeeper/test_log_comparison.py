@@ -139,7 +139,7 @@ def test_a_follower_finds_a_batch_missing_before_later_ones() -> None:
     reported(story)
 
 
-def test_a_follower_that_is_told_of_a_batch_and_finds_none_compares_at_once() -> None:
+def test_a_follower_that_is_notified_of_a_batch_and_finds_none_compares_at_once() -> None:
     async def story(world: World) -> None:
         await world.begin(3)
         following = asyncio.ensure_future(world.publisher.follow(world.follower))

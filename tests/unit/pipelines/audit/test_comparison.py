@@ -98,7 +98,7 @@ def test_a_quiet_bucket_is_closed_by_the_clock() -> None:
     assert verdict(report(ROWS), known=quiet, covered=quiet).state is State.COMPLETE
 
 
-def test_what_nobody_counted_is_not_audited() -> None:
+def test_records_that_were_not_counted_are_not_audited() -> None:
     assert verdict(report(ROWS), known=None).state is State.NOT_AUDITED
     later = replace(FULL, start=10)
     assert verdict(report(ROWS), known=later).state is State.NOT_AUDITED

@@ -75,7 +75,7 @@ def test_no_pause_is_longer_than_a_minute() -> None:
     assert decide_restart(OSError(), 30, 100, had_progress=False).pause_ms == 60_000
 
 
-def test_failures_of_tasks_are_told_apart_in_the_text_of_spark() -> None:
+def test_failures_of_tasks_are_distinguished_in_the_text_of_spark() -> None:
     text = "Job aborted\n  ottla.pipelines.errors.{}: ./lake cannot be written: full\n\tat java"
     passing = explained(Exception(text.format("LakeUnavailable")))
     final = explained(Exception(text.format("TooManyBad")))

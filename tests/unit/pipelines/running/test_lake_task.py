@@ -129,8 +129,8 @@ def test_a_full_disk_is_named_with_its_table(
 
     monkeypatch.setattr(pq.ParquetWriter, "write_table", fail)
     task = LakeTask(plan(tmp_path))
-    told = f"{tmp_path} cannot be written: No space left on device; nothing was committed"
-    with pytest.raises(LakeUnavailable, match=told):
+    message = f"{tmp_path} cannot be written: No space left on device; nothing was committed"
+    with pytest.raises(LakeUnavailable, match=message):
         task.run(iter([records([order(0)])]))
     assert list(tmp_path.rglob("*.parquet")) == []
 

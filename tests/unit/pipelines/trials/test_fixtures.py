@@ -54,7 +54,7 @@ orders_lake:
         ("orders_lake: 5", "t.yaml:1: must be a mapping, and is 5"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, reported: str) -> None:
+def test_errors_are_reported_with_their_line(tmp_path: Path, text: str, reported: str) -> None:
     path = tmp_path / "t.yaml"
     path.write_text(text)
     with pytest.raises(DeclarationError) as failed:

@@ -21,8 +21,8 @@ def test_ranges_are_joined_over_their_smallest_gaps() -> None:
     assert joined_ranges(ranges, 3) == [(0, 3), (10, 13), (30, 31)]
     assert joined_ranges(ranges, 2) == [(0, 13), (30, 31)]
     assert joined_ranges(ranges, 1) == [(0, 31)]
-    alike = [(each, each + 1) for each in range(0, 200, 2)]
-    assert joined_ranges(alike, 10) == [(0, 199)]
+    equal = [(each, each + 1) for each in range(0, 200, 2)]
+    assert joined_ranges(equal, 10) == [(0, 199)]
 
 
 def test_the_difference_of_ranges() -> None:

@@ -25,12 +25,12 @@ def test_lines_come_until_the_verb_ends() -> None:
     lines: list[str] = []
     three = threading.Event()
 
-    def tell(text: str) -> None:
+    def report(text: str) -> None:
         lines.append(text)
         if len(lines) == 3:
             three.set()
 
-    with Progress(tell, every_s=0.001) as progress:
+    with Progress(report, every_s=0.001) as progress:
         progress.begin("committing")
         assert three.wait(60)
     assert lines[-1].startswith("committing, ")

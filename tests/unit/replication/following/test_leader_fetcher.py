@@ -438,7 +438,7 @@ async def test_a_full_disk_delays_and_loses_nothing() -> None:
 
 
 @story
-async def test_the_leader_is_not_told_of_records_whose_sync_was_refused() -> None:
+async def test_records_whose_sync_was_refused_are_not_reported_to_the_leader() -> None:
     world = World(config=TopicConfig(flush_messages=1))
     world.follow()
     await asyncio.sleep(0.2)
@@ -814,7 +814,7 @@ async def test_a_leader_is_lost_when_a_connection_ends_that_has_worked() -> None
 
 
 @story
-async def test_a_lost_leader_of_which_the_metadata_has_news_is_not_lost() -> None:
+async def test_a_lost_leader_that_the_metadata_contains_again_is_not_lost() -> None:
     lost = LostLeaders()
     lost.lost(3)
     lost.lost(4)

@@ -82,7 +82,7 @@ def test_a_batch_after_a_truncation_begins_where_the_log_differs() -> None:
     assert batch_start(end, StreamOffsets({A0: 13, A1: 9})).offsets == {A0: 12, A1: 8}
 
 
-def test_only_what_continues_is_known_and_a_truncation_is_told_with_offsets() -> None:
+def test_only_what_continues_is_known_and_a_truncation_is_reported_with_offsets() -> None:
     reached = StreamOffsets({A0: 9, A1: 9, B0: 9}, leader_epochs={A0: 3, B0: 4})
     known = known_ends(reached, [A0, A1])
     assert known == {A0: KnownEnd(9, 3)}

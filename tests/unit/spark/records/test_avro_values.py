@@ -90,7 +90,7 @@ def test_a_value_with_the_prefix_of_a_schema_registry_is_recognised() -> None:
 
 
 @pytest.mark.parametrize("value", [b"", b"\xff" * 11])
-def test_a_value_that_ends_too_early_is_told_so(value: bytes) -> None:
+def test_the_error_says_that_a_value_ends_too_early(value: bytes) -> None:
     assert decode(record("long"), value)[1][0].endswith("the value ends too early")
 
 

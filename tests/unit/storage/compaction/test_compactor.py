@@ -108,7 +108,7 @@ def test_a_log_that_was_cut_meanwhile_keeps_its_segments() -> None:
     assert world.compactor.offsets.get(PARTITION) is None
 
 
-def test_a_cut_that_nobody_told_about_is_noticed_by_the_segments() -> None:
+def test_an_unreported_truncation_is_noticed_by_the_segments() -> None:
     world = dirty_world()
     round_ = begun(world)
     group, summary = world.clean(round_)

@@ -99,7 +99,7 @@ def test_a_helper_cleans_and_the_log_swaps(place: Place) -> None:
     assert (reopened.log_end_offset, reopened.damage) == (1000, ())
 
 
-def test_damage_is_told_as_such(place: Place) -> None:
+def test_damage_is_reported_as_such(place: Place) -> None:
     place.fill(batches=3)
     file = Path(place.log.segments[0].path)
     file.write_bytes(file.read_bytes()[:-1] + b"?")

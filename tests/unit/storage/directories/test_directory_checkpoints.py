@@ -30,7 +30,7 @@ from ottla.testing.log_listener import IgnoringListener
 PATIENCE_S = 30.0
 
 
-def test_nobody_waits_for_a_write_under_way_to_make_the_next_job(
+def test_the_next_job_is_made_without_waiting_for_a_write_under_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     disk = MemoryDisk()

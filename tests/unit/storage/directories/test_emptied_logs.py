@@ -94,7 +94,7 @@ def test_an_empty_log_continues_where_it_was(
 
 
 @pytest.mark.parametrize("empty", [by_age, by_size, begun_elsewhere], ids=lambda e: e.__name__)
-def test_where_the_log_starts_is_told_by_its_first_segment_alone(
+def test_the_first_segment_alone_shows_where_the_log_starts(
     empty: Callable[[World], None],
 ) -> None:
     world = emptied(empty)

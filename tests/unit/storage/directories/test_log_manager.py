@@ -94,7 +94,7 @@ def test_logs_come_back_after_an_orderly_stop(disk: MemoryDisk) -> None:
     assert [step.bytes_read for step in broker.steps] == [0, 0]
 
 
-def test_logs_come_back_after_a_kill_and_the_progress_is_told(disk: MemoryDisk) -> None:
+def test_logs_are_loaded_after_a_kill_and_the_progress_is_reported(disk: MemoryDisk) -> None:
     broker = Broker(disk, ["/one"])
     append_many(broker.manager.create(A, CONFIG), 30)
     append_many(broker.manager.create(B, CONFIG), 10)
@@ -203,7 +203,7 @@ def test_a_log_that_was_never_synced_may_lose_its_topic_id_and_nothing_else_brea
     assert found.topic_id.load(BLOCKING) in (None, topic_id)
 
 
-def test_a_damaged_topic_id_of_records_that_were_synced_is_told(disk: MemoryDisk) -> None:
+def test_a_damaged_topic_id_of_records_that_were_synced_is_reported(disk: MemoryDisk) -> None:
     first = Broker(disk)
     log = first.manager.create(A, CONFIG, TopicId(b"a" * 16))
     append_many(log, 5)
@@ -343,7 +343,9 @@ def test_a_future_log_of_a_deleted_topic_goes(disk: MemoryDisk) -> None:
     assert [log.topic_id.load(BLOCKING) for log in manager.logs] == [b"2" * 16]
 
 
-def test_a_disk_that_fails_to_give_up_a_left_over_log_stops_nobody(disk: MemoryDisk) -> None:
+def test_a_disk_that_fails_to_remove_a_left_over_log_does_not_stop_the_broker(
+    disk: MemoryDisk,
+) -> None:
     directories = Broker(disk).manager.directories
     directories[0].create(A, CONFIG, TopicId(b"1" * 16))
     directories[1].create(A, CONFIG, TopicId(b"2" * 16))
@@ -493,7 +495,7 @@ def test_a_new_partition_inherits_nothing_though_its_name_was_cut_short_to_be_de
 # Strays
 
 
-def test_a_log_that_nobody_knows_is_reported_and_never_deleted(disk: MemoryDisk) -> None:
+def test_an_unknown_log_is_reported_and_never_deleted(disk: MemoryDisk) -> None:
     broker = Broker(disk, ["/one"])
     append_many(broker.manager.create(A, CONFIG), 10)
     append_many(broker.manager.create(B, CONFIG), 10)
@@ -512,7 +514,7 @@ def test_a_log_that_nobody_knows_is_reported_and_never_deleted(disk: MemoryDisk)
 
 
 @pytest.mark.parametrize("operation", ["rename", "write", "sync_directory"])
-def test_a_disk_that_fails_while_strays_are_set_aside_stops_nobody(
+def test_a_disk_that_fails_while_strays_are_set_aside_does_not_stop_the_broker(
     disk: MemoryDisk, operation: str
 ) -> None:
     broker = Broker(disk)
@@ -539,7 +541,9 @@ def test_the_only_directory_may_not_fail_while_strays_are_set_aside(disk: Memory
         broker.manager.set_aside_strays(broker.manager.logs)
 
 
-def test_a_disk_that_fails_while_a_move_is_finished_stops_nobody(disk: MemoryDisk) -> None:
+def test_a_disk_that_fails_while_a_move_is_finished_does_not_stop_the_broker(
+    disk: MemoryDisk,
+) -> None:
     broker = Broker(disk)
     first, second = broker.manager.directories
     for partition in (A, B):

@@ -21,7 +21,7 @@ def test_what_was_written_is_read_back(volume: Volume) -> None:
     "wrong",
     [b"", b"version=0\n", b"version=1", b"\xff", b"metadata.offset=-1", b"metadata.offset=99999"],
 )
-def test_a_damaged_mark_is_told(volume: Volume, wrong: bytes) -> None:
+def test_a_damaged_mark_is_reported(volume: Volume, wrong: bytes) -> None:
     path = volume.path("ottla.properties")
     write_cluster_mark(volume.files, path, MARK)
     content = volume.get("ottla.properties")
@@ -32,7 +32,7 @@ def test_a_damaged_mark_is_told(volume: Volume, wrong: bytes) -> None:
         read_cluster_mark(volume.files, path)
 
 
-def test_every_shortened_mark_is_told_or_says_the_same(volume: Volume) -> None:
+def test_every_truncated_mark_is_reported_or_means_the_same(volume: Volume) -> None:
     path = volume.path("ottla.properties")
     write_cluster_mark(volume.files, path, MARK)
     content = volume.get("ottla.properties")

@@ -36,7 +36,7 @@ def test_a_directory_that_lost_a_write_goes_offline() -> None:
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.ENOTEMPTY, errno.EMFILE])
-def test_trouble_at_every_request_is_told_once_in_ten_seconds(
+def test_trouble_at_every_request_is_logged_once_in_ten_seconds(
     caplog: pytest.LogCaptureFixture, number: int
 ) -> None:
     now_s = 0.0

@@ -105,7 +105,7 @@ RESTARTS = [live, stopped, killed, killed_with_little_to_recover, damaged]
 
 @pytest.mark.parametrize("restart", RESTARTS, ids=lambda each: each.__name__)
 @pytest.mark.parametrize("seed", range(3))
-def test_every_reader_is_told_of_the_aborted_transactions_it_meets(
+def test_every_reader_receives_the_aborted_transactions_of_its_range(
     restart: Callable[[Place, Log], Log], seed: int
 ) -> None:
     place = Place(config=CONFIG)

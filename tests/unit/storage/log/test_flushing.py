@@ -253,7 +253,7 @@ def test_all_who_wait_are_served_by_one_sync(place: Place) -> None:
     assert not later.waiting
 
 
-def test_nobody_waits_for_what_is_on_disk_already(place: Place) -> None:
+def test_no_request_waits_for_what_is_on_disk_already(place: Place) -> None:
     log = place.open()
     append(log, b"x")
     flush(log)
@@ -264,7 +264,7 @@ def test_nobody_waits_for_what_is_on_disk_already(place: Place) -> None:
     assert not later.waiting
 
 
-def test_a_failed_sync_is_told_to_all_who_wait(place: Place) -> None:
+def test_a_failed_sync_is_reported_to_all_waiting_requests(place: Place) -> None:
     log = place.open()
     commits, later = committed(log)
     append(log, b"x")
@@ -280,7 +280,7 @@ def test_a_failed_sync_is_told_to_all_who_wait(place: Place) -> None:
     assert not later.waiting
 
 
-def test_who_waits_for_records_that_are_cut_off_is_told(place: Place) -> None:
+def test_requests_that_wait_for_truncated_records_are_notified(place: Place) -> None:
     log = place.open()
     commits, later = committed(log)
     append_many(log, 4)

@@ -50,7 +50,7 @@ def test_an_epoch_begins_once(volume: Volume) -> None:
     assert epochs.entries == ((2, 10),)
 
 
-def test_only_news_is_written(disk: MemoryDisk) -> None:
+def test_only_changes_are_written(disk: MemoryDisk) -> None:
     epochs = filled(Volume(disk, "/data"), (2, 10))
     before = disk.operations["sync"]
     epochs.assign(2, 10)

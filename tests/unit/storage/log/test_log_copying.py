@@ -86,7 +86,7 @@ def test_a_copy_has_the_same_batches_and_knows_when_it_has_them_all(pair: Pair) 
     assert not is_at_end(pair.source, pair.target)
 
 
-def test_bytes_that_nobody_has_verified_are_checked_on_the_way(pair: Pair) -> None:
+def test_bytes_that_were_not_verified_are_checked_while_they_are_copied(pair: Pair) -> None:
     append_many(pair.source, 20)
     pair.source = pair.source_place.reopen_clean(pair.source)
     ran: list[object] = []
@@ -242,7 +242,7 @@ def test_producers_whose_records_are_gone_are_known_to_the_copy_after_a_crash(
     ("synced", "flushed_to", "is_synced"),
     [(False, 0, False), (True, 0, True), (False, 10, True), (False, 99, True)],
 )
-def test_the_copy_is_as_safe_as_the_source_is_or_owes_to_be(
+def test_the_copy_is_as_safe_as_the_source_is_or_has_to_be(
     pair: Pair, synced: bool, flushed_to: int, is_synced: bool
 ) -> None:
     append_many(pair.source, 10)

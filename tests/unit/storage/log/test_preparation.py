@@ -78,7 +78,7 @@ def test_a_setting_that_decides_nothing_about_batches_leaves_a_prepared_one_prep
     assert read_header(stored_bytes(log)).codec == Codec.GZIP
 
 
-def test_what_is_wrong_is_told_when_the_batch_is_appended() -> None:
+def test_invalid_records_are_refused_when_the_batch_is_appended() -> None:
     log = Place(config=COMPACTED).open()
     without_keys = batch_of(*VALUES, key=None, codec=Codec.GZIP)
     batch = prepared(log, without_keys)

@@ -197,7 +197,7 @@ def serve_all(place: Place) -> list[bytes]:
     return served
 
 
-def test_damage_is_told_with_file_and_position(place: Place) -> None:
+def test_damage_is_reported_with_file_and_position(place: Place) -> None:
     log = place.open()
     append_many(log, 5)
     second = log.read(BLOCKING, 1, 1, EVERYTHING).records.position
@@ -227,7 +227,7 @@ def transaction(log: Log, producer_id: int, *values: bytes) -> None:
         log.append_as_leader(batch_of(value, producer=producer, is_transactional=True), 0)
 
 
-def test_readers_of_committed_data_are_told_what_to_skip(place: Place) -> None:
+def test_readers_of_committed_data_receive_what_to_skip(place: Place) -> None:
     log = place.open()
     transaction(log, 1, b"a", b"b")
     transaction(log, 2, b"c")

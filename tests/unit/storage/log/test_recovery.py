@@ -86,7 +86,7 @@ def test_what_follows_a_bad_batch_behind_the_recovery_point_goes(place: Place) -
     )
 
 
-def test_a_bad_batch_that_was_synced_once_is_kept_told_and_never_served(place: Place) -> None:
+def test_a_bad_batch_that_was_synced_once_is_kept_reported_and_never_served(place: Place) -> None:
     log = place.open()
     append_many(log, 50)
     flush(log)
@@ -373,7 +373,7 @@ def test_epochs_are_noted_again(place: Place) -> None:
     assert place.reopen_killed(recovery_point=5).epochs.load(BLOCKING).entries == entries
 
 
-def test_progress_is_told_in_bytes(place: Place) -> None:
+def test_progress_is_reported_in_bytes(place: Place) -> None:
     log = place.open()
     append_many(log, 40)
     total = log.size_bytes

@@ -185,7 +185,7 @@ def test_a_log_that_is_cut_during_a_search_is_searched_again() -> None:
     assert offset_at(log, 50) == 1
 
 
-def test_segments_deleted_during_a_search_are_not_told_of() -> None:
+def test_segments_deleted_during_a_search_are_not_returned() -> None:
     log = Place(config=ANY_TIME).open()
     for number in range(60):
         append_times(log, number, codec=Codec.GZIP)

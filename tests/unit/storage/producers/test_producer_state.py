@@ -102,7 +102,7 @@ def test_a_batch_older_than_the_window_is_out_of_order(partition: Partition) -> 
     assert code_of(partition.produce(0)) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
-def test_a_batch_that_begins_alike_but_ends_elsewhere_is_no_duplicate(
+def test_a_batch_with_an_equal_start_but_another_end_is_no_duplicate(
     partition: Partition,
 ) -> None:
     partition.produce(0, records=3)

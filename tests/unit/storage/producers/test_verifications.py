@@ -53,7 +53,7 @@ def test_a_marker_spares_only_the_transaction_that_comes_after_it(
     assert (verifications.get(PRODUCER) is not None) == is_kept
 
 
-def test_a_verification_that_nobody_finished_expires_by_its_start() -> None:
+def test_an_unfinished_verification_expires_by_its_start() -> None:
     states = ProducerStates()
     guard = states.start_verification(PRODUCER, 0, 0, False, now_ms=1000)
     states.start_verification(PRODUCER, 1, 0, False, now_ms=1900)

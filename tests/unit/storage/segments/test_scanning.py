@@ -52,7 +52,7 @@ def test_every_batch_is_found_whatever_its_size(scan: Scan, sizes: tuple[int, ..
 
 
 @pytest.mark.parametrize("scan", [scan_all_headers, scan_checked])
-def test_a_cut_off_batch_is_told_with_its_position(scan: Scan) -> None:
+def test_a_truncated_batch_is_reported_with_its_position(scan: Scan) -> None:
     first, second = batches(5, 5)
     for size in range(1, len(second)):
         with pytest.raises(CorruptLogError) as raised:
