@@ -181,7 +181,8 @@ class PipelineQuery:
             if name in last.topics and not known:
                 raise PipelineError(
                     f"{self.pipeline.name}: the topic {name} was deleted and created again since "
-                    "the table was written: give the pipeline a new table, or keep its state"
+                    "the table was written, and its offsets mean other records: give the pipeline "
+                    "a new table, and delete its state"
                 )
             offsets[name] = {
                 str(each.partition): known.get(str(each.partition), EARLIEST_OFFSET)

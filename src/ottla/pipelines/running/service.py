@@ -27,10 +27,16 @@ from ottla.pipelines.running.limits import decide_limit
 from ottla.pipelines.running.query import IDLE_S, PipelineQuery
 from ottla.pipelines.running.restarts import decide_restart
 from ottla.pipelines.status.report_topic import make_ready, read_reports, write_report
+from ottla.spark.data_loss import CONTINUE
 
 log = logging.getLogger("ottla.pipelines")
 
 LOOK_S = 0.2
+# The source advises options that a pipeline does not have.
+BEGIN_AGAIN = (
+    "To begin again, delete the state of the pipeline; a lake needs a new table as well, because "
+    "its table says where it continues."
+)
 _IN_TASK = re.compile(r"ottla\.pipelines\.errors\.(\w+): (.+)")
 _IN_SOURCE = re.compile(r"ottla\.(?:spark|config|client)\.\w+(?:\.\w+)*: (.+)")
 
@@ -241,5 +247,6 @@ def explained(error: BaseException) -> BaseException:
         may_pass = found[1] == LakeUnavailable.__name__
         return (LakeUnavailable if may_pass else PipelineError)(found[2].strip())
     if found := _IN_SOURCE.search(str(error)):
-        return RuntimeError(found[1].strip())
+        what, advice, _ = found[1].strip().partition(f" {CONTINUE}")
+        return RuntimeError(f"{what} {BEGIN_AGAIN}" if advice else what)
     return RuntimeError(reason_of(error)) if isinstance(error, OSError) else error

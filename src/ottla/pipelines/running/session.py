@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ottla.pipelines.declaration.tree import Declaration
+from ottla.pipelines.errors import PipelineError
 
 DEFAULTS = {
     "spark.master": "local[2]",
@@ -38,9 +39,26 @@ def open_session(declared: Declaration) -> Any:
     builder = SparkSession.builder
     for name, value in session_settings(declared).items():
         builder = builder.config(name, value)
-    spark = builder.getOrCreate()
+    spark = started_session(builder)
     spark.sparkContext.setLogLevel("ERROR")
     return spark
+
+
+def started_session(builder: Any) -> Any:
+    """PipelineError if Java does not start: what it says itself is on standard error."""
+    from pyspark.errors import PySparkRuntimeError
+
+    try:
+        return builder.getOrCreate()
+    except PySparkRuntimeError as error:
+        if error.getCondition() != "JAVA_GATEWAY_EXITED":
+            raise
+        home = os.environ.get("JAVA_HOME")
+        where = "java of the PATH" if home is None else f"Java of JAVA_HOME={home}"
+        raise PipelineError(
+            f"Spark needs Java 17, and the {where} does not start: install Java 17, or set "
+            "JAVA_HOME to its directory"
+        ) from None
 
 
 def session_settings(declared: Declaration) -> dict[str, str]:

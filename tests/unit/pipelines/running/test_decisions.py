@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ottla.pipelines.errors import BatchRefused, LakeUnavailable
 from ottla.pipelines.running.limits import decide_limit
 from ottla.pipelines.running.restarts import decide_restart
 from ottla.pipelines.running.service import explained
+from ottla.spark.data_loss import LossPolicy
+from ottla.spark.errors import DataLoss
 
 EVERY_MS = 10_000
 
@@ -82,6 +86,21 @@ def test_failures_of_tasks_are_distinguished_in_the_text_of_spark() -> None:
     assert str(passing) == str(final) == "./lake cannot be written: full"
     assert decide_restart(passing, 0, 4, had_progress=False).pause_ms == 1_000
     assert decide_restart(final, 0, 4, had_progress=False).pause_ms is None
+
+
+def test_a_loss_is_told_without_options_that_a_pipeline_does_not_have() -> None:
+    with pytest.raises(DataLoss) as lost:
+        LossPolicy(is_strict=True, is_stream=True).report("t-0: deleted.")
+    found = explained(Exception(f"STREAM_FAILED\nottla.spark.errors.DataLoss: {lost.value}\n at"))
+    assert str(found).startswith("t-0: deleted. To begin again, delete the state of the pipeline")
+    assert "failOnDataLoss" not in str(found)
+    assert "checkpointLocation" not in str(found)
+
+
+def test_failures_of_the_operating_system_name_the_file(tmp_path: Path) -> None:
+    with pytest.raises(OSError) as caught:
+        (tmp_path / "none").read_text()
+    assert str(explained(caught.value)) == f"{tmp_path / 'none'}: No such file or directory"
 
 
 def test_a_full_disk_is_tried_again() -> None:

@@ -201,6 +201,7 @@ def opened_engine(arguments: argparse.Namespace, cluster: Any) -> Iterator[Any]:
         from pyspark.sql import SparkSession
 
         from ottla.pipelines.audit.spark_fold import SparkEngine
+        from ottla.pipelines.running.session import started_session
     except ModuleNotFoundError as error:
         raise CommandFailed(
             "this command needs the package pyspark",
@@ -209,7 +210,7 @@ def opened_engine(arguments: argparse.Namespace, cluster: Any) -> Iterator[Any]:
         ) from error
     builder = SparkSession.builder.master(arguments.master).appName("ottla audit")
     builder = builder.config("spark.ui.enabled", "false")
-    spark = builder.getOrCreate()
+    spark = started_session(builder)
     spark.sparkContext.setLogLevel("ERROR")
     try:
         yield SparkEngine(spark, cluster.settings)
