@@ -20,7 +20,7 @@ from demo.places import BUCKET_MS
 
 
 def sabotage(kind: str, lake: Path) -> str:
-    """What was done, in words."""
+    """A description of what was done."""
     # The largest file: with many rows of a bucket.
     victim = max(lake_files(lake), key=lambda path: path.stat().st_size)
     return f"{KINDS[kind](victim)} {victim.relative_to(lake.parent)}"

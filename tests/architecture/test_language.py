@@ -43,9 +43,11 @@ AVOIDED = {
     r"without a trace": "silently",
     r"gets along": "continues; works",
     r"all the same": "nevertheless",
-    r"hears? of": "receives; is notified of",
+    r"hears?|heard|overheard": "receives; is notified of",
     r"handed in": "passed as an argument",
     r"(tells?|told) (apart|that|whether|which)": "distinguishes; shows; contains",
+    r"tells? the same": "contains the same; equals",
+    r"(test|environment) says so": "requests it; is set",
     r"the last word": "the last record; decides",
 }
 # Words of names that have to be explained, and words for a name that does not.

@@ -91,7 +91,7 @@ class DumpLogSegments:
 
     def _index_fields(self, path: Path) -> list[Fields]:
         if not any(path.read_bytes()):
-            return []  # room for entries and none made yet: the tool would take one for real
+            return []  # room for entries and none made yet: the tool would treat one as real
         return fields_in(self.dump(path))
 
     def dump(self, path: Path, *options: str) -> str:

@@ -20,7 +20,7 @@ CLOSE: Step = ["close"]
 
 @dataclass(frozen=True, slots=True)
 class Consumed:
-    """One record as a Java consumer was given it."""
+    """One record as a Java consumer received it."""
 
     offset: int
     timestamp: int

@@ -53,5 +53,5 @@ def is_long(test_id: str) -> bool:
 
 
 def is_wanted(test_id: str) -> bool:
-    """In this run: all of them if the environment says so."""
+    """Those of this run: all of them if the environment variable is set."""
     return bool(os.environ.get(VARIABLE)) or not is_long(test_id)

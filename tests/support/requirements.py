@@ -101,7 +101,7 @@ def judge(
     required: frozenset[str],
     requirements: Mapping[str, Requirement] = REQUIREMENTS,
 ) -> Verdict | None:
-    """What to do with a test that carries `markers`; None lets it run."""
+    """What to do with a test that carries `markers`; None means that it runs."""
     for name in dict.fromkeys(need for marker in markers for need in NEEDS.get(marker, ())):
         missing = requirements[name].find_missing()
         if missing is not None:

@@ -41,7 +41,7 @@ Tree = dict[str, Znode]
 SESSION_S = 2.0
 SLOW_SHARE = 0.02  # of requests and responses, which others overtake on other connections
 SLOW_MAX_S = 1.0
-HEARD_MAX_S = 0.15  # until a server without requests knows what the others know
+HEARD_MAX_S = 0.15  # until a server without requests has the state of the others
 
 
 @dataclass(frozen=True)

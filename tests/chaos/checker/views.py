@@ -16,7 +16,7 @@ ANOMALIES = {
 
 
 def steps_back(observations: Iterable[Observation]) -> Iterator[Finding]:
-    """For each client by itself: two clients may ask brokers of which one knows less."""
+    """For each client separately: two clients may ask brokers of which one has older metadata."""
     highest: dict[tuple[str, Quantity, str], Observation] = {}
     for each in observations:
         view = (each.process, each.quantity, each.key)

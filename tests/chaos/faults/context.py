@@ -1,4 +1,4 @@
-"""What faults are given, and what they leave behind."""
+"""The arguments of faults, and their results."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def from_zookeeper(context: FaultContext) -> str:
 
 
 def deaf(context: FaultContext) -> str:
-    """It sends to other brokers, and hears nothing of them."""
+    """It sends to other brokers, and receives nothing from them."""
     broker_id = context.pick("leader")
     leaving = context.unless_controller(broker_id)
     seconds = context.cut(from_one_to_another("*", broker_id), leaving)
@@ -69,7 +69,7 @@ def mute(context: FaultContext) -> str:
 
 
 def ring(context: FaultContext) -> str:
-    """Each broker is heard by the one before it only."""
+    """Only the broker before it receives what a broker sends."""
     ids = list(context.cluster.ids)
     rules = [
         rule
@@ -138,7 +138,7 @@ def lossy(context: FaultContext) -> str:
 
 
 def unanswered_restart(context: FaultContext) -> str:
-    """What clients have sent is written, and they hear nothing of it before all brokers are killed:
+    """What clients have sent is written, and they get no response before all brokers are killed:
     they must repeat it to brokers that know their producers from logs only."""
     cluster = context.cluster
     cluster.network.apply([Rule("*", "clients-*", ANSWERS)])

@@ -67,7 +67,7 @@ class Cluster:
 
     @property
     def tap(self) -> WireTap:
-        """Hears what clients send to the broker."""
+        """Records what clients send to the broker."""
         assert self._tap is not None, "no proxy records requests"
         return self._tap
 

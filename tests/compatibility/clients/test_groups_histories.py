@@ -1,7 +1,7 @@
 """Random lives of groups, written by our state machines, read by Apache Kafka.
 
 Kafka checks what it reads: a partition that two members hold, or a member that ends before its
-assignment, would stop it. And it must know of every group what we know.
+assignment, would stop it. And its state of every group must equal ours.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ GONE = ("none",)
 
 
 def expected_of(harness: Harness) -> tuple[object, ...]:
-    """What a broker that reads the log must tell."""
+    """What a broker that loads the log must describe."""
     group = harness.replayed().find("readers")
     if isinstance(group, ConsumerGroup):
         members = sorted((m.member_id, m.epoch, m.regex) for m in group.members.values())

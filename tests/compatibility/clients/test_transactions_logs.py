@@ -1,7 +1,7 @@
 """The log of transactions goes both ways: what Apache Kafka wrote we know, and the other way round.
 
 Transactional ids in every state are made on one side; then its `__transaction_state` is put in the
-place of the other's, which must tell the same of them and continue with them.
+place of the other's, which must describe them equally and continue with them.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def test_an_empty_id_is_no_id(harness: TransactionsHarness) -> None:
 def listed(
     harness: TransactionsHarness, request: ListTransactionsRequest, version: int = 2
 ) -> list[str]:
-    """States of this harness's id, as the filters let it through."""
+    """States of this harness's id, as returned with the filters."""
     answer = harness.client.ask(request, version)
     assert answer.error_code == 0, answer
     return [

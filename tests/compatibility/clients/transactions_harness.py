@@ -169,7 +169,7 @@ class TransactionsHarness:
             pause(began_s)
 
     def wait_led(self, partition: int) -> None:
-        """Until the leader of a new partition knows of it."""
+        """Wait until the leader of a new partition has received its metadata."""
         settled(lambda: ErrorCode(self.fetch(partition=partition).error_code))
         stranger = Producer(self, 0, 0)
         settled(lambda: stranger.commit_offset(0, partition=partition))

@@ -125,7 +125,7 @@ class Program:
         return self._process.poll() is None
 
     def end(self) -> int:
-        """Let it finish what it does; its exit code."""
+        """Stop it after its current operation, and return its exit code."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         try:

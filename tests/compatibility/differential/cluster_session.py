@@ -146,7 +146,7 @@ class ClusterSession(Session):
                 )
 
     def await_living(self, living: Sequence[int]) -> None:
-        """Until all of them know that these run, and no others."""
+        """Wait until the metadata of all of them contains exactly these brokers."""
         self.living = living
 
         def is_known() -> bool:

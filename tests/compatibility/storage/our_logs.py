@@ -60,7 +60,7 @@ def open_directory(path: Path, clock: Clock | None = None) -> Iterator[LogDirect
 
 
 def consume(log: Log, *, is_committed: bool, fetch_bytes: int = FETCH_BYTES) -> list[Consumed]:
-    """Everything that a consumer of this isolation level is given, fetch by fetch."""
+    """Everything that a consumer of this isolation level receives, fetch by fetch."""
     end_offset = log.last_stable_offset(BLOCKING) if is_committed else log.high_watermark
     offset, found = log.log_start_offset, []
     while offset < end_offset:

@@ -71,7 +71,7 @@ class Load:
             self.acknowledged.add(value)
 
     def excuse_all_but(self, required: set[bytes]) -> None:
-        """What was sent until now may be lost. Of some the client may hear only later that they
+        """What was sent until now may be lost. The client may learn only later that some of them
         were acknowledged: they do not count either."""
         self._excused = self._sent
         self.acknowledged &= required

@@ -314,7 +314,7 @@ def _break(
 
 
 def _leads(cluster: RunningCluster, broker_id: int) -> bool:
-    """Whether every broker says so."""
+    """Whether every broker reports it."""
     return all(
         broker_id in {part.leader_id for topic in all_metadata(cluster, each).topics
                       if topic.name == "records" for part in topic.partitions}

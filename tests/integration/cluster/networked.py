@@ -117,7 +117,7 @@ def cut_from_brokers(broker_id: int) -> list[Rule]:
 
 
 def deaf_to_brokers(broker_id: int) -> list[Rule]:
-    """It hears nothing from other brokers, and they hear it."""
+    """It receives nothing from other brokers, and they receive what it sends."""
     return [
         Rule("*", f"brokers-{broker_id}", (Direction.REQUESTS,)),
         Rule(f"broker-{broker_id}", "brokers-*", (Direction.ANSWERS,)),

@@ -38,7 +38,7 @@ def ask_for_topic(cluster: RunningCluster, broker_id: int, name: str) -> None:
 
 
 def ended(broker: RunningBroker) -> str:
-    """What a broker says that ends by itself."""
+    """The error of a broker that ends by itself."""
     assert broker.wait_for_end() == 1
     assert "Traceback" not in broker.log
     return broker.log

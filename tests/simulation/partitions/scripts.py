@@ -147,7 +147,7 @@ def zombie_leader(world: World) -> None:
     deliver(world, 2)
     acknowledged = len(world.judge.acknowledged)
     produce(world, 1, 2)
-    copy(world, 3)  # it has not heard either
+    copy(world, 3)  # it has not received it either
     copy(world, 3)
     assert len(world.judge.acknowledged) == acknowledged
     produce(world, 2, 3)

@@ -1,4 +1,4 @@
-"""What compaction knows of a log goes with it, before another topic gets its name."""
+"""State of compaction for a log is removed with it, before another topic gets its name."""
 
 from __future__ import annotations
 

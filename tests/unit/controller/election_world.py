@@ -280,7 +280,7 @@ class World:
         ]
 
     async def ask(self, broker: Broker, name: str) -> None:
-        """Whatever broker claims to lead, it knows what was acknowledged before it was asked."""
+        """A broker that claims to lead has all that was acknowledged before the request."""
         try:
             found = await broker.controller.decide(partial(is_set, name), is_confirmed=True)
         except BrokerError:

@@ -286,7 +286,7 @@ def test_a_decision_without_records_is_answered_without_a_write() -> None:
 def test_an_answer_is_confirmed_whatever_else_is_decided_with_it(
     confirmed: tuple[bool, bool],
 ) -> None:
-    """A controller that was replaced may not know what exists by now."""
+    """The state of a controller that was replaced may be outdated."""
 
     async def story(node: Node) -> None:
         async def refuse() -> None:

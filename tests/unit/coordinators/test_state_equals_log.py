@@ -52,7 +52,7 @@ FAILING_ONE_OF = 3
 
 
 async def replayed(world: BrokerWorld) -> GroupShard:
-    """What a broker knows that reads the log now."""
+    """The state that a broker would load from the log now."""
     shard = Shard(world.partition_of(GROUP), world.groups._new_shard())
     await load(shard, GROUP_RECORDS, StepScheduler(world.clock))
     return shard.state

@@ -65,7 +65,7 @@ def change(world: World, **fields: Any) -> None:
 def copied(
     world: World, broker_id: int, end: int, *, start: int = 0, reported: int | None = None
 ) -> None:
-    """A follower has the records from `start` to `end`, and knows that they are committed."""
+    """A follower has the records from `start` to `end`, and its high watermark is after them."""
     partition = partition_of(world)
     partition.follower_fetched(broker_id, 5, end, start, 0)
     partition.high_watermark_sent(broker_id, end if reported is None else reported)
@@ -160,7 +160,7 @@ def test_no_replica_is_named_without_a_selector() -> None:
 
 @pytest.fixture
 def follower() -> Iterator[World]:
-    """It has ten records, and knows that six of them are committed."""
+    """It has ten records, and its high watermark is 6."""
     with World() as world:
         world.create_topic("t")
         produce(world, "t", 6)

@@ -228,7 +228,7 @@ def test_what_is_named_again_and_again_is_not_kept_while_a_fetch_waits(world: Wo
         waiting = asyncio.ensure_future(answered(world, request))
         await parked(world, 1)
         await until(lambda: bool(world.broker.replicas.partition("t", 0).fetches.watchers))
-        for _ in range(1000):  # turns in which it lets go of them
+        for _ in range(1000):  # iterations in which it releases them
             await asyncio.sleep(0)
         gc.collect()
         after, _ = tracemalloc.get_traced_memory()

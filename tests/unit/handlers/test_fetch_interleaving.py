@@ -124,7 +124,7 @@ def at(offset: int, session: tuple[int, int], max_wait_ms: int = PATIENT_MS) -> 
 
 
 def test_a_request_is_not_answered_from_the_positions_of_the_next_one(world: World) -> None:
-    """Its client takes the records for those that it has requested."""
+    """Its client assumes that the records are those that it has requested."""
     produce(world, "t", 3)
 
     async def story() -> tuple[FetchResponse, FetchResponse]:

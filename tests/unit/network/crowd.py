@@ -1,7 +1,7 @@
 """Clients that share a request memory, in a time that is moved by hand.
 
 Each has the frame reader and the reading of a connection; only sockets and requests are left out:
-a whole frame is served at once, or when the test says so.
+a whole frame is served at once, or when the test requests it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Crowd:
         return client
 
     def step(self) -> None:
-        """Time continues by a step; the network looks at its memory as it would."""
+        """Advance time by a step; the network checks its memory as it does periodically."""
         self.now_s += STEP_S
         self.settle()
         if self.now_s >= self._next_tick_s:

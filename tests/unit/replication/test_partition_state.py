@@ -1,4 +1,4 @@
-"""What a leader knows of its followers, as arithmetic."""
+"""The state of followers on the leader, as arithmetic."""
 
 from __future__ import annotations
 

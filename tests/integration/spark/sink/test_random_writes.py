@@ -48,7 +48,7 @@ class Died(BaseException):
 
 
 class Points:
-    """Dies at one point, if a test says so."""
+    """Dies at one point, if a test requests it."""
 
     def __init__(self) -> None:
         self.armed: SinkPoint | None = None
@@ -90,7 +90,7 @@ class Stream:
         assert self.target.open_ids() == []
 
     def tried(self, number: int, wanted: list[list[str]]) -> bool:
-        """Whether Spark has heard that the batch is written."""
+        """Whether Spark has received that the batch is written."""
         writer = travelled(StreamWriter(self.setup))
         assert self.target.open_ids() == [], "a start ends what others left"
         self.late_attempt(number)
@@ -136,7 +136,7 @@ class Stream:
             return travelled(travelled(writer).write(batches))
 
     def run_task(self, writer: StreamWriter, number: int, at: int, values: list[str]) -> Any:
-        """The message of the attempt that counts; others fail, or are not heard of again."""
+        """The message of the attempt that counts; others fail, or send no message."""
         attempt = 0
         while (fate := self.random.choice(("counts", "counts", "fails", "lost"))) != "counts":
             if fate == "lost":

@@ -164,7 +164,7 @@ def add_partitions(kafka: Kafka, topic: str, total: int) -> None:
 
 
 def wait_for_partitions(admin: AdminClient, topic: str, count: int) -> None:
-    """Apache Kafka answers before its brokers know of topics, and of the end of topics."""
+    """Apache Kafka answers before its brokers have applied that topics are created or deleted."""
 
     def is_known() -> bool:
         found = admin.list_topics(timeout=PATIENCE_S).topics.get(topic)
@@ -174,7 +174,7 @@ def wait_for_partitions(admin: AdminClient, topic: str, count: int) -> None:
 
 
 def produce_again(kafka: Kafka, topic: str, rows: Iterable[Any]) -> None:
-    """With a producer that has not heard of the topic: others do not see new partitions at once."""
+    """With a new producer: one with metadata of the topic does not see new partitions at once."""
     Kafka(kafka.bootstrap_servers).produce(topic, rows)
 
 

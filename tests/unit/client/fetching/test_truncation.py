@@ -129,7 +129,7 @@ def test_the_end_that_was_planned_is_checked_before_the_first_read(end: int, is_
 
 
 def test_a_leader_older_than_the_plan_is_not_asked() -> None:
-    """Metadata of a broker that is cut off; the other one knows better."""
+    """Metadata of a broker that is cut off; the other one has newer metadata."""
     with ScriptedBroker() as stale, ScriptedBroker() as fresh:
         both = {1: stale, 2: fresh}
         stale.scripts[ApiKey.METADATA] = lambda _: metadata(both, 1, OLD - 1)

@@ -290,7 +290,7 @@ class Harness:
         return answer
 
     def replayed(self) -> GroupShard:
-        """What another broker would know that reads the log."""
+        """The state that another broker would load from the log."""
         shard = self._new_shard()
         for offset in range(len(self.log)):
             self._apply(shard, offset)

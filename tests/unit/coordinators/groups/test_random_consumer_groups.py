@@ -122,7 +122,7 @@ class Crowd:
     # What must hold
 
     def alive(self) -> list[ConsumerClient]:
-        """Clients that the coordinator takes for members: others know nothing of their end yet."""
+        """Clients that the coordinator regards as members: some may have crashed already."""
         group = self.harness.shard.groups.get("readers")
         known = group.members if isinstance(group, ConsumerGroup) else {}
         return [
@@ -154,7 +154,7 @@ class Crowd:
 
 
 class SlowScheduler:
-    """Work beside the event loop that continues by one slice at a time, whenever a test says so."""
+    """Work beside the event loop that continues by one slice at a time, when a test requests it."""
 
     async def run_later(self, steps: Steps[T]) -> T:
         while True:
@@ -307,7 +307,7 @@ def test_a_static_member_that_joins_a_large_group_waits_for_its_first_target() -
 
 
 def quiet(crowd: Crowd) -> None:
-    """All clients work, nothing else happens: everything is read, and the group is at rest."""
+    """All clients work, nothing else happens: everything is read, and the group is stable."""
     harness = crowd.harness
     harness.advance_ms(60_000)  # the sessions of crashed members expire
     for _ in range(30):

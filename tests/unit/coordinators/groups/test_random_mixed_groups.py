@@ -1,6 +1,6 @@
 """One group of classic and of new members at random: it turns from one kind to the other and back.
 
-Whatever happens, restarts between any two steps included: the log tells the same as memory, no
+In every history, also with restarts between any two steps, the log contains the state in memory, no
 partition of a consumer group is read by two members, committed offsets stay, and when all is quiet
 everything is read.
 """

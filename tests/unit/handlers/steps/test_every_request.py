@@ -118,7 +118,7 @@ def test_a_turn_does_not_grow_with_the_request(key: ApiKey, shared: SharedWorld)
             many = world.steps_of(hostile.make(MANY), version)
             more = 0
             if hostile.has_long_texts:
-                # To find the coordinator of one name takes two lines for each character.
+                # Finding the coordinator of one name takes two lines for each character.
                 more = 2 * FEW_LONG_TEXTS.chars + ITEM_LINES * FEW_LONG_TEXTS.items_max
             if one > ONE_LINES_MAX + more or many > one + SLICE_LINES + OTHER_LINES + more:
                 too_long.append(f"v{version} {hostile.what}: {one} lines for one, {many} for many")

@@ -122,7 +122,7 @@ def test_many_offsets_of_a_deleted_topic_are_forgotten_in_slices(world: CountedW
 
 
 def test_many_deleted_topics_without_offsets_cost_little(world: CountedWorld) -> None:
-    """Neither a long turn, nor a look at each group for each of them."""
+    """Neither a long iteration, nor a scan of all groups for each of them."""
     groups = world.broker.groups
     shards = list(groups._runtime.active_shards())
     assert len(shards) > 1

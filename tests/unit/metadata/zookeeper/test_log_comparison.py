@@ -32,7 +32,7 @@ async def at_once(job: Callable[[], Any]) -> Any:
 
 
 async def claimed(service: ModelService) -> Claim:
-    """Once its server knows that there is no controller."""
+    """Once its server has applied that there is no controller."""
     while (claim := await elect(service, 1, ManualClock())) is None:
         pass
     return claim

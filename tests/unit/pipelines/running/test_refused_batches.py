@@ -99,7 +99,7 @@ def test_a_batch_that_another_query_overtakes_has_no_side_outputs(runner: Runner
 
 @pytest.mark.parametrize("checks", [0, 1, 2])
 def test_a_run_that_another_has_replaced_commits_nothing_more(runner: Runner, checks: int) -> None:
-    """It may find out before its tasks, before the side outputs, or before the table."""
+    """It may be detected before its tasks, before the side outputs, or before the table."""
     before = (runner.lake.last(), files_of(runner))
     runner.checks_left = checks
     with pytest.raises(FencedOut):

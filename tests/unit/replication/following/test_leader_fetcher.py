@@ -222,7 +222,7 @@ class World:
 
     @property
     def reported_end(self) -> int:
-        """The largest offset that was fetched: the leader takes all before it for copied."""
+        """The largest offset that was fetched: the leader assumes that all before it is copied."""
         topics = (topic for each in self.leader.requests for topic in each.topics)
         return max(part.fetch_offset for topic in topics for part in topic.partitions)
 
@@ -513,7 +513,7 @@ async def test_a_broker_that_leads_before_it_has_located_its_log_keeps_its_epoch
 
 
 class SlowLeader(Leader):
-    """Its responses are sent when the test says so, and read at that time."""
+    """Its responses are sent when the test requests it, and read at that time."""
 
     def __init__(self) -> None:
         super().__init__()

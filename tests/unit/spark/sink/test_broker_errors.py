@@ -1,4 +1,4 @@
-"""What brokers refuse, in words for the person who wrote the query."""
+"""Errors of brokers, explained for the author of the query."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def test_batches_that_come_together_are_laid_out_as_if_they_came_one_by_one(seed
 
 
 def test_a_log_that_is_cut_while_it_is_synced_for_a_swap_keeps_its_old_segments() -> None:
-    """The sync counts nothing then, and recovery would take the gaps of new ones for a lost end."""
+    """The sync counts nothing then, and recovery would treat the gaps of new ones as a lost end."""
     place = Place(config=COMPACTED)
     log = place.open()
     append_many(log, 100)
