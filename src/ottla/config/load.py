@@ -29,6 +29,14 @@ ENVIRONMENT_PREFIX = "OTTLA_"
 COMMAND_LINE = "--set"
 PROBLEMS_SHOWN_MAX = 20
 _IDS = ("node.id", "broker.id")  # synonyms
+# Names of one thing. Within one source the first counts, as in Kafka.
+_SYNONYMS = (
+    frozenset(_IDS),
+    frozenset(("log.dirs", "log.dir")),
+    frozenset(("log.retention.ms", "log.retention.minutes", "log.retention.hours")),
+    frozenset(("log.roll.ms", "log.roll.hours")),
+    frozenset(("log.roll.jitter.ms", "log.roll.jitter.hours")),
+)
 ZOOKEEPER_CONNECT = "zookeeper.connect"
 _ENVIRONMENT_NAMES = {
     ENVIRONMENT_PREFIX + name.upper().replace(".", "_"): name for name in BROKER_OPTIONS
@@ -65,11 +73,11 @@ def load_config(
 ) -> LoadedConfig:
     """`is_embedded`: whether defaults are those of a broker without a cluster; unless it is given,
     they are if there is no `zookeeper.connect`."""
-    given = [
-        *(_from_file(file) if file is not None else ()),
-        *_from_environment(environment or {}),
-        *_from_command_line(settings),
-    ]
+    given = _without_overridden(
+        _from_file(file) if file is not None else [],
+        _from_environment(environment or {}),
+        _from_command_line(settings),
+    )
     last = {each.name: each for each in given}  # later sources override earlier ones
     known = {name: each for name, each in last.items() if broker_option(name) is not None}
     others = [each for name, each in last.items() if name not in known]
@@ -105,6 +113,20 @@ def _from_file(file: PropertiesFile) -> list[GivenSetting]:
     except ValueError as error:
         raise InvalidOption(f"{file.name}: {error}") from error
     return [GivenSetting(name, text, file.name) for name, text in values.items()]
+
+
+def _without_overridden(*sources: list[GivenSetting]) -> list[GivenSetting]:
+    """The settings without those that a later source gives under another name."""
+    kept: list[GivenSetting] = []
+    for source in sources:
+        names = {each.name for each in source if not _requests_any_id(each.name, each.text)}
+        overridden = frozenset[str]().union(*(each for each in _SYNONYMS if each & names))
+        kept = [each for each in kept if each.name not in overridden] + source
+    return kept
+
+
+def _requests_any_id(name: str, text: str) -> bool:
+    return name == "broker.id" and text.strip().startswith("-")
 
 
 def _from_environment(environment: Mapping[str, str]) -> list[GivenSetting]:
@@ -146,7 +168,7 @@ def _similar(name: str, known: Iterable[str]) -> str:
 def _with_one_id(static: dict[str, str]) -> dict[str, str]:
     """`broker.id` and `node.id` are synonyms. A negative `broker.id` requests any id and is
     ignored."""
-    if static.get("broker.id", "").strip().startswith("-"):
+    if _requests_any_id("broker.id", static.get("broker.id", "")):
         static = {name: text for name, text in static.items() if name != "broker.id"}
     given = [static[name] for name in _IDS if name in static]
     return {"node.id": given[0], "broker.id": given[0]} | static if given else static

@@ -13,6 +13,8 @@ from typing import Any, Self
 from ottla.testing.broker import RunningBroker
 from ottla.testing.controls import BrokerClock, BrokerFaults
 
+__tracebackhide__ = True  # pytest shows failures at the line of the test
+
 
 class AsyncClock:
     """The clock of a broker, see `BrokerClock`."""

@@ -24,7 +24,6 @@ from ottla.config.load import LoadedConfig, load_config
 from ottla.config.options import InvalidOption
 from ottla.handlers.serving.dispatch import Dispatcher
 from ottla.handlers.serving.parts import Parts
-from ottla.handlers.serving.served_apis import INTER_BROKER, SERVED
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.testing.full_disk import FillableDisk
@@ -53,8 +52,6 @@ class ControlledBroker:
             case {"do": "advance", "seconds": seconds}:
                 return await self._loop.advance(seconds)
             case {"do": "rule", "api": api, "error": error, **others}:
-                if not is_served(ApiKey[api]):
-                    raise ValueError(f"brokers of Ottla do not serve {api}: no request will come")
                 rule = Rule(ApiKey[api], error=ErrorCode[error], **without_do(others))
                 self._server.rules.append(rule)
                 return None
@@ -75,10 +72,6 @@ class ControlledBroker:
         except Exception as error:  # reported to the test, whatever it was
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), flush=True)
-
-
-def is_served(api: ApiKey) -> bool:
-    return api in SERVED or api in INTER_BROKER
 
 
 def without_do(command: dict[str, Any]) -> dict[str, Any]:

@@ -131,10 +131,19 @@ class BrokerFaults:
             raise ValueError(f"nth={nth}: the next request is 1")
         if times is not None and times < 1:
             raise ValueError(f"times={times}: at least 1, or None for all requests")
+        name = named(ApiKey, api)
+        if not is_served(ApiKey[name]):
+            raise ValueError(f"brokers of Ottla do not serve {name}: no request would come")
         self._send(
-            "rule", kind=kind, api=named(ApiKey, api), nth=nth, times=times,
+            "rule", kind=kind, api=name, nth=nth, times=times,
             error=error, seconds=seconds,
         )  # fmt: skip
+
+
+def is_served(api: ApiKey) -> bool:
+    from ottla.handlers.serving.served_apis import INTER_BROKER, SERVED
+
+    return api in SERVED or api in INTER_BROKER
 
 
 def named(kind: type[IntEnum], given: str | int) -> str:

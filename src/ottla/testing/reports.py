@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 from contextlib import suppress
+from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Any
 
@@ -52,10 +53,23 @@ def end_faults(broker: RunningBroker | None) -> None:
 
 
 def settle(broker: RunningBroker) -> None:
-    """Wait for a process that a signal is about to end, which seems to run until then."""
+    """Note what signals have done to a process: it may be stopped, or seem to run although a signal
+    is about to end it.
+    """
+    if broker.is_running and is_stopped(broker.pid):
+        broker.is_paused = True
     if broker.is_running and not broker.is_paused and not answers(broker.bootstrap_servers):
         with suppress(TimeoutExpired):
             broker.wait_for_end(ENDING_S)
+
+
+def is_stopped(pid: int) -> bool:
+    """By SIGSTOP, where the system shows it."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2]
+    except OSError:
+        return False
+    return state.split()[:1] == ["T"]
 
 
 def answers(address: str) -> bool:

@@ -237,6 +237,50 @@ def test_arguments_that_cannot_be_meant_are_refused(words: list[str], reported: 
     assert reported in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("variables", "words", "chosen"),
+    [
+        ({}, ["--set", "log.dir=chosen"], "chosen"),
+        ({"OTTLA_LOG_DIRS": "chosen"}, [], "chosen"),
+        ({"OTTLA_LOG_DIR": "chosen"}, [], "chosen"),
+        ({"OTTLA_LOG_DIRS": "other"}, ["--set", "log.dir=chosen"], "chosen"),
+        ({"OTTLA_LOG_DIRS": "other"}, ["--data", "chosen"], "chosen"),
+        ({"OTTLA_LOG_DIR": "chosen"}, ["--config", "in-file"], "chosen"),
+        ({}, ["--config", "in-file", "--set", "log.dir=chosen"], "chosen"),
+        ({}, [], "ottla-data"),
+    ],
+    ids=str,
+)
+def test_records_are_kept_where_the_first_source_says(
+    variables: dict[str, str],
+    words: list[str],
+    chosen: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in-file").write_text("log.dirs=other\n")
+    assert started(["--listen", "127.0.0.1:0", *words], variables).startswith("ottla is ready on 1")
+    assert {each.name for each in tmp_path.iterdir()} == {"in-file", chosen}
+
+
+def test_the_environment_chooses_the_listeners(tmp_path: Path) -> None:
+    data = ["--data", str(tmp_path)]
+    variables = {"OTTLA_LISTENERS": "PLAINTEXT://127.0.0.1:0"}
+    assert started(data, variables).startswith("ottla is ready on 127.0.0.1:")
+
+
+def started(words: list[str], variables: dict[str, str]) -> str:
+    """What a broker says that is stopped as soon as it is ready."""
+    with start("up", *words, environment=variables) as broker:
+        assert broker.stdout is not None
+        ready = broker.stdout.readline().decode()
+        broker.terminate()
+        _, err = broker.communicate(timeout=120)
+    assert (broker.returncode, err.decode()) == (0, "")
+    return ready
+
+
 def test_a_log_directory_in_another_one_is_refused(tmp_path: Path) -> None:
     """Its name may be that of a partition."""
     outer, inner = tmp_path / "disks", tmp_path / "disks" / "disk-1"

@@ -73,6 +73,25 @@ def test_a_zookeeper_brokers_file_loads_with_one_notice() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("in_file", "setting", "name", "value"),
+    [
+        (b"node.id=1", "broker.id=5", "node_id", 5),
+        (b"broker.id=1", "node.id=5", "broker_id", 5),
+        (b"node.id=1", "broker.id=-1", "node_id", 1),
+        (b"log.dirs=/a", "log.dir=/b", "log_directories", ("/b",)),
+        (b"log.dir=/a", "log.dirs=/b", "log_directories", ("/b",)),
+        (b"log.dir=/a\nlog.dirs=/b", "num.partitions=1", "log_directories", ("/b",)),
+        (b"log.retention.ms=5", "log.retention.hours=1", "log_retention_ms", None),
+        (b"log.roll.ms=5", "log.roll.hours=1", "log_roll_ms", None),
+    ],
+)
+def test_a_source_overrides_earlier_ones_under_every_name(
+    in_file: bytes, setting: str, name: str, value: object
+) -> None:
+    assert getattr(load_config(file(in_file), {}, [setting]).config, name) == value
+
+
 def test_a_member_of_a_cluster_has_kafkas_defaults() -> None:
     config = load_config(settings=["zookeeper.connect=a:2181,b/ottla"]).config
     assert config.is_cluster_member

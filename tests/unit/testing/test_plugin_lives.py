@@ -47,6 +47,12 @@ SHARED = """
         assert kafka_broker.is_running
         write_and_read(kafka)
 
+    def test_sends_a_stop(kafka_broker):
+        os.kill(kafka_broker.pid, signal.SIGSTOP)
+
+    def test_after_a_stop(kafka):
+        write_and_read(kafka)
+
     def test_pauses(kafka, kafka_broker):
         write_and_read(kafka)
         kafka_broker.pause()
@@ -128,7 +134,12 @@ def report_of(test: str, output: str) -> str:
 
 
 def test_a_killed_or_paused_broker_runs_again_for_the_next_test(shared_run: str) -> None:
-    for name in ("test_after_a_kill", "test_after_a_signal", "test_after_a_pause"):
+    for name in (
+        "test_after_a_kill",
+        "test_after_a_signal",
+        "test_after_a_stop",
+        "test_after_a_pause",
+    ):
         assert f"PASSED test_shared.py::{name}" in shared_run
 
 
@@ -138,6 +149,7 @@ def test_whoever_left_the_broker_stopped_or_paused_is_named(shared_run: str) -> 
     assert (
         "test_shared.py::test_sends_a_signal left the Kafka broker stopped (exit code" in reported
     )
+    assert "test_shared.py::test_sends_a_stop left the Kafka broker paused" in reported
     assert "test_shared.py::test_pauses left the Kafka broker paused" in reported
     assert "fixture fresh_kafka_broker" in reported
 

@@ -53,7 +53,7 @@ MISTAKES = {
     'broker.faults.fail("Fetch", 1, times=0)': "ValueError: times=0: at least 1, or None for all",
     'broker.faults.fail("Fetch", 1, nth="2")': "TypeError: nth='2' is not a whole number",
     'broker.faults.fail("Fetch", 1, times=1.5)': "TypeError: times=1.5 is not a whole number",
-    'broker.faults.fail("ShareFetch", 1)': "brokers of Ottla do not serve SHARE_FETCH: no request",
+    'broker.faults.fail("ShareFetch", 1)': "ValueError: brokers of Ottla do not serve SHARE_F",
     "broker.faults.fail(9999, 1)": "ValueError: Kafka has no API 9999",
     "broker.faults.fail(None, 1)": "ValueError: Kafka has no API None",
     "broker.clock.advance()": "ValueError: say how far: advance(5) is five seconds",

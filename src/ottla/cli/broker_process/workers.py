@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 WORKERS_MAX = 256
 READY = " is ready on "
+SET = "--set="
 PAUSE_S = 1.0
 PAUSE_MAX_S = 30.0
 STEADY_S = 60.0  # after which an end is not taken for a failed start
@@ -47,6 +48,17 @@ def worker_settings(settings: LoadedConfig, number: int, host: str) -> list[str]
     if config.advertised_listeners is not None:
         found.append(f"advertised.listeners={shifted(listeners.advertised, number)}")
     return found
+
+
+def replaced(arguments: Sequence[str], settings: Sequence[str]) -> list[str]:
+    """Arguments with these settings, in place of others of the same name."""
+    names = {each.partition("=")[0] for each in settings}
+    kept = [
+        each
+        for each in arguments
+        if not each.startswith(SET) or each.removeprefix(SET).partition("=")[0].strip() not in names
+    ]
+    return [*kept, *(f"{SET}{each}" for each in settings)]
 
 
 def shifted(listeners: Sequence[ListenerEndpoint], number: int) -> str:
@@ -164,9 +176,8 @@ def run_workers(settings: LoadedConfig, count: int, arguments: Sequence[str]) ->
             "-m",
             "ottla.cli.main",
             "up",
-            *arguments,
             "--stop-with-stdin",
-            *(f"--set={each}" for each in worker_settings(settings, number, host)),
+            *replaced(arguments, worker_settings(settings, number, host)),
         ]
         for number in range(count)
     ]

@@ -12,7 +12,7 @@ import errno
 import logging
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from ottla.base.log_messages.log_format import LineFormatter, RepetitionFilter
@@ -168,10 +168,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def run_several(settings: LoadedConfig, arguments: argparse.Namespace) -> int:
-    from ottla.cli.broker_process.workers import run_workers
+    from ottla.cli.broker_process.workers import SET, run_workers
     from ottla.config.options import InvalidOption
 
-    given = [f"--set={each}" for each in [*defaults(arguments), *arguments.settings]]
+    given = [f"{SET}{each}" for each in [*defaults(arguments), *arguments.settings]]
     if arguments.config is not None:
         given += ["--config", arguments.config]
     given += ["--log-level", arguments.log_level, "--loop", arguments.loop]
@@ -239,10 +239,21 @@ def given_twice(settings: Iterable[str]) -> str | None:
 
 
 def defaults(arguments: argparse.Namespace) -> list[str]:
-    """Settings of --listen and --data; their defaults do not override a configuration file."""
+    """Settings of --listen and --data; their defaults override nothing that is given elsewhere."""
+    names = {each.partition("=")[0].strip() for each in arguments.settings}
     settings = []
-    if arguments.listen is not None or arguments.config is None:
+    if arguments.listen is not None or not is_given(arguments, names, "listeners"):
         settings.append(f"listeners=PLAINTEXT://{arguments.listen or DEFAULT_LISTEN}")
-    if arguments.data is not None or arguments.config is None:
+    if arguments.data is not None or not is_given(arguments, names, "log.dirs", "log.dir"):
         settings.append(f"log.dirs={arguments.data or data_directories(DEFAULT_DATA)}")
     return settings
+
+
+def is_given(arguments: argparse.Namespace, settings: Collection[str], *names: str) -> bool:
+    """By --set, in the environment, or perhaps in the file."""
+    variables = ("OTTLA_" + name.upper().replace(".", "_") for name in names)
+    return (
+        arguments.config is not None
+        or any(name in settings for name in names)
+        or any(variable in os.environ for variable in variables)
+    )
