@@ -48,6 +48,11 @@ AVOIDED = {
     r"(tells?|told) (apart|that|whether|which)": "distinguishes; shows; contains",
     r"tells? the same": "contains the same; equals",
     r"(test|environment) says so": "requests it; is set",
+    r"for good": "permanently",
+    r"by chance": "at random; sometimes",
+    r"both ways": "in both directions",
+    r"told": "reported; returned; received",
+    r"afresh": "again",
     r"the last word": "the last record; decides",
 }
 # Words of names that have to be explained, and words for a name that does not.

@@ -83,7 +83,7 @@ def helper_classes(version: str = KAFKA_VERSION) -> Path:
 
 
 def pom_text(version: str, *parts: str) -> str:
-    """With these parts of Kafka: its broker and tools unless told."""
+    """With these parts of Kafka: by default its broker and tools."""
     artifacts = (
         *(("org.apache.kafka", each, version) for each in parts or ("kafka_2.13", "kafka-tools")),
         ("org.slf4j", "slf4j-simple", "1.7.36"),

@@ -17,7 +17,7 @@ SINK = "tests/integration/spark/sink/"
 OLDER_CLIENTS = ("test_produce_consume_records", "test_groups_clients.py", "test_admin_tools")
 
 LONG = [
-    # Kafka 3.9's clients and tools, in stories that the newest ones tell too
+    # Kafka 3.9's clients and tools, in stories that the newest ones run too
     rf"{CLIENTS}(?!{'|'.join(OLDER_CLIENTS)}).*\[.*java-3\.9",
     rf"{CLIENTS}test_groups_clients\.py.*\[java-3\.9-(consumer|cooperative)",
     # The Java producer at the broker's fault points: librdkafka reaches all twelve

@@ -1,7 +1,7 @@
 """ZooKeeper as in `zookeeper_model.py`, with an event at one pause of the code under test.
 
 A pause is a moment at which other work may run: before a request is sent, and after its response
-has arrived. `at_every_pause` tells a story once for each of them, so that no order is left out.
+has arrived. `at_every_pause` runs a story once for each of them, so that no order is left out.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class PausedService(ModelService):
 def at_every_pause(
     story: Callable[[Ensemble, int], Coroutine[Any, Any, bool]], *, seeds: int = 3
 ) -> None:
-    """Tell the story with an event at its first pause, at its second, ...; it returns whether there
+    """Run the story with an event at its first pause, at its second, ...; it returns whether there
     were that many. A story without a pause shows nothing, and fails."""
     for seed in range(seeds):
         for pause in _numbers(seed):

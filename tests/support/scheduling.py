@@ -8,8 +8,8 @@
 What takes longest comes first (`LONGEST`), then other groups, other slow tests and the rest: at the
 end only short units are left, so that all workers end at about the same time.
 
-`--dist loadgroup` tells its scheduler about groups by changing test ids, and pytest 9.2 no longer
-lets it: tests are then spread without a word, and every worker starts what one should start for
+`--dist loadgroup` passes groups to its scheduler by changing test ids, and pytest 9.2 no longer
+allows it: tests are then distributed silently, and every worker starts what one should start for
 all. So the group is read from the file that a test id names, and from the parameters in the id:
 the mark of a parameter is often in a conftest.py. And what xdist's scheduler does for a
 report grows with the number of tests: with seventeen thousand it took more CPU time than many of

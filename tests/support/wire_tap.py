@@ -96,7 +96,7 @@ class WireTap:
     async def _accepted(
         self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter
     ) -> None:
-        """Pass bytes on both ways until one side is done; an absent broker closes it too."""
+        """Forward bytes in both directions until one side ends; an absent broker closes it too."""
         try:
             with contextlib.suppress(OSError):
                 broker, to_broker = await asyncio.open_connection("127.0.0.1", self.broker_port)

@@ -2,7 +2,7 @@
 
 Every client is served by a server of its own, which may be behind the others. Requests and
 responses take random time. Connections are lost before or after a request was applied; sessions
-expire, and their clients learn of it only when they connect again. A watch fires on the server of
+expire, and their clients receive that only when they connect again. A watch fires on the server of
 its client, and its event reaches the client before any later response, however late both are.
 """
 

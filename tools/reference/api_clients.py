@@ -1,7 +1,7 @@
 """Writes docs/reference/api-clients.md: which client's call of each API is seen by another client.
 
 The rows are what the stories in `tests/compatibility/clients/stories` claim; `test_stories.py`
-tells them, and kills the broker in between.
+runs them, and kills the broker in between.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The order in which one consumer reads a key: nothing left out, nothing twice.
 
 Within one operation, and from one operation of a process to its next. A process that chose its
-position itself, or was given partitions by a rebalance, starts afresh.
+position itself, or was given partitions by a rebalance, starts again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Correct histories by chance: a model of a broker, and clients that take turns.
+"""Random correct histories: a model of a broker, and clients that take turns.
 
 The model has keys with offsets, transactions with control records that take offsets, and consumers
 that read what is committed, up to the first open transaction. Whatever it produces is legal.

@@ -30,7 +30,7 @@ POLLED_MAX = 500
 
 
 def common(job: Job) -> dict[str, Any]:
-    """With OTTLA_CHAOS_DEBUG=eos,cgrp,protocol the clients' logs tell more."""
+    """With OTTLA_CHAOS_DEBUG=eos,cgrp,protocol the clients' logs contain more."""
     if debug := os.environ.get("OTTLA_CHAOS_DEBUG"):
         QUIET.update({"debug": debug, "log_level": 7})
     return {**QUIET, "bootstrap.servers": job.order.bootstrap, "client.id": job.order.name}

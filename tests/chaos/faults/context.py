@@ -113,4 +113,4 @@ class FaultContext:
         return None if controller_of(self.cluster) == broker_id else broker_id
 
 
-Fault = Callable[[FaultContext], str]  # carries it out and ends it; says what it did
+Fault = Callable[[FaultContext], str]  # carries it out and ends it; describes it

@@ -45,7 +45,7 @@ def end(producer: Producer, is_commit: bool, version: int) -> None:
 
 
 def fence(producer: Producer) -> None:
-    """The new producer is only told to wait: the transaction of the last one is aborted."""
+    """The new producer has to repeat the request: the transaction of the last one is aborted."""
     assert producer.harness.init().code is ErrorCode.CONCURRENT_TRANSACTIONS
     settled(lambda: producer.with_epoch(producer.epoch + 1).end(True, version=BUMPING).code)
 

@@ -152,7 +152,7 @@ def description_of(client: RawClient, group_id: str) -> tuple[object, ...]:
 def description_in_time(
     client: RawClient, group_id: str, expected: tuple[object, ...]
 ) -> tuple[object, ...]:
-    """What Kafka tells once it has loaded its groups, which a killed node may do twice: in the
+    """What Kafka describes once it has loaded its groups, which a killed node may do twice: in the
     leader epoch that it finds in its files, and again in the one that it is given then."""
     with suppress(TimeoutError):
         wait_until(lambda: description_of(client, group_id) == expected, group_id)

@@ -1,7 +1,7 @@
-"""The log of groups goes both ways: what Apache Kafka wrote we know, and what we wrote it knows.
+"""Apache Kafka loads the log of groups that we wrote, and we load the one that it wrote.
 
 Groups of every kind are made on one side; then its `__consumer_offsets` is put in the place of the
-other's, which must answer every question alike.
+other's, which must give equal answers to every request.
 """
 
 from __future__ import annotations

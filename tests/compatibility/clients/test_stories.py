@@ -23,7 +23,7 @@ from tests.support.wire_tap import WireTap
 
 from ottla.testing.broker import RunningBroker
 
-pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("stories")]  # told once for all of them
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("stories")]  # run once for all of them
 CLIENT_IDS = {
     LIBRDKAFKA: ("rdkafka",),
     KAFKA_PYTHON: ("kafka-python",),

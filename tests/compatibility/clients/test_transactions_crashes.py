@@ -186,7 +186,7 @@ def take_part_and_die(harness: TransactionsHarness, planned: Planned, is_classic
     producer.commit_offset(planned.offset, version=3 if is_classic else 5)
     producer.end(True, version=3 if is_classic else 5)
     while True:
-        harness.fetch()  # it dies in its own time
+        harness.fetch()  # it exits at the fault point
 
 
 DIFFERENT_IN_VERSION_2 = (

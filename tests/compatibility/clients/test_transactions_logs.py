@@ -1,4 +1,4 @@
-"""The log of transactions goes both ways: what Apache Kafka wrote we know, and the other way round.
+"""Apache Kafka loads the log of transactions that we wrote, and we load the one that it wrote.
 
 Transactional ids in every state are made on one side; then its `__transaction_state` is put in the
 place of the other's, which must describe them equally and continue with them.

@@ -83,7 +83,7 @@ PLAN = [Planned(number, number not in ABORTED) for number in range(TRANSACTIONS)
 
 
 class MortalBroker:
-    """Dies at a fault point, and is started again at once, this time for good."""
+    """Dies at a fault point, and is started again at once, without a fault point."""
 
     def __init__(self, point: FaultPoint, passes: int | None = None) -> None:
         wanted = f"{point.value}:{passes or PASSES.get(point, 2)}"

@@ -1,4 +1,4 @@
-"""One program of another client: how it is started, and what it told so far."""
+"""One program of another client: how it is started, and its output so far."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ WITHOUT_TRANSACTIONS = ("kafka-go",)
 
 
 class Program:
-    """It works until `end`; what it told is kept, by the first word of its lines."""
+    """It works until `end`; its output is kept, by the first word of its lines."""
 
     def __init__(self, client: str, role: str, bootstrap: str, topic: str, *more: str) -> None:
         self.client = client

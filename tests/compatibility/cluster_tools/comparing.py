@@ -50,7 +50,7 @@ ALLOWED = (
 
 
 def differences(story: str, kafkas: Outcomes, ours: Outcomes) -> list[str]:
-    """Calls that did not end or print alike, each with the lines."""
+    """Calls that did not end or print the same, each with the lines."""
     found = []
     for call in dict.fromkeys([*kafkas, *ours]):
         left_out = [

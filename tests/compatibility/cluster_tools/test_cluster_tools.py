@@ -1,8 +1,8 @@
 """Kafka's command-line tools on three brokers, one of which is killed: they print what they print
 on three brokers of Apache Kafka, or the difference is listed.
 
-Kafka's part was recorded (`python -m tests.compatibility.cluster_tools.recording`), and is played
-afresh with OTTLA_LONG=1.
+Kafka's part was recorded (`python -m tests.compatibility.cluster_tools.recording`), and is run
+again with OTTLA_LONG=1.
 """
 
 from __future__ import annotations

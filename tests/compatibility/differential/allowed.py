@@ -24,7 +24,7 @@ class Allowed(NamedTuple):
     reason: str
     versions: range | None = None  # all that are tried, unless said
     script: str = "*"
-    only_kafkas: bool = False  # Kafka tells something there, we do not
+    only_kafkas: bool = False  # Kafka returns something there, we do not
 
     def covers(self, difference: Difference) -> bool:
         script, version = difference.run

@@ -2,7 +2,7 @@
 
 Partitions have one replica on the broker that the script names, or several that it names; which
 broker coordinates a group or a transactional id follows from its name. So all answers can be
-compared, although each implementation places what it is not told about at random.
+compared, although each implementation places replicas at random unless requests place them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The two brokers that are compared, told the same."""
+"""The two brokers that are compared, with equal settings."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 difference is listed.
 
 Kafka's answers were recorded (`python -m tools.differential --cluster --record`). Where Java is, a
-tenth of them is taken afresh, as in `test_differential.py`; all of them with OTTLA_LONG=1.
+tenth of them is recorded again, as in `test_differential.py`; all of them with OTTLA_LONG=1.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Every request of the scripts is answered as Apache Kafka answers it, or the difference is listed.
 
-Kafka's answers were recorded (`python -m tools.differential --record`). Where Java is, a tenth of
-them is taken afresh from a running Kafka, so that the recordings stay what Kafka says: always the
-same in ordinary runs, by chance in CI and in long ones.
+Kafka's answers were recorded (`python -m tools.differential --record`). Where Java is installed, a
+tenth of them is recorded again, to verify that Kafka still answers like that: always the same tenth
+in ordinary runs, a random one in CI and in long runs.
 """
 
 from __future__ import annotations

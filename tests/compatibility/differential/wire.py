@@ -1,4 +1,4 @@
-"""One connection that sends any bytes as a request, and tells what came back.
+"""One connection that sends any bytes as a request, and returns the result.
 
 The result is an answer, the end of the connection, or nothing. That a request is left unanswered
 shows without waiting for a timeout: the request sent after it is answered first.

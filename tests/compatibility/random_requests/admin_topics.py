@@ -1,4 +1,4 @@
-"""Steps about topics: made, deleted, grown, told of; and a few records in them."""
+"""Steps that create, delete, extend and describe topics; and a few records in them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NAME_MAX = 249  # such a name can be, and would be there in the next sequence, t
 OTHERS = ("~a.b", "~a_b", "~A", "~none", *(each for each in BAD_NAMES if len(each) != NAME_MAX))
 COLLIDING = {"~a.b", "~a_b"}
 BY_ID_FROM, BY_STATE_FROM = 10, 6  # versions of Metadata and DeleteTopics
-CREATES_BEFORE = 4  # versions of Metadata that make topics without being told to
+CREATES_BEFORE = 4  # versions of Metadata that always create topics
 UNKNOWN_TOPIC = 3
 Brokers = tuple[int, ...]
 

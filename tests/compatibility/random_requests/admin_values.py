@@ -1,4 +1,4 @@
-"""Names and values of settings drawn by chance: mostly right ones, and all ways to be wrong.
+"""Random names and values of settings: mostly right ones, and all ways to be wrong.
 
 Every setting that Apache Kafka declares is in `tests/unit/config/kafka_settings.tsv`, with its
 type, its default and what it allows.

@@ -118,7 +118,7 @@ class Beat(NamedTuple):
 
 
 class BeatAll(NamedTuple):
-    """All members of a group say what they have, one after the other, some times."""
+    """All members of a group report what they own, one after the other, several times."""
 
     group: str
     rounds: int = 2

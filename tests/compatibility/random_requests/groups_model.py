@@ -1,4 +1,4 @@
-"""What one broker has told the members of groups in one sequence of requests.
+"""What one broker has answered to the members of groups in one sequence of requests.
 
 Owns      two groups, two topics, and who has which id, generation and epoch in which group.
 Promises  after a step nothing is under way but what waits for other members. Proof is a commit to

@@ -114,7 +114,7 @@ class Step:
 
 
 class LogsModel:
-    """What one broker has told in one sequence."""
+    """What one broker has answered in one sequence."""
 
     def __init__(self, client: StepClient) -> None:
         self.client, session = client, client.session
@@ -333,7 +333,7 @@ class LogsModel:
 
 
 def by_topic(answer: Any) -> Any:
-    """Kafka tells of a topic in several parts where others come between."""
+    """Kafka splits the answer for a topic if others come between its partitions."""
     out = copy(answer)
     merged: dict[tuple[str, bytes], Any] = {}
     for topic in answer.responses:

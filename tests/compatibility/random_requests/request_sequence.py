@@ -43,7 +43,7 @@ class Step(Protocol):
 
 
 class Model(Protocol):
-    """What one broker has told in one sequence, and what the sequence uses: topics, groups."""
+    """What one broker has answered in one sequence, and what the sequence uses: topics, groups."""
 
     def after_step(self) -> None:
         """Until nothing that the step began is still under way; keep what was answered late."""

@@ -1,4 +1,4 @@
-"""Some random requests of every area: Apache Kafka and our broker answer them alike."""
+"""Some random requests of every area: the answers of Apache Kafka and of our broker are equal."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class Slot:
 
 
 class TransactionsModel:
-    """What one broker has told in one sequence."""
+    """What one broker has answered in one sequence."""
 
     def __init__(self, client: StepClient) -> None:
         self.client, self.session = client, client.session

@@ -1,4 +1,4 @@
-"""Records that are worth a batch: what both sides must write and read alike."""
+"""Records that are worth a batch: what both sides must write and read equally."""
 
 from __future__ import annotations
 

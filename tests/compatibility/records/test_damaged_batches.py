@@ -1,4 +1,4 @@
-"""Damaged batches whose checksum was made right again, so that only the records can tell.
+"""Damaged batches whose checksum was made right again, so that only the records show it.
 
 Ours may refuse more than Kafka does (a producer's batch that a strict reader would choke on), and
 never less: what we take, Kafka takes too, and reads as the same records.

@@ -1,4 +1,4 @@
-"""Our partitions put in the place of a stopped Kafka's, and what both sides say of them."""
+"""Our partitions put in the place of a stopped Kafka's, and how both sides describe them."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ def recovered(kafka_files: KafkaFiles, tmp_path_factory: pytest.TempPathFactory)
 
 
 def contents(directory: Path, suffix: str) -> dict[str, bytes]:
-    """All files with the suffix. An empty transaction index says what none says."""
+    """All files with the suffix. An empty transaction index is equal to none."""
     found = {path.name: path.read_bytes() for path in segment_files(directory, suffix)}
     return {name: data for name, data in found.items() if data or suffix != ".txnindex"}
 

@@ -142,7 +142,7 @@ def test_batches_record_for_record(ours: Path, oracle: Oracle, topic: str) -> No
 
 
 def without_markers(batch: JavaBatch) -> JavaBatch:
-    """Only Java tells what a control record means; the bytes of its key and value stay."""
+    """Only Java decodes the meaning of a control record; the bytes of its key and value stay."""
     records = (replace(r, control_type=None, coordinator_epoch=None) for r in batch.records)
     return replace(batch, records=tuple(records))
 

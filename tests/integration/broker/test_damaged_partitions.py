@@ -41,7 +41,7 @@ def is_refused(broker: RunningBroker, topic: str) -> bool:
 
 
 def consumer_of(broker: RunningBroker, *topics: str) -> Consumer:
-    """Of their first partitions, from the beginning; it tells where they end."""
+    """Of their first partitions, from the beginning; it returns their ends."""
     settings = {"group.id": "test", "enable.partition.eof": True, "log_level": 0}
     consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, **settings})
     consumer.assign([TopicPartition(topic, 0, 0) for topic in topics])

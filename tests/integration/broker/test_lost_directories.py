@@ -235,7 +235,7 @@ def cut_in_half(world: World, path: Path) -> Restore:
 class Case(NamedTuple):
     where: str
     damage: Callable[[World, Path], Restore]
-    notice: str  # what the broker says; empty where it needs not notice
+    notice: str  # the error of the broker; empty if it need not detect the damage
 
     def __str__(self) -> str:
         return f"{self.where} {self.damage.__name__}"

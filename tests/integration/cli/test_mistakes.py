@@ -1,4 +1,4 @@
-"""What people do by mistake: the program says what happened, with the exit code for it."""
+"""Mistakes of users: the program reports what happened, with the exit code for it."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def cluster(node: tuple[Node, str]) -> Iterator[Cluster]:
 
 
 class Crashes:
-    """Kills the broker when told to, and starts it again, while the test continues."""
+    """Kills the broker on request, and starts it again, while the test continues."""
 
     def __init__(self, node: Node) -> None:
         self._node = node

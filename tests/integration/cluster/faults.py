@@ -121,7 +121,7 @@ class Faults:
         self._cut(cut_from_zookeeper(self._controller()))
 
     def controller_unanswered_by_zookeeper(self) -> None:
-        """What it writes is written, and it does not learn so."""
+        """Its writes are applied, and it does not receive the responses."""
         self._cut(cut_from_zookeeper(self._controller(), (Direction.ANSWERS,)))
 
     def controller_unheard_by_zookeeper(self) -> None:

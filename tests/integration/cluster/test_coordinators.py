@@ -119,8 +119,8 @@ def read_as_group(
 
 
 def test_an_abort_right_after_a_commit_is_no_error(cluster: RunningCluster) -> None:
-    """librdkafka aborts what it began to add, and fails for good if nothing was added. Partitions
-    are added once the markers of the last transaction are written."""
+    """librdkafka aborts what it began to add, and fails permanently if nothing was added.
+    Partitions are added once the markers of the last transaction are written."""
     create_topic(cluster, "aborts", [1, 2, 3])
     producer = new_producer(cluster, "aborting")
     for at in range(60):

@@ -156,7 +156,7 @@ async def find_cycles_of_leaving_clients(
 def send_and_leave(
     port: int, frame: bytes, count: int, broker: Broker, continues: threading.Event
 ) -> None:
-    """The first request is being decoded, the others wait for their turn."""
+    """The first request is being decoded, the others are queued."""
     with ExitStack() as connections:
         for _ in range(count):
             client = socket.create_connection(("127.0.0.1", port), TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""A second run of a pipeline ends the first, and not the other way round."""
+"""A second run of a pipeline ends the first, never itself."""
 
 from __future__ import annotations
 

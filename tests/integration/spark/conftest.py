@@ -36,7 +36,7 @@ LONG = pytest.mark.skipif(not IS_LONG_RUN, reason="in the long run: OTTLA_SPARK=
     params=[pytest.param(OTTLA), pytest.param(APACHE_KAFKA, marks=pytest.mark.java)],
 )
 def either_kafka(request: pytest.FixtureRequest) -> Iterator[Kafka]:
-    """Ottla, then Apache Kafka: the source must not be able to tell."""
+    """Ottla, then Apache Kafka: the source must work equally with both."""
     yield from _kafka(request)
 
 

@@ -349,7 +349,7 @@ def test_partitions_of_an_emptied_log_directory_get_no_new_log(
 ) -> None:
     live(disk, fill, is_killed=is_killed)
     saved = tree(disk, "/disk/b")
-    if not has_marks:  # as in an earlier version: only the metadata tells of both directories
+    if not has_marks:  # as in an earlier version: only the metadata names both directories
         disk.remove("/disk/a/ottla.properties")
     disk.remove_directory("/disk/b")
 

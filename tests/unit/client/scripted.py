@@ -1,4 +1,4 @@
-"""A broker that says what the test wants: real sockets and frames, answers from a script.
+"""A broker that answers as the test specifies: real sockets and frames, answers from a script.
 
 For what a single real broker never does: lead and not lead, answer in old versions, talk nonsense.
 """

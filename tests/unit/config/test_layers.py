@@ -1,4 +1,7 @@
-"""Which value counts, and how DescribeConfigs tells it. Answers are those of Apache Kafka 4.3.1."""
+"""Which value is effective, and what DescribeConfigs returns.
+
+Answers are those of Apache Kafka 4.3.1.
+"""
 
 from __future__ import annotations
 

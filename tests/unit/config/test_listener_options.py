@@ -1,4 +1,4 @@
-"""Settings of single listeners, with sources and synonyms as a Kafka 4.3.1 told them."""
+"""Settings of single listeners, with sources and synonyms as a Kafka 4.3.1 returned them."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def test_nothing_is_published_before_it_is_durable() -> None:
 
 
 def test_an_answer_waits_for_all_who_react_to_the_published_image() -> None:
-    """A client that has created a topic may ask for it at once."""
+    """A client that has created a topic may use it at once."""
 
     async def story(node: Node) -> None:
         seen: list[bool] = []

@@ -1,4 +1,4 @@
-"""DeleteRecords: the beginning of a log moves, for readers at once and for good."""
+"""DeleteRecords: the beginning of a log moves, for readers at once and permanently."""
 
 from __future__ import annotations
 

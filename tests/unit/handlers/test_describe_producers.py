@@ -1,4 +1,4 @@
-"""DescribeProducers: what leaders and followers tell of the producers of a partition."""
+"""DescribeProducers: what leaders and followers return about the producers of a partition."""
 
 from __future__ import annotations
 

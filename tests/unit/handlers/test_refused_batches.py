@@ -69,7 +69,7 @@ def topic_id(world: World) -> bytes:
 def test_a_batch_of_a_new_producer_waits_for_the_refused_one(
     world: World, topic_id: bytes, version: int
 ) -> None:
-    """Appended at once, as by Kafka, it would make the refused one out of order for good."""
+    """Appended at once, as by Kafka, it would make the refused one out of order permanently."""
     assert send(world, topic_id, 0, version=version) == NOT_LEADER
     lead(world, topic_id, 1, 2)
     assert send(world, topic_id, 1, version=version) == AGAIN

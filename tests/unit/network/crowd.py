@@ -23,7 +23,7 @@ TICK_S = 1.0
 
 
 class Transport:
-    """What `Reading` needs of one: the client notices whether it is read."""
+    """What `Reading` needs of one: the client records whether it is read."""
 
     def is_closing(self) -> bool:
         return False

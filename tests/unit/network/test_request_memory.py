@@ -14,7 +14,7 @@ MIB = 1024 * KIB
 
 
 class Reader:
-    """A connection: its account, and what the memory told it."""
+    """A connection: its account, and the calls of the memory."""
 
     def __init__(self, memory: RequestMemory, standing: Reputation = Reputation.UNKNOWN) -> None:
         self.memory = memory

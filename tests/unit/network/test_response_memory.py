@@ -233,7 +233,7 @@ def test_who_takes_nothing_is_closed_while_others_wait_the_largest_first() -> No
         moving.sent_bytes += 1000
         memory.evict(float(second))
         if second == 2:
-            assert not large.evicted  # it is too early to tell
+            assert not large.evicted  # it is too early to decide
     assert large.evicted == [Reason.UNREAD_MEMORY]
     assert not small.evicted  # enough is free
     assert not moving.evicted

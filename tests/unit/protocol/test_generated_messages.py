@@ -78,7 +78,7 @@ def test_an_untouched_object_is_read_from_the_encoding_of_the_defaults(name: str
 
 
 def declared_defaults(message: MessageSchema, version: int) -> Plain:
-    """What the constructor gives, as far as plain values can tell it."""
+    """What the constructor gives, as far as plain values can express it."""
     untouched = message_class(message)()
     declared: dict[str, Any] = {}
     for field in message.root.fields:

@@ -133,7 +133,7 @@ def test_a_sync_of_an_earlier_leadership_does_not_end_waits_of_a_later_one() -> 
 
 
 def test_a_sync_of_an_earlier_leadership_commits_nothing() -> None:
-    """The new leader may not have the records: it tells what is committed."""
+    """The new leader may not have the records: it reports what is committed."""
 
     async def story() -> None:
         world = World(replicas=(ME, OTHER), in_sync=(ME,))

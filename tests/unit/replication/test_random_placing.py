@@ -37,7 +37,7 @@ Key = tuple[TopicId, int]
 
 
 class Listener:
-    """What a coordinator would believe that this broker leads."""
+    """The partitions that a coordinator regards as led by this broker."""
 
     def __init__(self) -> None:
         self.leading: dict[TopicPartition, int] = {}
@@ -114,7 +114,7 @@ class Story:
             remove_due(self.world)
 
     def settle(self) -> None:
-        """All that waits for its turn has it."""
+        """Run all that is queued."""
         asyncio.run(self.world.replicas.settle())
         assert self.world.replicas.is_settled
 
@@ -282,6 +282,6 @@ def test_partitions_are_what_the_metadata_says_and_keep_their_records(seed: int)
     ]  # fmt: skip
     for _ in range(80):
         story.random.choice(steps)()
-        if story.random.random() < 0.6:  # it makes what waits for its turn
+        if story.random.random() < 0.6:  # it creates what is queued
             story.check()
     story.check()

@@ -1,4 +1,4 @@
-"""Logs and batches for tests that tell one story about a log."""
+"""Logs and batches for tests of one log."""
 
 from __future__ import annotations
 

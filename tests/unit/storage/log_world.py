@@ -252,7 +252,7 @@ class World:
         self.log.update_high_watermark(self.log.log_end_offset)
 
     def adopt(self) -> None:
-        """Believe the log, after checking that it keeps what was promised."""
+        """Adopt the state of the log, after checking that it kept what was promised."""
         survivors = self.stored()  # perhaps with deleted ones in front
         promised = range(self.log.log_start_offset, self.durable_end)
         durable = [b for b in self.batches if read_header(b).last_offset in promised]
@@ -278,7 +278,7 @@ class World:
         assert known == self.batches[: len(known)], "a history that never was"
 
     def adopt_producers(self) -> None:
-        """Producers learn what became of their batches, and continue from there."""
+        """Producers learn which of their batches were kept, and continue from there."""
         for producer in self.producers:
             entry = self.log.producers.load(BLOCKING).producers.get(producer.number)
             producer.sent.clear()

@@ -171,7 +171,7 @@ class Driver:
         self.has_deleted = True
 
     def fail_a_write(self) -> None:
-        """The disk fails for good: the directory is offline, and the next process recovers."""
+        """The disk fails permanently: the directory is offline, and the next process recovers."""
         kind, pattern = self.random.choice((("write", "*.log"), ("sync", "*"), ("truncate", "*")))
         self.world.disk.fail(kind, pattern, keep_bytes=self.random.randrange(0, 100), times=None)
         end_offset = self.world.log.log_end_offset

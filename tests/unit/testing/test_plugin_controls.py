@@ -1,4 +1,4 @@
-"""The clock and the faults of a broker that a test has to itself."""
+"""The clock and the faults of a broker that only one test uses."""
 
 from __future__ import annotations
 

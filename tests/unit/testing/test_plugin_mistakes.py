@@ -13,7 +13,7 @@ import pytest
 
 pytestmark = pytest.mark.xdist_group("pytest-plugin")
 
-# Each line is a test, and what its report has to say.
+# Each line is a test, and what its report has to contain.
 MISTAKES = {
     'kafka.produce(["a"], "t")': "TypeError: ['a'] is not the name of a topic",
     'kafka.produce(None, "x")': "TypeError: None is not the name of a topic",

@@ -98,7 +98,7 @@ def test_a_schema_that_changed_after_the_run_is_a_problem(
 def test_whatever_reaches_the_wire_changes_the_digest() -> None:
     (fetch,) = (schema for schema in read_schemas() if schema.name == "Fetch")
     before = schema_digest(fetch.request)
-    fetch.request.root.fields[0].is_kept = True  # how we remember encodings reaches no wire
+    fetch.request.root.fields[0].is_kept = True  # how we cache encodings is not visible in requests
     assert schema_digest(fetch.request) == before
     fetch.request.root.fields[0].is_ignorable ^= True
     assert schema_digest(fetch.request) != before

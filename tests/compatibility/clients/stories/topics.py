@@ -109,7 +109,7 @@ def log_directories_contain_what_was_written(on: Cluster) -> Sight:
 
 
 def log_of(on: Cluster, topic: str) -> dict[str, Any]:
-    """What DescribeLogDirs says of partition 0, and `log_dir`, where it is."""
+    """The description of partition 0 in DescribeLogDirs, and `log_dir`, where it is."""
     with on.kafka_python_admin() as admin:
         (broker,) = admin.describe_log_dirs({topic: [0]})
         for directory in broker["log_dirs"]:

@@ -73,7 +73,7 @@ def transact(bootstrap: str, topic: str) -> None:
 
 def end(producer: Producer, number: int) -> None:
     is_commit = number % 3 != 2
-    # On Apache Kafka an abort may fail for good while partitions are added (INVALID_TXN_STATE).
+    # On Apache Kafka an abort may fail permanently while partitions are added (INVALID_TXN_STATE).
     producer.flush(60)
     while True:
         try:

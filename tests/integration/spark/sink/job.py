@@ -73,7 +73,7 @@ def write(spark: Any, arguments: argparse.Namespace) -> Any:
         .option("maxFilesPerTrigger", 1)
         .json(str(arguments.input))
     )
-    # Spread by chance: a batch that runs again has other rows in its tasks.
+    # Spread at random: a batch that runs again has other rows in its tasks.
     records = rows.repartition(TASKS, F.rand()).select(
         "key", F.concat_ws(" ", "key", "sequence", "payload").alias("value")
     )

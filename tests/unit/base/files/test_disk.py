@@ -316,7 +316,7 @@ def test_a_file_that_was_replaced_while_its_descriptor_was_closed_is_not_written
 def test_a_file_that_has_another_number_after_its_descriptor_was_closed_is_the_same(
     tmp_path: Path,
 ) -> None:
-    """As file systems of users and networks may do it: size and time tell."""
+    """As file systems of users and networks may do it: size and time show it."""
     files = DiskFileSystem(open_files_max=1)
     path = tmp_path / "a"
     path.write_bytes(b"old")

@@ -61,7 +61,7 @@ def offset_answer(offset: int, code: int = 0) -> ListOffsetsResponse:
 
 
 def leads(brokers: dict[int, ScriptedBroker], *leaders: tuple[int, int]) -> None:
-    """What Metadata says, one (leader, epoch) after the other; the last for good."""
+    """Responses of Metadata, one (leader, epoch) after the other; the last is repeated."""
     reported = list(leaders)
 
     def answer(_request: Any) -> MetadataResponse:

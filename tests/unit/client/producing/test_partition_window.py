@@ -126,7 +126,7 @@ def test_adjacent_ranges_are_reported_as_one() -> None:
 
 
 def test_any_order_of_failures_stores_every_batch_once_and_in_order() -> None:
-    """Against a log that tells repetitions the way a broker does: by its five newest batches."""
+    """Against a log that detects repetitions as a broker does: by its five newest batches."""
     rng = random.Random(11)
     for _ in range(300):
         window = window_with(20)

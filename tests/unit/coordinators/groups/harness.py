@@ -576,7 +576,7 @@ class ConsumerClient:
     member_id: str = ""
     epoch: int = 0
     owned: Owned = field(default_factory=dict)
-    wanted: Owned | None = None  # told, and not taken over yet
+    wanted: Owned | None = None  # received, and not adopted yet
     interval_ms: int = 0
 
     def __post_init__(self) -> None:

@@ -227,7 +227,7 @@ def test_offsets_of_every_age_are_read_and_those_that_expire_say_no_more_than_th
         value = record.value
         assert isinstance(value, OffsetCommitValue)
         assert (value.leader_epoch, value.topic_id, value.offset) == (epoch, topic_id, 5)
-        # What is written is what is known from now on: a restart changes nothing.
+        # The log contains the state in memory: a restart changes nothing.
         again = OffsetCommitValue.decode(value.encode(record.value_version), record.value_version)
         assert from_record(again, 1) == from_record(value, 1)
 

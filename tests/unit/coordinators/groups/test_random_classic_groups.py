@@ -64,7 +64,7 @@ class Phase(Enum):
 
 @dataclass
 class Walker:
-    """A client that does the next step of the protocol whenever its turn comes."""
+    """A client that does the next step of the protocol at each call."""
 
     harness: Harness
     name: str
@@ -126,7 +126,7 @@ class Walker:
                 self.crash()
 
     def assign(self, answer: JoinGroupResponse) -> dict[str, bytes]:
-        """As a leader: a part that tells for which member of which generation it was made."""
+        """As a leader: an assignment that names its member and generation."""
         if answer.leader != self.client.member_id or answer.skip_assignment:
             return {}
         members = (each.member_id for each in answer.members)

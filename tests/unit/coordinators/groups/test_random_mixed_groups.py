@@ -1,8 +1,8 @@
 """One group of classic and of new members at random: it turns from one kind to the other and back.
 
 In every history, also with restarts between any two steps, the log contains the state in memory, no
-partition of a consumer group is read by two members, committed offsets stay, and when all is quiet
-everything is read.
+partition of a consumer group is read by two members, committed offsets stay, and once no member
+changes everything is read.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def places_of(member: ConsumerMember) -> tuple[set[Place], set[Place]]:
 def test_what_a_member_may_still_use_stays_its_own_and_what_others_have_is_not_given(
     seed: int,
 ) -> None:
-    """Subscriptions change while partitions are given up, and members say what they own or not."""
+    """Subscriptions change while partitions are given up, and members report partitions or not."""
     rng = Random(seed)
     state = rng.choice(list(MemberState)[:3])
     assigned = some_of(rng, ALL)

@@ -64,7 +64,7 @@ class MortalWorld(World):
         self.settle()
 
     def settle(self) -> None:
-        """Let everything happen that only waits for its turn, or for a thread that reads a log."""
+        """Run all tasks that are ready, or wait only for a thread that reads a log."""
         runtimes = (self.broker.transactions.runtime, self.broker.groups._runtime)
 
         async def run_pending() -> None:

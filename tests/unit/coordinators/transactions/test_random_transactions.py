@@ -1,6 +1,6 @@
 """Many producers at random: what the rules promise holds after every step, and after a restart.
 
-The model is what a client would believe: who owns an id, whether its transaction is open.
+The model is the state that clients expect: who owns an id, whether its transaction is open.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class TransactionWorld(World):
         self.settle()
 
     def settle(self) -> None:
-        """Let everything happen that only waits for its turn, or for a thread that reads a log."""
+        """Run all tasks that are ready, or wait only for a thread that reads a log."""
 
         async def run_pending() -> None:
             while True:
@@ -453,7 +453,7 @@ def test_after_a_restart_with_version_2_an_end_can_be_asked_for_again(
     assert world.run(world.coordinator.init_producer_id(wanted)) == following
 
 
-# Replication: what is not replicated is not told, and has no consequences
+# Replication: what is not replicated is not answered, and has no consequences
 
 
 def hold_back(world: TransactionWorld) -> None:

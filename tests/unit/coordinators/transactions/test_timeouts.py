@@ -21,7 +21,7 @@ TIMEOUT_MS = 1000
 
 
 class Story:
-    """One producer, as the log of its coordinator tells it."""
+    """One producer, as the log of its coordinator contains it."""
 
     def __init__(self, *, restarts: bool) -> None:
         self.restarts = restarts  # after every change

@@ -228,7 +228,7 @@ def test_the_answer_to_a_forwarded_request_has_the_offset_of_its_decision() -> N
 
 
 def test_a_broker_has_applied_what_its_responses_contain() -> None:
-    """Although that broker learns of decisions later than the controller."""
+    """Although that broker applies decisions later than the controller."""
 
     async def story(brokers: Brokers) -> None:
         for number in range(10):

@@ -55,7 +55,7 @@ def test_no_turn_frees_a_large_request(world: CountedWorld, key: ApiKey, what: s
     requests = hostile_requests(message_named(request_class(key).__name__), version)
     (make,) = (each.make for each in requests if each.what == what)
     world.steps_of(make(1), version)  # modules are loaded with the first request
-    # A thread that drops its own objects during a turn is counted, too: only by chance.
+    # Objects that another thread frees during the iteration are counted too, but not every time.
     freed: list[int] = []
     while not freed or (freed[-1] > FREED_MAX and len(freed) < TRIES):
         freed.append(most_freed(world, make, version))

@@ -88,7 +88,7 @@ def test_failures_of_tasks_are_distinguished_in_the_text_of_spark() -> None:
     assert decide_restart(final, 0, 4, had_progress=False).pause_ms is None
 
 
-def test_a_loss_is_told_without_options_that_a_pipeline_does_not_have() -> None:
+def test_a_loss_is_reported_without_options_that_a_pipeline_does_not_have() -> None:
     with pytest.raises(DataLoss) as lost:
         LossPolicy(is_strict=True, is_stream=True).report("t-0: deleted.")
     found = explained(Exception(f"STREAM_FAILED\nottla.spark.errors.DataLoss: {lost.value}\n at"))

@@ -1,4 +1,4 @@
-"""What the status of a pipeline says of its table: what the audit found there, or nothing."""
+"""The status of a pipeline contains what the audit found in its table, or nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Small batches that pretend, or manage, to be huge. Run as a program, it prints what each costs.
+"""Small batches that claim to be huge, or are after decompression.
+
+Run as a program, it prints what each costs.
 
     python tests/unit/protocol/records/bombs.py
 

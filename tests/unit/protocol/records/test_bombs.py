@@ -1,4 +1,4 @@
-"""Decompression bombs and lying numbers cost little memory, and end in a code for the producer."""
+"""Decompression bombs and wrong numbers cost little memory, and end in a code for the producer."""
 
 from __future__ import annotations
 

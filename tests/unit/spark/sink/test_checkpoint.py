@@ -1,4 +1,4 @@
-"""What a checkpoint tells, and that one that cannot be read is no error."""
+"""What a checkpoint contains, and that one that cannot be read is no error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large records are, as far as brokers tell."""
+"""How large records are, as far as brokers report it."""
 
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster.cluster import Cluster

@@ -129,7 +129,7 @@ def check_transactions(world: World) -> None:
 
 
 def check_producers(world: World) -> None:
-    """A broker that lost its snapshots learns the same about every producer from the records."""
+    """A broker that lost its snapshots rebuilds an equal state of producers from the records."""
     replayed = ProducerStates(world.log.segments[0].base_offset)
     replay(BLOCKING, replayed, world.log.segments, world.log.log_end_offset)
     assert facts(replayed) == facts(world.log.producers.load(BLOCKING))

@@ -147,7 +147,7 @@ def entries_of(log: Log) -> dict[int, list[AbortedTransaction]]:
 def wrong(
     entry: AbortedTransaction, field: str, by: int, producers: dict[int, int]
 ) -> AbortedTransaction | None:
-    """An entry that is wrong in one field; None where the records could not tell."""
+    """An entry that is wrong in one field; None where the records could not show it."""
     changed = entry._replace(**{field: getattr(entry, field) + by})
     if changed.first_offset < 0 or (
         field == "first_offset" and producers.get(changed.first_offset) == entry.producer_id

@@ -129,7 +129,7 @@ def test_a_small_batch_that_opens_to_much_is_left_to_a_thread(
     log = Place(config=config).open()
     zeros = bytes(100_000)
     data = batch_of(zeros, codec=codec)
-    assert share_of_iteration(data, log.rules) < 1, "nothing tells it from outside"
+    assert share_of_iteration(data, log.rules) < 1, "the header does not show it"
     batch = Prepared(data, log.rules, PRODUCE_VERSION_LATEST, log.context.clock.now_ms())
     assert not batch.run_at_once()
     batch.run()

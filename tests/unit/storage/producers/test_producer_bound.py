@@ -1,4 +1,4 @@
-"""How many producers a partition remembers, which it forgets first, and copies of its state."""
+"""How many producers a partition keeps, which it removes first, and copies of its state."""
 
 from __future__ import annotations
 
