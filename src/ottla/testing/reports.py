@@ -56,11 +56,16 @@ def settle(broker: RunningBroker) -> None:
     """Note what signals have done to a process: it may be stopped, or seem to run although a signal
     is about to end it.
     """
-    if broker.is_running and is_stopped(broker.pid):
-        broker.is_paused = True
+    note_pause(broker)
     if broker.is_running and not broker.is_paused and not answers(broker.bootstrap_servers):
         with suppress(TimeoutExpired):
             broker.wait_for_end(ENDING_S)
+        note_pause(broker)  # on a busy machine a process stops some time after its signal
+
+
+def note_pause(broker: RunningBroker) -> None:
+    if broker.is_running and is_stopped(broker.pid):
+        broker.is_paused = True
 
 
 def is_stopped(pid: int) -> bool:

@@ -499,7 +499,7 @@ def test_a_topic_that_would_forget_decisions_is_refused(
 ) -> None:
     decisions = f"decisions-{policy.replace(',', '-')}-of-{sink.topic}"
     create_topics(cluster, [NewTopic(decisions, 1, configs={"cleanup.policy": policy})])
-    with pytest.raises(SinkError, match=f"cleanup.policy={policy}: .*Set it to compact"):
+    with pytest.raises(SinkError, match=f"cleanup.policy={policy}: .*set it to compact"):
         sink.driver(decisions_topic=decisions).start()
 
 
