@@ -76,9 +76,9 @@ commits were raised, and all 17 transactions were committed. The writer of that 
 answers, gave findings of order in two of four runs, all of them values that it had sent twice; the
 present writer never sends a value twice, and a run with one that is sent twice fails by that name.
 The short run of CI with seed 659228 found 28 records twice, after all brokers were killed: a batch
-behind one that was refused made librdkafka send again what the log had already (see [batches behind
-one that was refused](differences.md#batches-behind-one-that-was-refused)). It is mended; in six runs
-with 23 such kills afterwards nothing was lost or doubled.
+behind one that was refused made librdkafka send again what the log had already
+([why](differences.md#batches-behind-one-that-was-refused)). It is mended; in six runs with 23 such
+kills afterwards nothing was lost or doubled.
 The gap of seed 17 was corrected by hand from 45.8 s when the column came to mean producers only.
 
 """
